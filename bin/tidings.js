@@ -1,0 +1,44 @@
+#!/usr/bin/env node
+// The door of the service. Plain JavaScript that any Node can read: it makes sure Node 24 runs the rest.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import module from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const wanted = 24
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+if (Number(process.versions.node.split('.')[0]) >= wanted) {
+  module.enableCompileCache?.()
+  // A checkout runs its sources as they are; an installed package runs dist/, since Node strips no types under node_modules.
+  const source = join(root, 'src', 'main.ts')
+  await import(existsSync(source) ? '../src/main.ts' : '../dist/main.js')
+} else {
+  runUnder(shippedNode())
+}
+
+/** The Node 24 that came as an optional dependency, where the machine's own is older. */
+function shippedNode() {
+  try {
+    const require = module.createRequire(import.meta.url)
+    const manifest = require.resolve(`node-${process.platform}-${process.arch}/package.json`)
+    return join(dirname(manifest), 'bin', 'node')
+  } catch {
+    console.error(
+      `Tidings needs Node ${wanted} or newer; this is ${process.version}, and no Node ${wanted} came with the package ` +
+        `for ${process.platform}-${process.arch}. Install Node ${wanted}, or run npm install again with optional dependencies.`
+    )
+    process.exit(78)
+  }
+}
+
+function runUnder(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    console.error(`Tidings could not start ${node}: ${error.message}`)
+    process.exit(78)
+  })
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+}

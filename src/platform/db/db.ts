@@ -1,0 +1,123 @@
+import pg from 'pg'
+import { Unavailable } from '../errors.ts'
+import type { Log } from '../log.ts'
+import type { Statement } from './statement.ts'
+
+/** Runs statements. A transaction and the pool look the same to a store function. */
+export interface Db {
+  /** All rows. Throws `Unavailable` when the database is away, anything else is a bug or a broken row. */
+  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
+  /** The first row, if any. */
+  one<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>
+  /** How many rows were touched. */
+  run(statement: Statement, values?: readonly unknown[]): Promise<number>
+}
+
+export interface Pool extends Db {
+  /** Commits when `work` returns, rolls back when it throws. */
+  transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+  /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
+  connect(): Promise<pg.Client>
+  readonly stats: () => { total: number; idle: number; waiting: number }
+  close(): Promise<void>
+}
+
+export type Connection = pg.ClientConfig
+
+/** How long a request may wait for a connection before it is told to come back: short, so that an outage sheds load. */
+const connectMs = 3_000
+/** The limit of any one statement; long work goes by windows, never by a long statement. */
+const statementMs = 30_000
+
+export function openPool(connection: Connection, log: Log, size = 10): Pool {
+  const settings: pg.ClientConfig = {
+    ...connection,
+    application_name: 'tidings',
+    keepAlive: true,
+    statement_timeout: statementMs,
+    // The server's limit cannot help when the network swallows the answer.
+    query_timeout: statementMs + 5_000
+  }
+  const pool = new pg.Pool({ ...settings, max: size, connectionTimeoutMillis: connectMs, idleTimeoutMillis: 60_000 })
+  // An idle connection that dies is no event for a request: the pool drops it and opens another when it must.
+  pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
+
+  return {
+    ...runner((config) => pool.query(config)),
+    async transaction(work) {
+      const client = await pool.connect().catch(fail)
+      let broken: Error | undefined
+      try {
+        await client.query('begin')
+        const result = await work(runner((config) => client.query(config)))
+        await client.query('commit')
+        return result
+      } catch (error) {
+        // A connection that cannot roll back is not given back to the pool.
+        await client.query('rollback').catch((cause: Error) => {
+          broken = cause
+        })
+        return fail(error)
+      } finally {
+        client.release(broken)
+      }
+    },
+    async connect() {
+      const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
+      client.on('error', () => {}) // The owner hears of it by the 'end' event.
+      await client.connect().catch(fail)
+      return client
+    },
+    stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    close: () => pool.end()
+  }
+}
+
+function runner(send: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Db {
+  const execute = (statement: Statement, values: readonly unknown[] = []) =>
+    send({ name: statement.name, text: statement.text, values: values as unknown[] }).catch(fail)
+  return {
+    query: async <Row>(statement: Statement, values?: readonly unknown[]) =>
+      (await execute(statement, values)).rows as Row[],
+    one: async <Row>(statement: Statement, values?: readonly unknown[]) =>
+      (await execute(statement, values)).rows[0] as Row | undefined,
+    run: async (statement, values) => (await execute(statement, values)).rowCount ?? 0
+  }
+}
+
+// Connection failures (08), shutdown and cancel (57), resources (53), lost races (40), a demoted primary (25006).
+const passing = /^(08|57|53|40)|^25006$/
+const network = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH'
+])
+
+/** Whether the same call may succeed later without anybody changing it. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof Unavailable) return true
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  if (passing.test(code) || network.has(code)) return true
+  // pg gives these no code.
+  return /^(Connection terminated|timeout exceeded when trying|Query read timeout|Client has encountered a conn)/.test(
+    error.message
+  )
+}
+
+function fail(error: unknown): never {
+  if (isPassing(error) && !(error instanceof Unavailable)) {
+    throw new Unavailable(`The database cannot answer now: ${(error as Error).message}`, { cause: error })
+  }
+  throw error
+}
+
+/** Whether the fault lies in a value that was sent (class 22: data, 54: limits, 23: constraints), not in the server. */
+export function isDataFault(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^(22|23|54)/.test(String(error.code))
+}

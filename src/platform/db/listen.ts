@@ -1,0 +1,62 @@
+import type pg from 'pg'
+import type { Log } from '../log.ts'
+import type { Pool } from './db.ts'
+import { statement } from './statement.ts'
+
+/** Hears what other nodes say. A hint only: everything that listens must also be right without it. */
+export interface Listener {
+  /** Calls back on each message of a channel, and with undefined after a gap in which messages may have been missed. */
+  on(channel: string, heard: (payload: string | undefined) => void): void
+  close(): Promise<void>
+}
+
+export const notify = statement('platform.notify', 'select pg_notify($1, $2)')
+
+const retryMs = 1_000
+
+/** Keeps one connection listening and opens it again when it is lost. */
+export function createListener(pool: Pool, log: Log): Listener {
+  const channels = new Map<string, Array<(payload: string | undefined) => void>>()
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function open(): Promise<void> {
+    try {
+      const fresh = await pool.connect()
+      if (closed) return void (await fresh.end())
+      client = fresh
+      fresh.on('notification', ({ channel, payload }) => {
+        for (const heard of channels.get(channel) ?? []) heard(payload ?? '')
+      })
+      fresh.on('end', again)
+      // Channel names are constants of the code, never input.
+      for (const channel of channels.keys()) await fresh.query(`listen ${channel}`)
+      for (const heard of [...channels.values()].flat()) heard(undefined)
+    } catch (error) {
+      log.debug({ error: (error as Error).message }, 'listening failed, will try again')
+      client?.removeListener('end', again)
+      client?.end().catch(() => {})
+      again()
+    }
+  }
+
+  function again(): void {
+    client = undefined
+    if (!closed) timer = setTimeout(() => void open(), retryMs)
+  }
+
+  void open()
+  return {
+    on(channel, heard) {
+      const known = channels.get(channel)
+      channels.set(channel, [...(known ?? []), heard])
+      if (!known) client?.query(`listen ${channel}`).catch(() => {})
+    },
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await client?.end().catch(() => {})
+    }
+  }
+}

@@ -1,0 +1,18 @@
+/** A named prepared statement. Its text is fixed when the module loads: no value ever becomes SQL text. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+  /** Why a statement may touch tenant tables without naming one project (sweeps and the like). Empty for all others. */
+  readonly acrossProjects: string
+}
+
+/** Every statement of the service, for the test that checks `project_id = $n` on each tenant table. */
+export const statements = new Map<string, Statement>()
+
+/** Defines a statement once. The name is `capability.verb` and is what PostgreSQL's statistics will show. */
+export function statement(name: string, text: string, options: { acrossProjects?: string } = {}): Statement {
+  if (statements.has(name)) throw new Error(`two statements are named ${name}`)
+  const defined = Object.freeze({ name, text, acrossProjects: options.acrossProjects ?? '' })
+  statements.set(name, defined)
+  return defined
+}

@@ -1,0 +1,19 @@
+import pino, { type Logger } from 'pino'
+import pretty from 'pino-pretty'
+
+export type Log = Logger
+
+/**
+ * Logs go to stderr: stdout is for what people are meant to read and paste.
+ * Keys, tokens and personal data are never handed to it; the redaction is a second net, not the rule.
+ */
+export function createLog(level: string, terminal: boolean = process.stderr.isTTY === true): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: ['*.key', '*.token', '*.secret', '*.authorization', '*.password', 'req.headers']
+  }
+  if (!terminal) return pino(options, pino.destination({ dest: 2, sync: true }))
+  return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
+}

@@ -1,0 +1,93 @@
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { OperatorError } from '../errors.ts'
+
+/** Makes sure that the data folder is there. An existing folder keeps its mode: it may be a mount the operator set up. */
+export async function makeDataFolder(dataDir: string): Promise<string> {
+  const folder = resolve(dataDir)
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (!(await stat(folder)).isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
+  } catch (error) {
+    throw folderProblem(folder, error)
+  }
+  return folder
+}
+
+/**
+ * Keeps every other Tidings off the data folder until released, or until this process ends in whatever way.
+ *
+ * The lock is the one that SQLite takes on its file. It is a lock of the kernel, which is gone with the process even
+ * after a `kill -9`, knows nothing of process ids that are used again, and holds between containers that share the
+ * folder. Node offers no such lock of its own. The file stays empty, and stays: removing a lock file is a race.
+ */
+export async function holdDataFolder(dataDir: string): Promise<{ release(): Promise<void> }> {
+  const folder = await makeDataFolder(dataDir)
+  const pidFile = join(folder, 'tidings.pid')
+  const lock = await takeLock(folder, pidFile)
+  try {
+    await writeFile(pidFile, `${process.pid}\n`)
+  } catch (error) {
+    lock.close()
+    throw folderProblem(folder, error)
+  }
+  let held = true
+  return {
+    async release() {
+      if (!held) return
+      held = false
+      await rm(pidFile, { force: true })
+      lock.close()
+    }
+  }
+}
+
+async function takeLock(folder: string, pidFile: string): Promise<DatabaseSync> {
+  const file = join(folder, 'tidings.lock')
+  // SQLite's own errors do not tell a full disk from a missing permission; an ordinary write does.
+  await writeFile(file, '', { flag: 'a', mode: 0o600 }).catch((error) => {
+    throw folderProblem(folder, error)
+  })
+  const lock = new DatabaseSync(file, { timeout: 0 })
+  try {
+    lock.exec('begin exclusive')
+    return lock
+  } catch (error) {
+    lock.close()
+    const busy = 5
+    if ((error as { errcode?: number }).errcode !== busy) {
+      throw new OperatorError(
+        `The filesystem of ${folder} does not support file locks (${(error as Error).message}). Set DATA_DIR to a folder on a local disk.`
+      )
+    }
+    const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
+    throw new OperatorError(
+      `Tidings already runs on ${folder}${pid ? ` (pid ${pid})` : ''}. Stop it first, or set DATA_DIR to another folder.`
+    )
+  }
+}
+
+/** What went wrong with the data folder, as a sentence for the operator. */
+export function folderProblem(folder: string, error: unknown): Error {
+  if (error instanceof OperatorError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const sentence = sentences[code]
+  return new OperatorError(sentence ? sentence(folder) : `The data folder ${folder} cannot be used: ${error}`, 1, {
+    cause: error
+  })
+}
+
+const denied = (folder: string) =>
+  `The data folder ${folder} is not writable for this user. Give it the right owner, or set DATA_DIR to another folder.`
+const notAFolder = (folder: string) => `${folder} is not a folder. Set DATA_DIR to a folder.`
+
+const sentences: Record<string, (folder: string) => string> = {
+  EACCES: denied,
+  EPERM: denied,
+  EROFS: (folder) => `The data folder ${folder} is on a read-only filesystem. Set DATA_DIR to another folder.`,
+  ENOSPC: (folder) => `The disk that holds ${folder} is full. Free some space, then start again.`,
+  EDQUOT: (folder) => `The disk quota for ${folder} is used up. Free some space, then start again.`,
+  EEXIST: notAFolder,
+  ENOTDIR: notAFolder
+}

@@ -1,5 +1,5 @@
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../errors.ts'
 
@@ -7,12 +7,20 @@ import { OperatorError } from '../errors.ts'
 export async function makeDataFolder(dataDir: string): Promise<string> {
   const folder = resolve(dataDir)
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (!(await stat(folder)).isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' })
+    const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (first) await syncFolders(dirname(folder), dirname(first))
+    if (!(await stat(folder)).isDirectory()) throw new OperatorError(notAFolder(folder))
   } catch (error) {
     throw folderProblem(folder, error)
   }
   return folder
+}
+
+/** Makes durable which names the folders hold, from `folder` up to `last`: without it a power cut may take them back. */
+export async function syncFolders(folder: string, last = folder): Promise<void> {
+  const handle = await open(folder, 'r')
+  await handle.sync().finally(() => handle.close())
+  if (folder !== last) await syncFolders(dirname(folder), last)
 }
 
 /**
@@ -68,14 +76,12 @@ async function takeLock(folder: string, pidFile: string): Promise<DatabaseSync> 
   }
 }
 
-/** What went wrong with the data folder, as a sentence for the operator. */
-export function folderProblem(folder: string, error: unknown): Error {
-  if (error instanceof OperatorError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const sentence = sentences[code]
-  return new OperatorError(sentence ? sentence(folder) : `The data folder ${folder} cannot be used: ${error}`, 1, {
-    cause: error
-  })
+/** What the system did not let us do with the data folder, as a sentence for the operator. Other errors stay as they are. */
+export function folderProblem(folder: string, error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error
+  const sentence =
+    sentences[String(error.code)] ?? (() => `The data folder ${folder} cannot be used: ${error.message}.`)
+  return new OperatorError(sentence(folder), 1, { cause: error })
 }
 
 const denied = (folder: string) =>

@@ -1,6 +1,8 @@
-import { type ChildProcess, execFile, type StdioOptions, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
+import { lchown, readdir } from 'node:fs/promises'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { OperatorError } from '../errors.ts'
 
@@ -42,12 +44,8 @@ function hasName(): boolean {
 }
 
 async function canUnshare(): Promise<boolean> {
-  if (process.platform !== 'linux') return false
-  const [file, ...args] = [...unshare, 'true']
-  return promisify(execFile)(file!, args, { env: environment }).then(
-    () => true,
-    () => false
-  )
+  // It must also have a name there, or initdb refuses.
+  return process.platform === 'linux' && succeeds([...unshare, 'id', '-un'])
 }
 
 /** The user that must own the folder of PostgreSQL and of its socket. */
@@ -56,35 +54,61 @@ export function ownerOf(identity: Identity): { uid: number; gid: number } {
   return { uid: process.getuid!(), gid: process.getgid!() }
 }
 
+type Output = number | 'ignore' | 'pipe'
+
 /**
  * Starts a program of PostgreSQL on the folder of its data, in a session of its own: a Ctrl-C in the terminal is for us,
  * who stop PostgreSQL when the last request is done.
  *
- * The user nobody may be unable to walk to the folder. The folder is therefore handed over as an open file, which the
- * program and its children reach as /proc/self/fd/3 whatever lies above it.
+ * Another user than root may be unable to walk to the folder, and so is root in a namespace when somebody else's home
+ * lies above it. The folder is then handed over as an open file, which the program and its children reach as
+ * /proc/self/fd/3 whatever lies above it.
  */
 export function spawnAs(
   identity: Identity,
   program: string,
   folder: string,
   args: readonly string[],
-  output: [number | 'ignore' | 'pipe', number | 'ignore' | 'pipe']
+  output: [Output, Output]
 ): ChildProcess {
-  const stdio: StdioOptions = ['ignore', ...output]
-  const shared = { env: environment, detached: true, cwd: '/' }
-  if (identity === 'self') return spawn(program, ['-D', folder, ...args], { ...shared, stdio })
-  if (identity === 'namespace') {
-    const [file, ...before] = unshare
-    return spawn(file, [...before, program, '-D', folder, ...args], { ...shared, stdio })
-  }
+  const options = { env: environment, detached: true, cwd: '/', ...(identity === 'nobody' && ownerOf(identity)) }
+  if (identity === 'self') return spawn(program, ['-D', folder, ...args], { ...options, stdio: ['ignore', ...output] })
   const handle = openSync(folder, 'r')
   try {
-    return spawn(program, ['-D', '/proc/self/fd/3', ...args], {
-      ...shared,
-      ...ownerOf(identity),
-      stdio: [...stdio, handle]
-    })
+    const [file, ...all] = [...wrapped(identity, program), '-D', '/proc/self/fd/3', ...args]
+    return spawn(file!, all, { ...options, stdio: ['ignore', ...output, handle] })
   } finally {
     closeSync(handle)
   }
+}
+
+function wrapped(identity: Identity, program: string): string[] {
+  return identity === 'namespace' ? [...unshare, program] : [program]
+}
+
+/** Whether the program can be read and run, libraries and all: it may lie in a home that is closed to the identity. */
+export async function canRun(identity: Identity, program: string): Promise<boolean> {
+  return succeeds([...wrapped(identity, program), '--version'], identity === 'nobody' ? ownerOf(identity) : {})
+}
+
+async function succeeds(command: string[], user: { uid?: number; gid?: number } = {}): Promise<boolean> {
+  const [file, ...args] = command
+  return promisify(execFile)(file!, args, { env: environment, cwd: '/', ...user }).then(
+    () => true,
+    () => false
+  )
+}
+
+/** Gives a folder and all in it to the user PostgreSQL runs as. */
+export async function giveTo(identity: Identity, folder: string): Promise<void> {
+  const { uid, gid } = ownerOf(identity)
+  for (const entry of await readdir(folder, { recursive: true })) await lchown(join(folder, entry), uid, gid)
+  // The folder itself comes last, so that a change of owner that was interrupted is seen and done again.
+  await lchown(folder, uid, gid)
+}
+
+/** The users whose leftovers of an earlier start are as good as our own. */
+export function trusted(identity: Identity): Set<number> {
+  const self = process.getuid!()
+  return new Set([self, ownerOf(identity).uid, ...(self === 0 ? [nobody] : [])])
 }

@@ -44,6 +44,11 @@ export function explain({ dataDir, log }: { dataDir: string; log: string }, writ
       `The PostgreSQL that Tidings brings does not run on this system (${lastLine(written)}). Set DATABASE_URL to a PostgreSQL 15 or newer instead.`
     )
   }
+  if (/pre-existing shared memory block/.test(written)) {
+    return new OperatorError(
+      `Processes of the previous PostgreSQL on ${dataDir} do not end. End them or restart the machine, then start again.`
+    )
+  }
   const reason = lastLine(written.match(/^.*(FATAL|PANIC|error): .*$/gim)?.at(-1) ?? written)
   return new OperatorError(
     `PostgreSQL does not start on ${dataDir}: ${reason || 'it gave no reason'}. Its log is ${log}.`

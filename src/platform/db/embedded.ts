@@ -1,15 +1,20 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
-import { holdDataFolder, makeDataFolder } from './data-folder.ts'
-import { type Cluster, openCluster } from './embedded-cluster.ts'
+import { folderProblem, holdDataFolder, makeDataFolder } from './data-folder.ts'
+import { findBinaries } from './embedded-binaries.ts'
+import { type Cluster, checkCluster, initialise, takeOver } from './embedded-cluster.ts'
 import { chooseIdentity, type Identity } from './embedded-identity.ts'
-import { boundLog } from './embedded-log.ts'
-import { type Postmaster, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { keepRunning } from './embedded-keeper.ts'
+import { explain } from './embedded-log.ts'
+import { socketFolder, usableBinaries } from './embedded-places.ts'
+import { startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { letPreviousEnd } from './embedded-previous.ts'
 
 export interface EmbeddedServer {
-  /** For the `connectionString` of pg. It stays the same when PostgreSQL is restarted. */
+  /** For the `connectionString` of pg. It stays the same when PostgreSQL is started again. */
   url: string
-  /** Resolves when no process of PostgreSQL is left. */
+  /** Resolves when PostgreSQL is gone. */
   stop(): Promise<void>
   /** Resolves when PostgreSQL has died for good. A stop that was asked for is no such death. */
   readonly exited: Promise<void>
@@ -23,21 +28,35 @@ export interface EmbeddedOptions {
   signal?: AbortSignal
 }
 
-/** Starts the PostgreSQL that comes with Tidings on a data folder, which it makes at the first start. */
+/** Starts the PostgreSQL that comes with Tidings on a data folder, and makes both at the first start. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   return startEmbeddedAs(await chooseIdentity(), options)
 }
 
 export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { say, signal } = options
+  const installed = findBinaries()
   const dataDir = await makeDataFolder(options.dataDir)
   const hold = await holdDataFolder(dataDir)
   try {
-    const cluster = await openCluster(dataDir, identity, say)
+    const folder = join(dataDir, 'postgres')
+    const exists = await checkCluster(folder)
+    const cluster: Cluster = {
+      dataDir,
+      folder,
+      log: join(dataDir, 'postgres.log'),
+      socketDir: await socketFolder(dataDir, identity),
+      binaries: await usableBinaries(installed, dataDir, identity),
+      identity
+    }
+    // Files must not change hands under a PostgreSQL that is still stopping.
+    await letPreviousEnd(cluster, say, signal)
+    if (exists) await takeOver(cluster, say)
+    else await initialise(cluster, signal)
     const postmaster = await startPostmaster(cluster, say, signal)
-    await makeDatabase(cluster).catch(async (error) => {
+    await makeDatabase(cluster).catch(async (error: Error) => {
       await stopPostmaster(postmaster, say)
-      throw error
+      throw explain(cluster, `error: ${error.message}`)
     })
     const keeper = keepRunning(cluster, postmaster, say)
     return {
@@ -45,21 +64,25 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       exited: keeper.diedForGood,
       async stop() {
         await keeper.stop()
+        await rm(cluster.socketDir, { recursive: true, force: true })
         await hold.release()
       }
     }
   } catch (error) {
     await hold.release()
-    throw error
+    throw folderProblem(dataDir, error)
   }
 }
 
-/** The host of a socket is no host name; it travels as a parameter, so that everything that reads URLs can read this one. */
+/**
+ * The folder of a socket is no host name: it travels as a parameter, so that whatever reads URLs can read this one. Port
+ * and sslmode are said outright, or the variables PGPORT and PGSSLMODE would have a say.
+ */
 function urlOf({ socketDir }: Cluster, database: string): string {
   return `postgresql://tidings@localhost:5432/${database}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
 }
 
-/** Asked for at each start: the first may have been killed before it came to this. */
+/** Looked for at each start, because the first may have been killed before it came to this. */
 async function makeDatabase(cluster: Cluster): Promise<void> {
   const absent = '3D000'
   const found = await connected(cluster, 'tidings', async () => true).catch((error) => {
@@ -76,46 +99,5 @@ async function connected<Result>(cluster: Cluster, database: string, work: (clie
     return await work(client)
   } finally {
     await client.end()
-  }
-}
-
-/** Restarts PostgreSQL when it dies, unless it does so again and again. */
-function keepRunning(cluster: Cluster, first: Postmaster, say: (line: string) => void) {
-  const stopping = new AbortController()
-  let current: Postmaster | undefined = first
-  const logCheck = setInterval(() => boundLog(cluster.log).catch(() => {}), 60_000)
-  logCheck.unref()
-
-  async function watch(): Promise<void> {
-    const deaths: number[] = []
-    while (current) {
-      const how = await current.ended
-      current = undefined
-      while (!current && !stopping.signal.aborted) {
-        const now = Date.now()
-        deaths.push(now)
-        const recent = deaths.filter((death) => now - death < 60_000).length
-        if (recent > 5)
-          return say(`PostgreSQL died ${recent} times within a minute and is left alone. Its log is ${cluster.log}.`)
-        say(`PostgreSQL ${how}; starting it again…`)
-        current = await startPostmaster(cluster, say, stopping.signal).catch((error: Error) => {
-          if (!stopping.signal.aborted) say(error.message)
-          return undefined
-        })
-        if (!current) await sleep(100 * 2 ** recent, undefined, { signal: stopping.signal }).catch(() => {})
-      }
-    }
-  }
-
-  const over = watch().finally(() => clearInterval(logCheck))
-  return {
-    diedForGood: new Promise<void>((resolve) => {
-      void over.then(() => stopping.signal.aborted || resolve())
-    }),
-    async stop() {
-      stopping.abort()
-      if (current) await stopPostmaster(current, say)
-      await over
-    }
   }
 }

@@ -1,0 +1,31 @@
+/** Wakes one sleeper. What rings while nobody sleeps is heard by the next one. */
+export interface Bell {
+  ring(): void
+  /** Resolves at the next ring or after some time. All that rings in one turn of the event loop is one ring. */
+  heard(withinMs: number): Promise<void>
+}
+
+export function createBell(): Bell {
+  let rung = false
+  let wake = () => {}
+  return {
+    ring() {
+      rung = true
+      wake()
+    },
+    heard(withinMs) {
+      return new Promise((resolve) => {
+        const timer = setTimeout(resolve, withinMs)
+        wake = () => {
+          wake = () => {}
+          clearTimeout(timer)
+          setImmediate(() => {
+            rung = false
+            resolve()
+          })
+        }
+        if (rung) wake()
+      })
+    }
+  }
+}

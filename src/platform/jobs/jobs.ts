@@ -1,0 +1,95 @@
+import type { Db } from '../db/db.ts'
+import { newId } from '../ids.ts'
+import type { JobDefinition } from './definition.ts'
+import * as store from './store.ts'
+
+export interface AddOptions {
+  /** Whose work it is: projects take turns. */
+  projectId?: string | undefined
+  /**
+   * At most one job of a name and key waits. Adding it again keeps the waiting one and its payload, and brings its time
+   * forward if the new one is earlier (unless it has failed before: its backoff holds). If it is running, it runs once
+   * more afterwards, because that run may have missed what this transaction is about to commit. The key's job is locked
+   * until the transaction ends, for the same reason.
+   */
+  key?: string | undefined
+  /** Not before this time. Now, if absent. */
+  runAt?: Date | undefined
+  /** Instead of what the definition says. */
+  maxAttempts?: number | undefined
+}
+
+export interface NewJob<Payload = unknown> extends AddOptions {
+  payload: Payload
+}
+
+export interface DeadJob {
+  id: string
+  name: string
+  projectId: string | null
+  key: string | null
+  payload: unknown
+  attempts: number
+  error: string
+  createdAt: Date
+  diedAt: Date
+}
+
+/** A job by its definition, which types the payload, or by its name where the definition is out of reach. */
+export type JobRef<Payload> = JobDefinition<Payload> | string
+
+/** Adds a job in the caller's transaction: it is seen when that commits, and never if it does not. */
+export function add<Payload>(db: Db, job: JobRef<Payload>, payload: Payload, options: AddOptions = {}): Promise<void> {
+  return addMany(db, job, [{ ...options, payload }])
+}
+
+/** Adds many jobs of one name in one statement. */
+export async function addMany<Payload>(
+  db: Db,
+  job: JobRef<Payload>,
+  wanted: ReadonlyArray<NewJob<Payload>>
+): Promise<void> {
+  const added = oncePerKey(wanted)
+  if (added.length === 0) return
+  const now = new Date()
+  await db.query(store.add, [
+    typeof job === 'string' ? job : job.name,
+    added.map(() => newId()),
+    added.map(({ projectId }) => projectId ?? null),
+    added.map(({ key }) => key ?? null),
+    added.map(({ payload }) => JSON.stringify(payload ?? null)),
+    added.map(({ runAt }) => runAt ?? null),
+    added.map(({ maxAttempts }) => maxAttempts ?? null),
+    now,
+    // Workers look by themselves at what is due later.
+    added.some(({ runAt }) => !runAt || runAt <= now)
+  ])
+}
+
+/** One statement may touch a key once, and two adders that lock keys in the same order cannot block each other for ever. */
+function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyArray<NewJob<Payload>> {
+  if (!wanted.some(({ key }) => key !== undefined)) return wanted
+  const byKey = new Map<string, NewJob<Payload>>()
+  for (const one of wanted) {
+    if (one.key === undefined) continue
+    const known = byKey.get(one.key)
+    if (!known || (known.runAt?.getTime() ?? 0) > (one.runAt?.getTime() ?? 0)) byKey.set(one.key, one)
+  }
+  const keys = [...byKey.keys()].sort()
+  return [...wanted.filter(({ key }) => key === undefined), ...keys.map((key) => byKey.get(key)!)]
+}
+
+/** Jobs that were given up, the latest first. */
+export function dead(db: Db, limit: number): Promise<DeadJob[]> {
+  return db.query<DeadJob>(store.listDead, [limit])
+}
+
+/** Runs a dead job again, with all its attempts. False if there is none. If its key waits already, that one stands for it. */
+export async function revive(db: Db, id: string): Promise<boolean> {
+  return (await db.query(store.revive, [id])).length > 0
+}
+
+/** Forgets dead jobs that died before a time, so that they do not gather for ever. Answers how many. */
+export async function forgetDead(db: Db, before: Date): Promise<number> {
+  return db.run(store.forgetDead, [before])
+}

@@ -1,0 +1,119 @@
+import { performance } from 'node:perf_hooks'
+import type { Db } from '../db/db.ts'
+import { type JobContext, type JobDefinition, LeaseLost, RetryLater } from './definition.ts'
+import { completeInside } from './store.ts'
+
+/** A row as the claim answers it. */
+export interface Claimed {
+  id: string
+  name: string
+  lane: string
+  payload: unknown
+  attempts: number
+  maxAttempts: number | null
+}
+
+/** How a run ended and what the table is to be told. */
+export type Outcome =
+  | { kind: 'done' }
+  | { kind: 'back'; error: string | null; delayMs: number; counts: boolean; spent: boolean; planned: boolean }
+
+export interface Run {
+  readonly job: Claimed
+  readonly definition: JobDefinition
+  readonly claim: string
+  /** By this process's clock, counted from before the claim was sent and so never later than the database's. */
+  leaseEndsAt: number
+  outcome: Outcome | undefined
+  /** The handler has ended the job in a transaction of its own. */
+  completed: boolean
+  readonly lost: boolean
+  lose(reason: string): void
+  start(): Promise<void>
+}
+
+/**
+ * A job may be claimed this often beyond its attempts when its worker vanished each time. A crash is not the job's
+ * fault, but one that brings down every process that tries it must end among the dead.
+ */
+const crashesForgiven = 3
+const longestError = 2_000
+
+export function createRun(job: Claimed, definition: JobDefinition, claim: string, leaseEndsAt: number): Run {
+  const abort = new AbortController()
+  const most = job.maxAttempts ?? definition.maxAttempts
+
+  const context: JobContext = {
+    jobId: job.id,
+    attempt: job.attempts,
+    last: job.attempts >= most,
+    signal: abort.signal,
+    async complete(tx: Db) {
+      if (run.lost) throw new LeaseLost(`job ${job.id} is no longer this worker's`)
+      const mine = await tx.query(completeInside, [[job.id], [claim], [definition.everyMs ?? null]])
+      if (mine.length === 0) throw new LeaseLost(`job ${job.id} was taken over by another worker`)
+      run.completed = true
+    }
+  }
+
+  const run: Run = {
+    job,
+    definition,
+    claim,
+    leaseEndsAt,
+    outcome: undefined,
+    completed: false,
+    get lost() {
+      return abort.signal.aborted
+    },
+    lose: (reason) => abort.abort(new LeaseLost(reason)),
+    async start() {
+      const outcome = await tried()
+      // Unless the stop has given it back meanwhile.
+      run.outcome ??= outcome
+    }
+  }
+
+  async function tried(): Promise<Outcome> {
+    if (job.attempts > most + crashesForgiven) {
+      return failure(`its worker was lost ${crashesForgiven} times beyond its ${most} attempts`)
+    }
+    try {
+      await definition.run(job.payload, context)
+      return { kind: 'done' }
+    } catch (error) {
+      return error instanceof RetryLater ? planned(error) : failure(describe(error))
+    }
+  }
+
+  function failure(error: string): Outcome {
+    const delayMs = definition.backoff(job.attempts)
+    return { kind: 'back', error, delayMs, counts: true, spent: job.attempts >= most, planned: false }
+  }
+
+  function planned({ message, afterMs, counts }: RetryLater): Outcome {
+    const delayMs = afterMs ?? definition.backoff(job.attempts)
+    return { kind: 'back', error: message, delayMs, counts, spent: counts && job.attempts >= most, planned: true }
+  }
+
+  return run
+}
+
+/** What a stop does with a run that did not end in time: back to the others at once, as if it had not been tried. */
+export const released: Outcome = {
+  kind: 'back',
+  error: null,
+  delayMs: 0,
+  counts: false,
+  spent: false,
+  planned: true
+}
+
+/** Monotonic: a clock that is set must not end leases. */
+export const nowMs = (): number => performance.now()
+
+function describe(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  // PostgreSQL stores no zero character, and one error must not keep a batch of others from being recorded.
+  return text.replaceAll('\0', '').slice(0, longestError)
+}

@@ -1,0 +1,62 @@
+import type pg from 'pg'
+import type { Pool } from '../db/db.ts'
+import { isPassing } from '../db/db.ts'
+import type { Statement } from '../db/statement.ts'
+import { Unavailable } from '../errors.ts'
+import { settings } from './store.ts'
+
+/** One statement at a time on a connection of the worker's own. */
+export interface Session {
+  query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
+  close(): Promise<void>
+}
+
+/** Longer than any statement of a worker takes, shorter than a lease: a swallowed answer must not cost the leases. */
+const answerMs = 5_000
+
+/**
+ * The worker does not share the pool with its jobs: when those have taken every connection, it must still renew their
+ * leases. The connection is opened when first needed and again after it was lost; `opened` is called each time.
+ */
+export function createSession(pool: Pool, opened: (session: Session) => Promise<void>): Session {
+  let client: Promise<pg.Client> | undefined
+
+  async function open(): Promise<pg.Client> {
+    const fresh = await pool.connect()
+    fresh.on('end', () => {
+      client = undefined
+    })
+    await send(fresh, settings)
+    await opened({ query: (statement, values) => send(fresh, statement, values), close: async () => {} })
+    return fresh
+  }
+
+  async function send<Row>(to: pg.Client, { name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    try {
+      const config = { name, text, values: values as unknown[], query_timeout: answerMs }
+      return (await to.query(config)).rows as Row[]
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      // Also when the server is only slow: the answer that is still to come would be taken for the next one's.
+      to.end().catch(() => {})
+      client = undefined
+      throw new Unavailable('The database cannot answer the worker now.', { cause: error })
+    }
+  }
+
+  return {
+    async query(statement, values) {
+      client ??= open()
+      const current = await client.catch((error: unknown) => {
+        client = undefined
+        throw error
+      })
+      return send(current, statement, values)
+    },
+    async close() {
+      const current = await client?.catch(() => undefined)
+      client = undefined
+      await current?.end().catch(() => {})
+    }
+  }
+}

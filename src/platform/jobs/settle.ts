@@ -1,0 +1,82 @@
+import type { Log } from '../log.ts'
+import { nowMs, type Run, released } from './run.ts'
+import type { Session } from './session.ts'
+import * as store from './store.ts'
+
+/**
+ * Records how runs ended, many in one statement. Answers those that stay to be recorded: their rows are locked by a
+ * transaction that adds their key again, and are tried again until the lease is over.
+ */
+export async function settle(session: Session, ended: readonly Run[], log: Log): Promise<Run[]> {
+  const done: Run[] = []
+  const back: Run[] = []
+  for (const run of ended) {
+    // What is lost has no right to a word, and what the handler has ended itself needs none.
+    if (run.lost && run.outcome !== released) continue
+    if (run.outcome?.kind === 'back') back.push(run)
+    else if (!run.completed) done.push(run)
+  }
+  return [...(await complete(session, done)), ...(await putBack(session, back, log))]
+}
+
+async function complete(session: Session, runs: Run[]): Promise<Run[]> {
+  if (runs.length === 0) return []
+  const rows = await session.query<{ id: string }>(store.complete, [
+    ...keys(runs),
+    runs.map(({ definition }) => definition.everyMs ?? null)
+  ])
+  return unsettled(runs, rows)
+}
+
+async function putBack(session: Session, runs: Run[], log: Log): Promise<Run[]> {
+  if (runs.length === 0) return []
+  const outcomes = runs.map(({ outcome }) => (outcome?.kind === 'back' ? outcome : undefined)!)
+  const rows = await session.query<{ id: string; dies: boolean }>(store.putBack, [
+    ...keys(runs),
+    outcomes.map(({ error }) => error),
+    outcomes.map(({ delayMs }) => delayMs),
+    outcomes.map(({ counts }) => counts),
+    outcomes.map(({ spent }) => spent)
+  ])
+  const fates = new Map(rows.map(({ id, dies }) => [id, dies]))
+  for (const [index, { job }] of runs.entries()) {
+    const { error, planned } = outcomes[index]!
+    const dies = fates.get(job.id)
+    if (dies === undefined || (planned && !dies)) continue
+    const about = { job: job.name, jobId: job.id, projectId: job.lane, attempt: job.attempts, error }
+    if (dies) log.error(about, 'a job failed for the last time and is among the dead')
+    else log.warn(about, 'a job failed and will be tried again')
+  }
+  return unsettled(runs, rows)
+}
+
+/** Renews all leases in one statement and tells the runs that are no longer ours. */
+export async function renew(session: Session, runs: readonly Run[]): Promise<void> {
+  // One that is young is left for the next time: most jobs end before they need it.
+  const old = ({ leaseEndsAt, definition: { leaseMs } }: Run) => leaseEndsAt - nowMs() < (leaseMs * 5) / 6
+  const mine = runs.filter((run) => !run.lost && !run.completed && old(run))
+  if (mine.length === 0) return
+  const sentAt = nowMs()
+  const rows = await session.query<{ id: string; renewed: boolean }>(store.renew, [
+    ...keys(mine),
+    mine.map(({ definition }) => definition.leaseMs)
+  ])
+  const held = new Map(rows.map(({ id, renewed }) => [id, renewed]))
+  for (const run of mine) {
+    const renewed = held.get(run.job.id)
+    if (renewed) run.leaseEndsAt = sentAt + run.definition.leaseMs
+    else if (renewed === undefined && !run.completed) run.lose('another worker has taken the job')
+  }
+}
+
+const keys = (runs: readonly Run[]): [string[], string[]] => [
+  runs.map(({ job }) => job.id),
+  runs.map(({ claim }) => claim)
+]
+
+function unsettled(runs: Run[], rows: ReadonlyArray<{ id: string }>): Run[] {
+  const settled = new Set(rows.map(({ id }) => id))
+  return runs.filter(({ job, lost, completed, leaseEndsAt }) => {
+    return !settled.has(job.id) && !lost && !completed && nowMs() < leaseEndsAt
+  })
+}

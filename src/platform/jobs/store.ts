@@ -1,0 +1,217 @@
+import { statement } from '../db/statement.ts'
+
+/** Says that something is due. Only a hint: workers poll behind it. */
+export const channel = 'tidings_jobs'
+
+/**
+ * A key that exists is locked even where nothing is changed (that is what `do update … where` does), and so it cannot be
+ * claimed before the adding transaction has committed: the run that follows sees what was written.
+ */
+export const add = statement(
+  'jobs.add',
+  `with added as (
+     insert into jobs as j (id, name, project_id, key, payload, ready, run_at, attempts, max_attempts, created_at)
+     select n.id, $1, n.project_id, n.key, n.payload, coalesce(n.run_at <= now(), true), coalesce(n.run_at, now()), 0,
+            n.max_attempts, $8
+       from unnest($2::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[], $7::int[])
+         as n (id, project_id, key, payload, run_at, max_attempts)
+     on conflict (key, name) where key is not null do update
+        set again_at = case when j.claim is not null then least(j.again_at, excluded.run_at) end,
+            run_at = case when j.claim is null then excluded.run_at else j.run_at end,
+            ready = j.claim is null and excluded.ready
+      where j.claim is not null or (not j.ready and j.attempts = 0 and excluded.run_at < j.run_at)
+   )
+   select pg_notify('${channel}', '') where $9::boolean`
+)
+
+/** Makes sure that recurring work has its row, due at once if it is new, and no later than its interval if that shrank. */
+export const keepRecurring = statement(
+  'jobs.keep_recurring',
+  `insert into jobs as j (id, name, key, payload, ready, run_at, attempts, created_at)
+   select n.id, n.name, 'recurring', 'null', true, now(), 0, now()
+     from unnest($1::uuid[], $2::text[], $3::float8[]) as n (id, name, every_ms)
+   on conflict (key, name) where key is not null do update
+      set run_at = now() + (select every_ms from unnest($2::text[], $3::float8[]) as n (name, every_ms)
+                             where n.name = excluded.name) * interval '1 ms'
+    where not j.ready and j.claim is null
+      and j.run_at > now() + (select every_ms from unnest($2::text[], $3::float8[]) as n (name, every_ms)
+                               where n.name = excluded.name) * interval '1 ms'`
+)
+
+/**
+ * Takes up to $3 jobs, the projects by turns: the next $5 projects from $4 on that have something ready each give an equal
+ * share. They are found by leaps over jobs_ready, so the cost is one probe per project, however long their queues are.
+ */
+export const claim = statement(
+  'jobs.claim',
+  `with recursive turn (lane, n) as (
+     (select coalesce(project_id, ''), 1 from jobs
+       where ready and coalesce(project_id, '') >= $4 and name = any($6::text[])
+       order by coalesce(project_id, '') limit 1)
+     union all
+     select next.lane, turn.n + 1
+       from turn
+      cross join lateral (
+        select coalesce(project_id, '') as lane from jobs
+         where ready and coalesce(project_id, '') > turn.lane and name = any($6::text[])
+         order by coalesce(project_id, '') limit 1) as next
+      where turn.n < $5::int
+   ),
+   picked as (
+     select mine.id
+       from (select lane, greatest($3::int / max(n) over (), 1) as share from turn) as lanes
+      cross join lateral (
+        select id from jobs
+         where ready and coalesce(project_id, '') = lanes.lane and name = any($6::text[])
+         order by run_at limit lanes.share
+           for update skip locked) as mine
+      limit $3::int
+   )
+   update jobs
+      set ready = false, claim = $1, node_id = $2, attempts = attempts + 1,
+          run_at = now() + ($7::float8[])[array_position($6::text[], jobs.name)] * interval '1 ms'
+     from picked
+    where jobs.id = picked.id
+   returning jobs.id, jobs.name, coalesce(jobs.project_id, '') as lane, jobs.payload, jobs.attempts,
+             jobs.max_attempts as "maxAttempts"`
+)
+
+/** Wakes what has become due and what a lost worker held, and says in how many ms the next one is due. */
+export const sweep = statement(
+  'jobs.sweep',
+  `with due as (
+     select id from jobs where not ready and run_at <= now() order by run_at limit $1 for update skip locked
+   ),
+   woken as (
+     update jobs set ready = true, claim = null, node_id = null, again_at = null
+       from due where jobs.id = due.id
+     returning 1
+   )
+   select (select count(*)::int from woken) as woken,
+          (select extract(epoch from run_at - now())::float8 * 1000 from jobs
+            where not ready and run_at > now() order by run_at limit 1) as "nextInMs"`
+)
+
+/**
+ * Answers which jobs are still ours and which of these were renewed. One that is ours but locked (its handler is ending
+ * it, or its key is being added) is not waited for: the other leases must not run out meanwhile.
+ */
+export const renew = statement(
+  'jobs.renew',
+  `with held as (
+     select j.id from unnest($1::uuid[], $2::uuid[]) as h (id, claim) join jobs j on j.id = h.id and j.claim = h.claim
+   ),
+   free as (
+     select j.id, h.lease_ms
+       from unnest($1::uuid[], $2::uuid[], $3::float8[]) as h (id, claim, lease_ms)
+       join jobs j on j.id = h.id and j.claim = h.claim
+        for update of j skip locked
+   ),
+   renewed as (
+     update jobs set run_at = now() + free.lease_ms * interval '1 ms'
+       from free where jobs.id = free.id
+     returning jobs.id
+   )
+   select held.id, renewed.id is not null as renewed from held left join renewed on renewed.id = held.id`
+)
+
+/** Ends jobs that are still ours: deleted, or moved on if they recur or were asked for again. Answers which ones. */
+const ended = (locking: string) => `with mine as (
+     select j.id, case when d.every_ms is null then j.again_at
+                       else least(j.again_at, now() + d.every_ms * interval '1 ms') end as next_at
+       from unnest($1::uuid[], $2::uuid[], $3::float8[]) as d (id, claim, every_ms)
+       join jobs j on j.id = d.id and j.claim = d.claim
+        for update of j ${locking}
+   ),
+   gone as (
+     delete from jobs using mine where jobs.id = mine.id and mine.next_at is null
+   ),
+   moved as (
+     update jobs
+        set ready = mine.next_at <= now(), run_at = mine.next_at, claim = null, node_id = null, again_at = null,
+            attempts = 0, last_error = null
+       from mine where jobs.id = mine.id and mine.next_at is not null
+   )
+   select id, next_at is not null as moved from mine`
+
+/** A locked row is left for the next time, so that one long transaction does not hold up all other completions. */
+export const complete = statement('jobs.complete', ended('skip locked'))
+/** In the handler's own transaction it must wait: the answer decides whether that transaction may commit. */
+export const completeInside = statement('jobs.complete_inside', ended(''))
+
+/**
+ * Puts jobs that are still ours back: after a failure, a planned retry or a stop of the worker ($4: in how many ms, $5:
+ * whether the attempt counts), or among the dead ($6). One that was asked for again while it ran does not die but
+ * starts over, because the new request deserves its own attempts.
+ */
+export const putBack = statement(
+  'jobs.put_back',
+  `with mine as (
+     select j.id, f.error, f.counts, f.spent, f.spent and j.again_at is null as dies,
+            now() + f.delay_ms * interval '1 ms' as next_at
+       from unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::boolean[], $6::boolean[])
+         as f (id, claim, error, delay_ms, counts, spent)
+       join jobs j on j.id = f.id and j.claim = f.claim
+        for update of j skip locked
+   ),
+   gone as (
+     delete from jobs using mine where jobs.id = mine.id and mine.dies
+     returning jobs.*, mine.error
+   ),
+   buried as (
+     insert into dead_jobs (id, name, project_id, key, payload, attempts, max_attempts, error, created_at, died_at)
+     select id, name, project_id, key, payload, attempts, max_attempts, coalesce(error, ''), created_at, now() from gone
+   ),
+   waiting as (
+     update jobs
+        set ready = mine.next_at <= now(), run_at = mine.next_at, claim = null, node_id = null, again_at = null,
+            attempts = case when mine.spent then 0 when mine.counts then attempts else attempts - 1 end,
+            last_error = coalesce(mine.error, last_error)
+       from mine where jobs.id = mine.id and not mine.dies
+   )
+   select id, dies from mine`
+)
+
+/** For tests and for a stop that hands over: tells the other workers to look. */
+export const hint = statement('jobs.hint', `select pg_notify('${channel}', '')`)
+
+/** Whether anything that one of these workers could run is due. */
+export const anyDue = statement(
+  'jobs.any_due',
+  `select 1 as due from jobs where ready and name = any($1::text[])
+   union all
+   (select 1 from jobs where not ready and run_at <= now() and name = any($1::text[]) limit 1)
+   limit 1`
+)
+
+export const listDead = statement(
+  'jobs.list_dead',
+  `select id, name, project_id as "projectId", key, payload, attempts, error, created_at as "createdAt",
+          died_at as "diedAt"
+     from dead_jobs order by died_at desc, id desc limit $1`
+)
+
+export const revive = statement(
+  'jobs.revive',
+  `with gone as (
+     delete from dead_jobs where id = $1 returning *
+   ),
+   back as (
+     insert into jobs (id, name, project_id, key, payload, ready, run_at, attempts, max_attempts, last_error, created_at)
+     select id, name, project_id, key, payload, true, now(), 0, max_attempts, error, created_at from gone
+     on conflict (key, name) where key is not null do nothing
+   )
+   select gone.id, pg_notify('${channel}', '') from gone`
+)
+
+export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs where died_at < $1')
+
+/**
+ * The plan of every statement here is nested loops over indexes, at any size of the table. Left alone, the planner would
+ * scan a table that is empty now, and the plan it caches would still be used when a million jobs wait.
+ */
+export const settings = statement(
+  'jobs.settings',
+  `select set_config(name, 'off', false)
+     from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
+)

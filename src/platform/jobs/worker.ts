@@ -1,0 +1,222 @@
+import type { Pool } from '../db/db.ts'
+import type { Listener } from '../db/listen.ts'
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import { createBell } from './bell.ts'
+import { defaultLeaseMs, type JobDefinition } from './definition.ts'
+import { type Claimed, createRun, nowMs, type Run, released } from './run.ts'
+import { createSession, type Session } from './session.ts'
+import { renew, settle } from './settle.ts'
+import * as store from './store.ts'
+
+export interface WorkerOptions {
+  pool: Pool
+  /** Hears of new jobs at once. Without it they are found by polling. */
+  listener?: Listener | undefined
+  log: Log
+  // A definition takes its own payload and no other, so a list of different ones can only say that they are definitions.
+  jobs: ReadonlyArray<JobDefinition<never>>
+  /** The id of this node in `nodes`, for those who look into the table. */
+  nodeId: string
+  /** How many jobs run here at once. */
+  concurrency: number
+  pollMs?: number
+}
+
+export interface Worker {
+  start(): void
+  /** Takes no more jobs, waits for the running ones, and at the deadline hands the rest to other workers. */
+  stop(deadlineMs: number): Promise<void>
+  /** Resolves when nothing is due that this worker could run, and nothing runs here. For tests. */
+  idle(): Promise<void>
+}
+
+/** Projects that share one claim. Each costs a probe, so not more than jobs are wanted, … */
+const mostLanes = 32
+/** … but some, because another worker may hold all that is ready in the first ones. */
+const leastLanes = 4
+const jobsPerClaim = 200
+const jobsPerSweep = 1_000
+/** How long a completion waits whose row is locked. */
+const lockedMs = 50
+const longestAwayMs = 5_000
+/** What a stop allows for telling the database, after its deadline. */
+const handOverMs = 2_000
+
+export function createWorker(options: WorkerOptions): Worker {
+  const { pool, listener, log, nodeId, concurrency, pollMs = 1_000 } = options
+  const definitions = new Map(options.jobs.map((job) => [job.name, job as JobDefinition]))
+  const names = [...definitions.keys()]
+  const leases = [...definitions.values()].map(({ leaseMs }) => leaseMs)
+  const renewMs = Math.min(...leases, defaultLeaseMs) / 3
+  const bell = createBell()
+  const session = createSession(pool, keepRecurring)
+
+  /** Everything that holds a slot: running, or ended and not yet recorded. This bounds every list of the worker. */
+  const runs = new Set<Run>()
+  let ended: Run[] = []
+  /** Whether there may be ready jobs. It is put down when a claim comes back empty. */
+  let hinted = true
+  let from = ''
+  let sweepAt = 0
+  let renewAt = 0
+  let state: 'new' | 'working' | 'stopping' | 'stopped' = 'new'
+  let away = 0
+  let loop: Promise<void> | undefined
+  let watch: NodeJS.Timeout | undefined
+
+  async function keepRecurring(fresh: Session): Promise<void> {
+    const kept = [...definitions.values()].filter(({ everyMs }) => everyMs !== undefined)
+    if (kept.length === 0) return
+    const everyMs = kept.map((job) => job.everyMs)
+    await fresh.query(store.keepRecurring, [kept.map(() => newId()), kept.map(({ name }) => name), everyMs])
+    hinted = true
+  }
+
+  async function work(): Promise<void> {
+    while (state !== 'stopped') {
+      try {
+        await turn()
+        if (away > 0) log.info('jobs run again: the database answers')
+        away = 0
+      } catch (error) {
+        if (away++ === 0) log.error({ error: (error as Error).message }, 'jobs wait: the database does not answer')
+      }
+      await bell.heard(away > 0 ? Math.min(100 * 2 ** away, longestAwayMs) : untilNext())
+    }
+  }
+
+  /** One round: tell how jobs ended, keep the leases, wake what is due, take more. */
+  async function turn(): Promise<void> {
+    if (ended.length > 0) await record()
+    if (nowMs() >= renewAt) {
+      renewAt = nowMs() + renewMs
+      await renew(session, [...runs])
+    }
+    if (state !== 'working') return
+    if (nowMs() >= sweepAt) await sweep()
+    if (hinted && runs.size < concurrency) await claim()
+  }
+
+  async function record(): Promise<void> {
+    const batch = ended
+    const left = new Set(await settle(session, batch, log))
+    ended = [...left, ...ended.slice(batch.length)]
+    for (const run of batch) if (!left.has(run)) leave(run)
+  }
+
+  function leave(run: Run): void {
+    runs.delete(run)
+    if (run.outcome?.kind === 'back') sweepAt = Math.min(sweepAt, nowMs() + run.outcome.delayMs)
+    // An ended job may have left another behind: one that recurs, or one that was asked for again.
+    hinted = true
+  }
+
+  async function sweep(): Promise<void> {
+    const [found] = await session.query<{ woken: number; nextInMs: number | null }>(store.sweep, [jobsPerSweep])
+    const { woken, nextInMs } = found!
+    sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? pollMs, pollMs)
+    hinted = true
+  }
+
+  async function claim(): Promise<void> {
+    const token = newId()
+    const sentAt = nowMs()
+    const wanted = Math.min(concurrency - runs.size, jobsPerClaim)
+    const lanes = Math.max(leastLanes, Math.min(wanted, mostLanes))
+    // Put down before asking: a hint that comes while the claim is under way must count.
+    hinted = false
+    const claimed = await session.query<Claimed>(store.claim, [token, nodeId, wanted, from, lanes, names, leases])
+    hinted ||= claimed.length > 0 || from !== ''
+    // Where not every project could be served, the next claim goes on after the last one that was. U+0001 is the least
+    // character a text can continue with.
+    const served = [...new Set(claimed.map(({ lane }) => lane))].sort(byBytes)
+    from = served.length >= Math.min(lanes, wanted) ? `${served.at(-1)}\u0001` : ''
+    for (const job of claimed) {
+      const definition = definitions.get(job.name)!
+      begin(createRun(job, definition, token, sentAt + definition.leaseMs))
+    }
+    if (hinted) bell.ring()
+  }
+
+  function begin(run: Run): void {
+    runs.add(run)
+    const finish = () => {
+      if (run.outcome === released) return
+      ended.push(run)
+      bell.ring()
+    }
+    run.start().then(finish, finish)
+  }
+
+  /** Runs beside the loop, so that signals abort also while the database is silent. */
+  function watchLeases(): void {
+    for (const run of runs) {
+      if (run.completed || run.lost || nowMs() < run.leaseEndsAt) continue
+      log.warn({ job: run.job.name, jobId: run.job.id }, 'a job was lost: its lease could not be renewed in time')
+      run.lose('the lease was not renewed in time')
+    }
+    bell.ring()
+  }
+
+  function untilNext(): number {
+    const locked = ended.length > 0 ? lockedMs : Number.POSITIVE_INFINITY
+    const next = state === 'working' ? Math.min(sweepAt, renewAt) : renewAt
+    return Math.max(1, Math.min(locked, next - nowMs(), pollMs))
+  }
+
+  return {
+    start() {
+      if (state !== 'new') throw new Error('a worker starts once')
+      state = 'working'
+      listener?.on(store.channel, () => {
+        hinted = true
+        bell.ring()
+      })
+      watch = setInterval(watchLeases, renewMs / 2)
+      loop = work()
+    },
+
+    async stop(deadlineMs) {
+      if (state !== 'working') return
+      state = 'stopping'
+      bell.ring()
+      await until(() => runs.size === 0, deadlineMs)
+      const rest = [...runs].filter((run) => !run.outcome && !run.completed && !run.lost)
+      for (const run of rest) {
+        run.outcome = released
+        run.lose('the worker stops')
+        ended.push(run)
+      }
+      bell.ring()
+      await until(() => ended.length === 0, handOverMs)
+      state = 'stopped'
+      bell.ring()
+      clearInterval(watch)
+      await Promise.race([loop, until(() => false, handOverMs)])
+      if (rest.length > 0) await session.query(store.hint).catch(() => {})
+      await session.close()
+    },
+
+    async idle() {
+      for (;;) {
+        await until(() => runs.size === 0)
+        const due = await pool.query(store.anyDue, [names])
+        if (due.length === 0 && runs.size === 0) return
+        hinted = true
+        sweepAt = 0
+        bell.ring()
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    }
+  }
+}
+
+/** Looks every few ms: only stops and tests wait like this. */
+async function until(reached: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+  const endsAt = nowMs() + withinMs
+  while (!reached() && nowMs() < endsAt) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
+/** As the database sorts projects (collation "C"), where JavaScript would compare UTF-16 units. */
+const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))

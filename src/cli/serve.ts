@@ -1,0 +1,55 @@
+import type { Config } from '../platform/config.ts'
+import { openDatabase } from '../platform/db/open.ts'
+import { createLog } from '../platform/log.ts'
+import type { NodeRole } from '../platform/nodes.ts'
+import { greeting } from './greeting.ts'
+
+/** Under npm one Ctrl-C arrives twice, from the terminal and from npm: only a later second signal means "at once". */
+const repeatMs = 2_000
+
+/** Runs until it is told to stop. Answers the exit code. */
+export async function serve(config: Config, role: NodeRole): Promise<number> {
+  const log = createLog(config.LOG_LEVEL)
+  const say = (line: string) => void process.stdout.write(`${line}\n`)
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<number>()
+  const starting = new AbortController()
+  let askedAtMs = 0
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (askedAtMs === 0) {
+        askedAtMs = Date.now()
+        say('Stopping: finishing what is in flight…')
+        starting.abort()
+        stop(0)
+      } else if (Date.now() - askedAtMs > repeatMs) {
+        say('Stopping at once.')
+        process.exit(1)
+      }
+    })
+  }
+
+  // PostgreSQL starts while the rest of the code loads.
+  const opening = openDatabase(config, say, starting.signal)
+  opening.catch(() => {}) // Reported where it is awaited.
+  const { startApp } = await import('../app.ts')
+  const database = await opening.catch((error) => {
+    if (askedAtMs > 0) return undefined
+    throw error
+  })
+  if (!database) return 0
+  try {
+    const app = await startApp({ config, database, log, role, say })
+    say(greeting(app, config))
+    void database.exited.then(() => {
+      log.fatal('PostgreSQL is gone for good')
+      stop(1)
+    })
+    const code = await stopped
+    await app.close()
+    return code
+  } finally {
+    await database.stop()
+    if (askedAtMs > 0) say('Stopped.')
+  }
+}

@@ -1,0 +1,68 @@
+import { timingSafeEqual } from 'node:crypto'
+import Type from 'typebox'
+import type { Pool } from './platform/db/db.ts'
+import { statement } from './platform/db/statement.ts'
+import { Refusal, Unavailable } from './platform/errors.ts'
+import type { Routes } from './platform/http/routes.ts'
+import type { Metrics } from './platform/metrics.ts'
+
+const ping = statement('platform.ping', 'select 1')
+const pingMs = 2_000
+const loopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/
+
+/** For load balancers, orchestrators and Prometheus. */
+export function healthRoutes(
+  open: Routes<null, never>,
+  {
+    pool,
+    metrics,
+    stopping,
+    metricsToken
+  }: { pool: Pool; metrics: Metrics; stopping: () => boolean; metricsToken: string | undefined }
+): void {
+  const Status = Type.Object({ status: Type.String() })
+
+  open.get('/healthz', { summary: 'Whether the process lives', answer: Status }, () => ({ status: 'ok' }))
+
+  open.get(
+    '/readyz',
+    { summary: 'Whether it can serve: the database answers and no stop is under way', answer: Status },
+    async () => {
+      if (stopping()) throw new Unavailable('The service is stopping.')
+      await within(pingMs, pool.one(ping))
+      return { status: 'ready' }
+    }
+  )
+
+  open.get(
+    '/api/v1/health',
+    { summary: 'Whether the API answers', answer: Type.Object({ msg: Type.String() }) },
+    () => ({ msg: 'ok' })
+  )
+
+  open.get('/metrics', { summary: 'Prometheus metrics', answerType: 'text/plain' }, async ({ request, reply }) => {
+    if (metricsToken === undefined ? !loopback.test(request.ip) : !bears(request.headers.authorization, metricsToken)) {
+      throw new Refusal('forbidden', 'Metrics are read from this machine, or with METRICS_TOKEN as a bearer token.')
+    }
+    reply.type(metrics.registry.contentType)
+    return metrics.registry.metrics()
+  })
+}
+
+function bears(header: string | undefined, token: string): boolean {
+  const [given, wanted] = [Buffer.from(header ?? ''), Buffer.from(`Bearer ${token}`)]
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}
+
+async function within<Result>(milliseconds: number, work: Promise<Result>): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => reject(new Unavailable(`The database did not answer within ${milliseconds} ms.`)),
+    milliseconds
+  )
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,282 @@
+import Type from 'typebox'
+import type { Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
+import { decodeCursor, defaultLimit, encodeCursor, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import type { Nodes } from '../platform/nodes.ts'
+import {
+  type KeyRow,
+  listAudit,
+  type ManageAccess,
+  type ManageCaller,
+  type Project,
+  type Projects,
+  type TokenRow
+} from '../projects/projects.ts'
+
+const PerSecond = Type.Integer({ minimum: 0, maximum: 1_000_000, description: '0: no limit.' })
+const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const Mode = Type.Union([Type.Literal('simulator'), Type.Literal('live')])
+const Role = Type.Union([Type.Literal('admin'), Type.Literal('editor'), Type.Literal('viewer')])
+const Kind = Type.Union([Type.Literal('secret'), Type.Literal('public')])
+const ProjectIdText = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })
+
+const limits = {
+  requests_per_second: PerSecond,
+  client_requests_per_second: PerSecond,
+  triggers_per_second: PerSecond
+}
+const retention = { events_days: Days, messages_days: Days }
+
+const changes = {
+  mode: Type.Optional(Mode),
+  plan: Type.Optional(Type.String()),
+  limits: Type.Optional(Type.Partial(Type.Object(limits))),
+  retention: Type.Optional(Type.Partial(Type.Object(retention)))
+}
+const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
+const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })
+const ProjectAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  mode: Mode,
+  plan: Type.String(),
+  limits: Type.Object(limits),
+  retention: Type.Object(retention),
+  created_at: Type.String()
+})
+const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
+const KeyAnswer = Type.Object({ id: Type.String(), kind: Kind, name: Type.String(), prefix: Type.String(), ...used })
+const CreateKey = Type.Object({ kind: Kind, name: Name })
+const CreateToken = Type.Object({ name: Name, role: Role, project_id: Type.Optional(ProjectIdText) })
+const TokenAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  role: Role,
+  project_id: Type.Union([Type.String(), Type.Null()]),
+  prefix: Type.String(),
+  ...used
+})
+const AuditAnswer = Type.Object({
+  id: Type.String(),
+  at: Type.String(),
+  actor: Type.String(),
+  action: Type.String(),
+  target: Type.String(),
+  details: Type.Record(Type.String(), Type.Unknown())
+})
+
+const wireProject = ({ createdAt, ...project }: Project) => ({ ...project, created_at: createdAt })
+const wireKey = ({ id, kind, name, prefix, created_at, last_used_at }: KeyRow) => ({
+  id,
+  kind,
+  name,
+  prefix,
+  created_at,
+  last_used_at
+})
+const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
+  id,
+  name,
+  role,
+  project_id,
+  prefix,
+  created_at,
+  last_used_at
+})
+const cursorOfId = (row: { id: string }) => encodeCursor(row.id)
+
+/** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
+export function manageRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  { projects, pool, nodes }: { projects: Projects; pool: Pool; nodes: Nodes }
+): void {
+  manage.post(
+    '/projects',
+    {
+      summary: 'Create a project',
+      access: 'installation',
+      body: CreateProject,
+      answer: ProjectAnswer,
+      status: 201,
+      example: { name: 'Shop' }
+    },
+    async ({ caller, body }) => wireProject(await projects.create(caller.actor, body))
+  )
+
+  manage.get(
+    '/projects',
+    {
+      summary: 'List the projects the token can see',
+      access: 'viewer',
+      query: PageQuery,
+      answer: pageOf(ProjectAnswer)
+    },
+    async ({ caller, query: { cursor, limit = defaultLimit } }) => {
+      const rows = await projects.list(
+        caller.token.project_id,
+        cursor === undefined ? undefined : projectAfter(cursor),
+        limit + 1
+      )
+      return page(rows, limit, ({ createdAt, id }) => encodeCursor(createdAt.toISOString(), id), wireProject)
+    }
+  )
+
+  manage.get(
+    '/projects/:project_id',
+    { summary: 'Read a project', access: 'viewer', answer: ProjectAnswer },
+    ({ caller }) => wireProject(caller.project!)
+  )
+
+  manage.patch(
+    '/projects/:project_id',
+    {
+      summary: 'Change a project',
+      access: 'admin',
+      body: ChangeProject,
+      answer: ProjectAnswer,
+      example: { limits: { requests_per_second: 5000 } }
+    },
+    async ({ caller, body }) => wireProject(await projects.update(caller.actor, caller.project!.id, body))
+  )
+
+  manage.delete(
+    '/projects/:project_id',
+    { summary: 'Delete a project with everything in it', access: 'installation', answer: Type.Object({}) },
+    async ({ caller }) => {
+      await projects.remove(caller.actor, caller.project!.id)
+      return {}
+    }
+  )
+
+  manage.post(
+    '/projects/:project_id/keys',
+    {
+      summary: 'Create a key; its text is only in this answer',
+      access: 'admin',
+      body: CreateKey,
+      answer: Type.Object({
+        id: Type.String(),
+        kind: Kind,
+        name: Type.String(),
+        key: Type.String(),
+        prefix: Type.String(),
+        created_at: Type.String()
+      }),
+      status: 201,
+      example: { kind: 'secret', name: 'backend' }
+    },
+    async ({ caller, body }) => {
+      const { id, kind, name, key, prefix, created_at } = await projects.createKey(
+        caller.actor,
+        caller.project!.id,
+        body.kind,
+        body.name
+      )
+      return { id, kind, name, key, prefix, created_at }
+    }
+  )
+
+  manage.get(
+    '/projects/:project_id/keys',
+    { summary: 'List keys, without their texts', access: 'admin', query: PageQuery, answer: pageOf(KeyAnswer) },
+    async ({ caller, query: { cursor, limit = defaultLimit } }) =>
+      page(await projects.listKeys(caller.project!.id, idAfter(cursor), limit + 1), limit, cursorOfId, wireKey)
+  )
+
+  manage.delete(
+    '/projects/:project_id/keys/:key_id',
+    { summary: 'Revoke a key', access: 'admin', answer: Type.Object({}) },
+    async ({ caller, params }) => {
+      await projects.revokeKey(caller.actor, caller.project!.id, known(params.key_id, 'key'))
+      return {}
+    }
+  )
+
+  manage.get(
+    '/projects/:project_id/audit',
+    { summary: 'Who changed what', access: 'admin', query: PageQuery, answer: pageOf(AuditAnswer) },
+    async ({ caller, query: { cursor, limit = defaultLimit } }) =>
+      page(await listAudit(pool, caller.project!.id, idAfter(cursor), limit + 1), limit, cursorOfId, (row) => row)
+  )
+
+  manage.post(
+    '/tokens',
+    {
+      summary: 'Create a management token; its text is only in this answer',
+      access: 'admin',
+      body: CreateToken,
+      answer: Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        role: Role,
+        project_id: Type.Union([Type.String(), Type.Null()]),
+        token: Type.String(),
+        prefix: Type.String(),
+        created_at: Type.String()
+      }),
+      status: 201,
+      example: { name: 'deploy', role: 'editor', project_id: 'demo' }
+    },
+    async ({ caller, body }) => {
+      const wanted = (body.project_id ?? null) as ProjectId | null
+      // A token bound to a project hands out tokens for that project and no more.
+      if (caller.token.project_id !== null && caller.token.project_id !== wanted)
+        throw new Refusal('forbidden', `This token creates tokens for the project ${caller.token.project_id} only.`)
+      if (wanted !== null && !(await projects.find(wanted))) throw new Refusal('not_found', 'There is no such project.')
+      const { id, name, role, project_id, token, prefix, created_at } = await projects.createToken(
+        caller.actor,
+        wanted,
+        body.role,
+        body.name
+      )
+      return { id, name, role, project_id, token, prefix, created_at }
+    }
+  )
+
+  manage.get(
+    '/tokens',
+    {
+      summary: 'List management tokens, without their texts',
+      access: 'admin',
+      query: PageQuery,
+      answer: pageOf(TokenAnswer)
+    },
+    async ({ caller, query: { cursor, limit = defaultLimit } }) =>
+      page(await projects.listTokens(caller.token.project_id, idAfter(cursor), limit + 1), limit, cursorOfId, wireToken)
+  )
+
+  manage.delete(
+    '/tokens/:token_id',
+    { summary: 'Revoke a management token', access: 'admin', answer: Type.Object({}) },
+    async ({ caller, params }) => {
+      await projects.revokeToken(caller.token.project_id, known(params.token_id, 'token'))
+      return {}
+    }
+  )
+
+  manage.get(
+    '/nodes',
+    {
+      summary: 'The processes at work on this database',
+      access: 'viewer',
+      answer: Type.Object({ items: Type.Array(Type.Unknown()) })
+    },
+    () => ({ items: nodes.list() })
+  )
+}
+
+/** An id that cannot exist is not found, like one that does not. */
+function known(id: string | undefined, what: string): string {
+  if (id === undefined || !isUuid(id)) throw new Refusal('not_found', `There is no such ${what}.`)
+  return id
+}
+
+function projectAfter(cursor: string): [Date, string] {
+  const [at, id] = decodeCursor(cursor, 2)
+  const date = new Date(at!)
+  if (Number.isNaN(date.getTime())) throw new Refusal('invalid_parameter', 'cursor: is not one that was given out')
+  return [date, id!]
+}

@@ -1,0 +1,212 @@
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { OperatorError } from './errors.ts'
+
+/** Reads one variable's text. Throws a plain sentence that says what would be right. */
+type Parse<Value> = (text: string) => Value
+
+interface Setting<Value> {
+  parse: Parse<Value>
+  /** Absent: the setting is optional and has no value unless given. */
+  fallback?: string
+  /** How the default reads in the docs where it is not a constant. */
+  fallbackText?: string
+  about: string
+  secret?: boolean
+}
+
+const setting = <Value>(parse: Parse<Value>, about: string, more: Partial<Setting<Value>> = {}): Setting<Value> => ({
+  parse,
+  about,
+  ...more
+})
+
+const text: Parse<string> = (value) => value
+
+const whole =
+  (min: number, max: number): Parse<number> =>
+  (value) => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`)
+    return number
+  }
+
+const flag: Parse<boolean> = (value) => {
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw new Error('must be true or false (1 or 0)')
+}
+
+const oneOf =
+  <Name extends string>(...names: Name[]): Parse<Name> =>
+  (value) => {
+    if (!names.includes(value as Name)) throw new Error(`must be one of ${names.join(', ')}`)
+    return value as Name
+  }
+
+const url =
+  (...schemes: string[]): Parse<string> =>
+  (value) => {
+    const parsed = URL.canParse(value) ? new URL(value) : undefined
+    if (!parsed || !schemes.includes(parsed.protocol.slice(0, -1))) {
+      throw new Error(`must be an address that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+    }
+    return value
+  }
+
+const masterKey: Parse<Buffer> = (value) => {
+  const key = Buffer.from(value, 'base64')
+  if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value) || key.length !== 32)
+    throw new Error('must be 32 bytes in base64 (openssl rand -base64 32)')
+  return key
+}
+
+const credential =
+  (prefix: string): Parse<string> =>
+  (value) => {
+    // Header values: visible ASCII only, so that a key that can be stored can also be sent.
+    if (!value.startsWith(prefix) || !/^[\x21-\x7e]{1,255}$/.test(value)) {
+      throw new Error(`must ${prefix ? `start with ${prefix} and ` : ''}be at most 255 visible ASCII characters`)
+    }
+    return value
+  }
+
+const projectId: Parse<string> = (value) => {
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(value)) throw new Error('must be 1 to 64 letters, digits, _ or -')
+  return value
+}
+
+/** The name of a plan with its limits, as in `gold:5000`. 0 is no limit. */
+const plans: Parse<Readonly<Record<string, number>>> = (value) => {
+  const found: Record<string, number> = {}
+  for (const entry of value.split(',')) {
+    const match = /^\s*([a-z0-9_-]{1,64}):(\d{1,9})\s*$/.exec(entry)
+    if (!match)
+      throw new Error('must be a list of name:triggers_per_second, for example free:10,standard:1000,unlimited:0')
+    found[match[1]!] = Number(match[2])
+  }
+  if (!('standard' in found)) throw new Error('must contain the plan standard, which new projects get')
+  return Object.freeze(found)
+}
+
+/** Every setting of the service. The names are the environment variables; docs/config.md is printed from here. */
+export const settings = {
+  HOST: setting(text, 'Address to listen on. 0.0.0.0 or :: to be reached from other machines.', {
+    fallback: '127.0.0.1'
+  }),
+  PORT: setting(whole(0, 65535), 'Port to listen on. 0 picks a free one.', { fallback: '8080' }),
+  DATA_DIR: setting(
+    (value) => resolve(value),
+    'Folder for the embedded database, the master key and credentials.json.',
+    { fallback: './data' }
+  ),
+  DATABASE_URL: setting(url('postgres', 'postgresql'), 'A PostgreSQL 15 or newer to use instead of the embedded one.', {
+    secret: true
+  }),
+  DATABASE_POOL_SIZE: setting(whole(2, 200), 'Most connections this process keeps to the database.', {
+    fallback: '10'
+  }),
+  PUBLIC_URL: setting(
+    url('http', 'https'),
+    'Address under which clients reach the service, where it differs from HOST and PORT.'
+  ),
+  MASTER_KEY: setting(
+    masterKey,
+    'Key for the secrets in the database: 32 bytes in base64. Nodes on one database must share it.',
+    { fallbackText: 'DATA_DIR/master.key, made on the first start', secret: true }
+  ),
+  LOG_LEVEL: setting(
+    oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'Least severe level that is logged.',
+    { fallback: 'info' }
+  ),
+  TRUST_PROXY: setting(flag, 'Whether X-Forwarded-* headers are believed. Only behind a proxy that sets them.', {
+    fallback: 'false'
+  }),
+  METRICS_TOKEN: setting(
+    credential(''),
+    'Bearer token that opens /metrics. Without it only this machine may read them.',
+    { secret: true }
+  ),
+  WEBHOOK_ALLOW_PRIVATE: setting(
+    flag,
+    'Whether webhooks may go to private addresses and plain http. For development.',
+    { fallback: 'false' }
+  ),
+  IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'How long an idempotency key is remembered.', { fallback: '24' }),
+  TASK_RETENTION_DAYS: setting(whole(1, 36500), 'How long finished agent tasks are kept.', { fallback: '30' }),
+  AUDIT_RETENTION_DAYS: setting(whole(1, 36500), 'How long the audit log is kept.', { fallback: '365' }),
+  PLANS: setting(plans, 'Plans a project can have, with their campaign triggers per second (0: no limit).', {
+    fallback: 'free:10,standard:1000,unlimited:0'
+  }),
+  WORKER_CONCURRENCY: setting(whole(1, 1000), 'Jobs one process runs at a time.', {
+    fallback: String(Math.max(4, 2 * availableParallelism())),
+    fallbackText: 'twice the cores, at least 4'
+  }),
+  SHUTDOWN_SECONDS: setting(whole(0, 600), 'How long a stop waits for requests and jobs in flight.', {
+    fallback: '20'
+  }),
+  BOOTSTRAP_PROJECT_ID: setting(projectId, 'Project to have at every start. Without it the first start makes `demo`.'),
+  BOOTSTRAP_SECRET_KEY: setting(credential('svc_sk_'), 'Secret key that project must have.', { secret: true }),
+  BOOTSTRAP_PUBLIC_KEY: setting(credential('svc_pk_'), 'Public key that project must have.', { secret: true }),
+  BOOTSTRAP_ADMIN_TOKEN: setting(
+    credential(''),
+    'Management token with the role admin that must exist. Should start with svc_at_.',
+    { secret: true }
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: setting(
+    url('http', 'https'),
+    'OpenTelemetry collector (OTLP over HTTP) that gets a span for each request and job.'
+  )
+}
+
+type Settings = typeof settings
+type Given<Name extends keyof Settings> = Settings[Name] extends Setting<infer Value> ? Value : never
+type Optional =
+  | 'DATABASE_URL'
+  | 'PUBLIC_URL'
+  | 'MASTER_KEY'
+  | 'METRICS_TOKEN'
+  | `BOOTSTRAP_${string}`
+  | `OTEL_${string}`
+
+export type Config = Readonly<{
+  [Name in keyof Settings]: Name extends Optional ? Given<Name> | undefined : Given<Name>
+}>
+
+/** Reads the environment once. Every fault is named in one message, so that an operator mends them in one go. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const config: Record<string, unknown> = {}
+  const faults: string[] = []
+  for (const [name, { parse, fallback }] of Object.entries<Setting<unknown>>(settings)) {
+    // An empty variable is what a compose file or a shell makes of an unset one.
+    const given = env[name] || fallback
+    try {
+      config[name] = given === undefined ? undefined : parse(given)
+    } catch (error) {
+      faults.push(`  ${name}: ${(error as Error).message}`)
+    }
+  }
+  if (faults.length > 0) throw new OperatorError(`The configuration is not valid:\n${faults.join('\n')}`, 78)
+  return Object.freeze(config) as Config
+}
+
+/** The page docs/config.md; a test compares. */
+export function printConfigDocs(): string {
+  const rows = Object.entries<Setting<unknown>>(settings).map(([name, { about, fallback, fallbackText }]) => {
+    const shown = fallbackText ?? (fallback === undefined ? '' : `\`${fallback}\``)
+    return `| \`${name}\` | ${shown} | ${about} |`
+  })
+  return `# Settings
+
+Environment variables, read once at the start; all faults are reported together. None is needed: the service starts with
+all of them unset. Booleans are \`true\`/\`false\` or \`1\`/\`0\`. An empty variable counts as unset.
+
+| Variable | Default | Meaning |
+|---|---|---|
+${rows.join('\n')}
+
+This page is printed from \`src/platform/config.ts\` by \`npm run docs\`.
+`
+}

@@ -1,0 +1,80 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { errorCatalogue, Refusal, Unavailable } from '../errors.ts'
+import type { Log } from '../log.ts'
+
+/** How one route words its refusals, where the contract fixes the words. */
+export interface Wording {
+  /** The plain text of every 400 of this route (contract section 7). */
+  invalid?: string
+  /** A 404 without a body. */
+  absent?: 'empty'
+  /** 401 as plain text instead of JSON. */
+  plainUnauthorized?: boolean
+}
+
+const retryAfterSeconds = 1
+
+/** The one place where an error becomes an answer. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
+  const refusal = asRefusal(error)
+  if (!refusal) {
+    log.error({ error, request_id: request.id, route: request.routeOptions.url }, 'a request failed')
+    return reply.code(500).send({ error: 'Internal Server Error' })
+  }
+  const [status] = errorCatalogue[refusal.code]
+  const wording = request.routeOptions.config.wording ?? {}
+  if (status === 503) {
+    log.warn(
+      { reason: refusal.message, request_id: request.id, route: request.routeOptions.url },
+      'a request was put off'
+    )
+    return reply
+      .code(503)
+      .header('retry-after', retryAfterSeconds)
+      .send({ error: 'Service Unavailable', code: refusal.code })
+  }
+  if (status === 429) return reply.code(429).send({ error: 'Too Many Requests' })
+  if (status === 401 && wording.plainUnauthorized) return text(reply.code(401), refusal.message)
+  if (status === 401) reply.header('www-authenticate', 'Bearer')
+  if ((status === 400 || status === 415) && wording.invalid !== undefined) {
+    return text(explain(reply.code(400), refusal), wording.invalid)
+  }
+  if (status === 404 && wording.absent === 'empty') return explain(reply.code(404), refusal).send()
+  return reply.code(status).send({
+    error: refusal.message,
+    code: refusal.code,
+    ...(refusal.details.length > 0 && { details: refusal.details })
+  })
+}
+
+const text = (reply: FastifyReply, body: string) => reply.type('text/plain; charset=utf-8').send(body)
+
+/** Where the body is fixed, two headers say what was wrong. */
+function explain(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const [detail] = refusal.details
+  const line = detail ? `${detail.path}: ${detail.message}` : refusal.message
+  return reply.header('x-service-error-code', refusal.code).header('x-service-error-detail', printable(line))
+}
+
+/** One line of printable ASCII: what a header may hold, whatever the caller put into a property name. */
+function printable(line: string): string {
+  return line.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).slice(0, 500)
+}
+
+function asRefusal(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  if (error instanceof Unavailable) return new Refusal('unavailable', error.message)
+  const { code, statusCode, message } = error as FastifyError
+  switch (code) {
+    case 'FST_ERR_HANDLER_TIMEOUT':
+      return new Refusal('unavailable', 'The request took too long.')
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new Refusal('body_too_large', 'The body is larger than 10 MiB.')
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new Refusal('unsupported_media_type', 'The content type must be application/json.')
+    case 'ECONNRESET': // The client went away in the middle of its body: nobody reads the answer.
+      return new Refusal('malformed_request', 'The body ended early.')
+    default:
+      return statusCode && statusCode >= 400 && statusCode < 500 ? new Refusal('malformed_request', message) : undefined
+  }
+}

@@ -1,0 +1,52 @@
+import Type, { type TSchema } from 'typebox'
+import { Refusal } from '../errors.ts'
+import { isUuid } from '../ids.ts'
+
+/** The paging of every list: newest first, an opaque cursor. */
+export const pageQuery = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'Entries in one answer.' })),
+  cursor: Type.Optional(Type.String({ description: 'next_cursor of the answer before.' }))
+}
+
+export const PageQuery = Type.Object(pageQuery)
+
+export const pageOf = (item: TSchema) =>
+  Type.Object({ items: Type.Array(item), next_cursor: Type.Union([Type.String(), Type.Null()]) })
+
+export const encodeCursor = (...parts: string[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url')
+
+/** The parts of a cursor we gave out; anything else is refused, not guessed at. */
+export function decodeCursor(cursor: string, parts: number): string[] {
+  try {
+    const found: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
+    if (Array.isArray(found) && found.length === parts && found.every((part) => typeof part === 'string')) return found
+  } catch {}
+  throw badCursor()
+}
+
+/** The id after which a list that is ordered by id goes on. */
+export function idAfter(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null
+  const [id] = decodeCursor(cursor, 1)
+  if (!isUuid(id!)) throw badCursor()
+  return id!
+}
+
+const badCursor = () =>
+  new Refusal('invalid_parameter', 'cursor: is not one that was given out', [
+    { path: 'cursor', message: 'is not one that was given out' }
+  ])
+
+/** A page of rows read with one more than asked for, which tells whether there is a next. */
+export function page<Row, Item>(
+  rows: Row[],
+  limit: number,
+  cursorOf: (row: Row) => string,
+  toItem: (row: Row) => Item
+) {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  return { items: shown.map(toItem), next_cursor: rows.length > limit && last !== undefined ? cursorOf(last) : null }
+}
+
+export const defaultLimit = 50

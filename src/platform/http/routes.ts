@@ -1,0 +1,149 @@
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import Type, { type Static, type TSchema } from 'typebox'
+import { Refusal } from '../errors.ts'
+import type { Wording } from './answers.ts'
+import { type BodyKind, forgetBody, isStorable } from './body.ts'
+import { hasBrokenEscape } from './paths.ts'
+import { readQuery, validator } from './schema.ts'
+
+/** What a route declares about itself. The same declaration validates, answers errors and is printed as OpenAPI. */
+export interface RouteOptions<Access, Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
+  summary: string
+  /** Who may call; what the values mean is the surface's business. */
+  access?: Access
+  /** Meaning of each path parameter, for the docs. */
+  params?: Record<string, string>
+  query?: Query
+  body?: Body
+  bodyKind?: BodyKind
+  /** The answer of a success. */
+  answer?: TSchema
+  status?: 200 | 201 | 202 | 204
+  answerType?: string
+  wording?: Omit<Wording, 'plainUnauthorized'>
+  /** An example body for the docs. */
+  example?: unknown
+  /** A stream has no time limit. */
+  unlimited?: boolean
+  /** Kept out of the docs. */
+  hidden?: boolean
+}
+
+export interface Call<Caller, Query, Body> {
+  caller: Caller
+  params: Record<string, string>
+  query: Query
+  body: Body
+  /** Aborted when the client is gone or the request's time is up. */
+  signal: AbortSignal
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** One place where a surface's routes live, with its way to know the caller. Runs before anything is parsed. */
+export interface Mount<Caller, Access> {
+  prefix: string
+  security: 'key' | 'token' | 'none'
+  plainUnauthorized?: boolean
+  admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
+  /** Left out of OpenAPI: the same routes under another prefix. */
+  twin?: boolean
+}
+
+export interface DocumentedRoute extends RouteOptions<unknown> {
+  method: string
+  path: string
+  security: Mount<unknown, unknown>['security']
+  plainUnauthorized: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    wording?: Wording
+  }
+  interface FastifyRequest {
+    caller: unknown
+  }
+}
+
+export type Routes<Caller, Access> = ReturnType<typeof routesOn<Caller, Access>>
+
+/** How long a request may take before it is answered 503 (settled for every answer); streams are exempt. */
+export const requestLimitMs = 100_000
+
+export function routesOn<Caller, Access>(
+  app: FastifyInstance,
+  documented: DocumentedRoute[],
+  mounts: Mount<Caller, Access>[]
+) {
+  const add =
+    (method: HTTPMethods) =>
+    <Query extends TSchema, Body extends TSchema>(
+      path: string,
+      options: RouteOptions<Access, Query, Body>,
+      handle: (call: Call<Caller, Static<Query>, Static<Body>>) => unknown
+    ): void => {
+      const { wording, status = 200, query = Type.Object({}), body } = options
+      const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
+      const checkQuery = validator(query, 'invalid_parameter')
+      const checkBody = body && bodyKind !== 'stream' && validator(body, 'malformed_body')
+      for (const mount of mounts) {
+        const { plainUnauthorized = false, security } = mount
+        const url = mount.prefix + path
+        if (!mount.twin && !options.hidden) {
+          documented.push({
+            ...(options as RouteOptions<unknown>),
+            bodyKind,
+            method,
+            path: url,
+            security,
+            plainUnauthorized
+          })
+        }
+        app.route({
+          method,
+          url,
+          config: { wording: { ...wording, plainUnauthorized } },
+          ...(!options.unlimited && { handlerTimeout: requestLimitMs }),
+          onRequest: async (request, reply) => {
+            request.caller = await mount.admit(request, reply, options.access)
+            if (bodyKind === 'ignored') forgetBody(request)
+          },
+          handler: (request, reply) => {
+            if (hasBrokenEscape(request.raw))
+              throw new Refusal('malformed_request', 'the path holds a broken percent escape')
+            const given = readQuery(query, request.query as Record<string, unknown>)
+            for (const value of Object.values(given)) {
+              if (typeof value === 'string' && !isStorable(value))
+                throw new Refusal('malformed_request', 'the query holds NUL or a broken escape')
+            }
+            checkQuery(given)
+            const sent = bodyKind === 'optional' ? (request.body ?? {}) : request.body
+            if (bodyKind === 'json' && sent === undefined) throw new Refusal('malformed_body', 'the body is empty')
+            if (checkBody) checkBody(sent)
+            if (status !== 200) reply.code(status)
+            return handle({
+              caller: request.caller as Caller,
+              params: request.params as Record<string, string>,
+              query: given as Static<Query>,
+              body: sent as Static<Body>,
+              signal: request.signal,
+              request,
+              reply
+            })
+          }
+        })
+      }
+    }
+  return { get: add('GET'), post: add('POST'), put: add('PUT'), patch: add('PATCH'), delete: add('DELETE') }
+}
+
+/** The body of a `stream` route: NDJSON and nothing else. */
+export function streamBody(request: FastifyRequest): Readable {
+  const body = request.body
+  if (body === undefined || typeof (body as Readable).pipe !== 'function') {
+    throw new Refusal('unsupported_media_type', 'The content type must be application/x-ndjson.')
+  }
+  return body as Readable
+}

@@ -1,0 +1,97 @@
+import { METHODS } from 'node:http'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { newId } from '../ids.ts'
+import type { Log } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { answerError } from './answers.ts'
+import { installBodyParser } from './body.ts'
+import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
+import { requestId } from './request-id.ts'
+import type { DocumentedRoute } from './routes.ts'
+
+export interface Http {
+  app: FastifyInstance
+  documented: DocumentedRoute[]
+  /** Answers the port, which 0 lets the system choose. */
+  listen(host: string, port: number): Promise<number>
+  /** Accepts nothing new, lets what runs finish until the deadline, then cuts it off. */
+  close(deadlineMs: number): Promise<void>
+}
+
+/** Spec: a body over 10 MiB is refused. */
+const bodyLimit = 10 * 1024 * 1024
+
+export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Metrics; trustProxy: boolean }): Http {
+  const app = Fastify({
+    logger: false,
+    bodyLimit,
+    trustProxy,
+    genReqId: requestId,
+    rewriteUrl,
+    routerOptions: { maxParamLength },
+    // The limit of a request is its handler's: Node's own would also end a long upload.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler
+  })
+  const documented: DocumentedRoute[] = []
+  const methods = createMethodTable()
+
+  installBodyParser(app)
+  app.decorateRequest('caller', null)
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  app.addHook('onRoute', ({ url, method }) => {
+    for (const name of [method].flat()) methods.add(url, name)
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    metrics.request(request.method, request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methods.allowed(request.raw.url ?? '/')
+    if (!allowed) return reply.code(404).send({ error: 'Not Found' })
+    return reply
+      .code(405)
+      .header('allow', allowed.join(', '))
+      .send({ error: 'Method Not Allowed', code: 'method_not_allowed' })
+  })
+
+  return {
+    app,
+    documented,
+    async listen(host, port) {
+      await app.listen({ host, port })
+      const address = app.server.address()
+      return typeof address === 'object' && address ? address.port : port
+    },
+    async close(deadlineMs) {
+      const cut = setTimeout(() => app.server.closeAllConnections(), deadlineMs)
+      await app.close()
+      clearTimeout(cut)
+    }
+  }
+}
+
+/** What is not HTTP, or too much of it, never becomes a request; its answer has an id all the same. */
+function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const [status, reason] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? [431, 'Request Header Fields Too Large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? [408, 'Request Timeout']
+        : [400, 'Bad Request']
+  const body = JSON.stringify({ error: reason, code: 'malformed_request' })
+  socket.end(
+    `HTTP/1.1 ${status} ${reason}\r\nX-Request-ID: ${newId()}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`
+  )
+}

@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Db } from './db/db.ts'
+import { statement } from './db/statement.ts'
+import { OperatorError } from './errors.ts'
+
+const addSetting = statement(
+  'platform.add_setting',
+  'insert into settings (name, value) values ($1, $2) on conflict do nothing'
+)
+const getSetting = statement('platform.get_setting', 'select value from settings where name = $1')
+
+/** The key given, else the one in the data folder, which the first start makes. */
+export async function masterKey(given: Buffer | undefined, dataDir: string): Promise<Buffer> {
+  if (given) return given
+  const file = join(dataDir, 'master.key')
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    // 'wx' fails where the file exists: two starts at once agree on one key.
+    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotUse(file, error)
+  }
+  const key = Buffer.from(
+    (
+      await readFile(file, 'utf8').catch((error) => {
+        throw cannotUse(file, error)
+      })
+    ).trim(),
+    'base64'
+  )
+  if (key.length !== 32)
+    throw new OperatorError(
+      `${file} does not hold a key (32 bytes in base64). Restore it from a backup, or set MASTER_KEY.`,
+      78
+    )
+  await chmod(file, 0o600).catch(() => {})
+  return key
+}
+
+const cannotUse = (file: string, error: unknown) =>
+  new OperatorError(`The master key ${file} cannot be used: ${(error as Error).message}`, 78)
+
+/** AES-256-GCM. `context` is bound to the text: a secret copied to another row does not open there. */
+export function seal(key: Buffer, context: string, plain: string): string {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context))
+  const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()])
+  return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')}`
+}
+
+/** Throws when the key, the context or a single bit is another. */
+export function open(key: Buffer, context: string, sealed: string): string {
+  const bytes = Buffer.from(sealed.replace(/^v1\./, ''), 'base64')
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(12, 28))
+  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+}
+
+const check = 'master_key_check'
+
+/** Refuses to go on with a key other than the one this database's secrets were sealed with. */
+export async function checkMasterKey(db: Db, key: Buffer): Promise<void> {
+  await db.run(addSetting, [check, seal(key, check, check)])
+  const row = await db.one<{ value: string }>(getSetting, [check])
+  try {
+    open(key, check, row!.value)
+  } catch {
+    throw new OperatorError(
+      'MASTER_KEY is not the key this database was set up with. Nodes on one database must share it: copy MASTER_KEY, or ' +
+        'the file master.key of the DATA_DIR of the first node.',
+      78
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../platform/errors.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Credentials, KnownToken } from './credentials.ts'
+import type { Role } from './keys.ts'
+import type { Project } from './project.ts'
+import type { Allowance, RateLimits } from './rate-limit.ts'
+
+/** Who calls /api/v1, by a key or by a management token on its behalf. */
+export interface ApiCaller {
+  project: Project
+  actor: string
+}
+
+/** Which keys open a route: `secret` keys only, or those in `client` apps too. */
+export type ApiAccess = 'secret' | 'client'
+
+export interface ManageCaller {
+  token: KnownToken
+  actor: string
+  /** Of the path, where it names one. */
+  project: Project | undefined
+}
+
+/** The least role that opens a management route, and whether a token bound to one project may. */
+export type ManageAccess = Role | 'installation'
+
+const rank: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 }
+const tokenLimit = 1_000
+
+/** Whoever may do nothing hears the same: unknown project, wrong key, another project's key, a public key. */
+const invalidKey = () => new Refusal('invalid_api_key', 'Invalid API key')
+
+export function createAdmission(credentials: Credentials, limits: RateLimits) {
+  async function byKey(request: FastifyRequest, reply: FastifyReply, access: ApiAccess = 'secret'): Promise<ApiCaller> {
+    const projectId = header(request, 'x-service-project-id')
+    if (!projectId) throw new Refusal('missing_project_id', 'Missing project id')
+    const text = header(request, 'x-service-api-key')
+    if (!text) throw new Refusal('missing_api_key', 'Missing API key')
+    const key = await credentials.key(text)
+    if (!key || key.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')) throw invalidKey()
+    spend(reply, limits, key.project, key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second')
+    return { project: key.project, actor: `key ${key.id}` }
+  }
+
+  async function byToken(request: FastifyRequest, access: ManageAccess = 'admin'): Promise<ManageCaller> {
+    const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
+    if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
+    const token = await credentials.token(text)
+    if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
+    const actor = `token ${token.id}`
+    const least = access === 'installation' ? 'admin' : access
+    if (rank[token.role] < rank[least])
+      throw new Refusal('forbidden', `This needs the role ${least}; the token is a ${token.role}.`)
+    if (access === 'installation' && token.project_id) {
+      throw new Refusal(
+        'forbidden',
+        `This needs a token for the whole installation; this one is for ${token.project_id}.`
+      )
+    }
+    const wanted = (request.params as { project_id?: ProjectId }).project_id
+    if (wanted === undefined) return { token, actor, project: undefined }
+    // A project that is out of reach and one that does not exist look alike.
+    const reachable = token.project_id === null || token.project_id === wanted
+    const project = reachable ? await credentials.project(wanted) : undefined
+    return { token, actor, project }
+  }
+
+  return {
+    byKey,
+    async byTokenForManagement(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      access?: ManageAccess
+    ): Promise<ManageCaller> {
+      const caller = await byToken(request, access)
+      show(reply, limits.take(`token:${caller.token.id}`, tokenLimit))
+      if (hasProjectParam(request) && !caller.project) throw new Refusal('not_found', 'There is no such project.')
+      return caller
+    },
+    /** The same routes as /api/v1, for the console and the CLI: a viewer reads, an editor writes. */
+    async byTokenForApi(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller> {
+      const reads = request.method === 'GET' || request.method === 'HEAD'
+      const { project, actor } = await byToken(request, reads ? 'viewer' : 'editor')
+      if (!project) throw new Refusal('not_found', 'There is no such project.')
+      spend(reply, limits, project, 'requests_per_second')
+      return { project, actor }
+    }
+  }
+}
+
+const hasProjectParam = (request: FastifyRequest) => 'project_id' in (request.params as object)
+
+function spend(
+  reply: FastifyReply,
+  limits: RateLimits,
+  project: Project,
+  kind: 'requests_per_second' | 'client_requests_per_second'
+): void {
+  show(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
+}
+
+function show(reply: FastifyReply, allowance: Allowance): void {
+  reply.header('x-ratelimit-limit', allowance.limit)
+  reply.header('x-ratelimit-remaining', allowance.remaining)
+  reply.header('x-ratelimit-reset', allowance.resetAt)
+  if (allowance.allowed) return
+  reply.header('retry-after', allowance.retryAfterSeconds)
+  throw new Refusal('rate_limited', 'Too Many Requests')
+}
+
+function header(request: FastifyRequest, name: string): string {
+  const value = request.headers[name]
+  return typeof value === 'string' ? value : ''
+}

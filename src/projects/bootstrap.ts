@@ -1,0 +1,123 @@
+import { readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../platform/config.ts'
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import { OperatorError } from '../platform/errors.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { newCredential } from './keys.ts'
+import type { Projects } from './projects.ts'
+
+/** What DATA_DIR/credentials.json holds: enough for the CLI and for somebody who just started. */
+export interface Credentials {
+  base_url?: string
+  project_id?: string
+  secret_key?: string
+  public_key?: string
+  admin_token?: string
+}
+
+export interface Bootstrapped {
+  credentials: Credentials
+  /** Whether this start made the project and its keys. */
+  first: boolean
+}
+
+const marker = 'bootstrapped'
+const isDone = statement('bootstrap.is_done', 'select 1 from settings where name = $1')
+const setDone = statement(
+  'bootstrap.set_done',
+  'insert into settings (name, value) values ($1, $2) on conflict do nothing'
+)
+
+const actor = 'bootstrap'
+/** Shorter keys can be guessed; they are allowed, since a test rig may want them. */
+const shortest = 24
+
+/**
+ * Runs at every start, under the migration lock, and only ever adds. What is not named is made on the first start: the
+ * file is written before the database, so that a crash between the two cannot lose keys that already work.
+ */
+export async function bootstrap(
+  config: Config,
+  db: Db,
+  projects: Projects,
+  say: (line: string) => void
+): Promise<Bootstrapped> {
+  const first = (await db.one(isDone, [marker])) === undefined
+  const kept = await readCredentials(config.DATA_DIR)
+  const named: Credentials = {
+    ...(config.BOOTSTRAP_PROJECT_ID && { project_id: config.BOOTSTRAP_PROJECT_ID }),
+    ...(config.BOOTSTRAP_SECRET_KEY && { secret_key: config.BOOTSTRAP_SECRET_KEY }),
+    ...(config.BOOTSTRAP_PUBLIC_KEY && { public_key: config.BOOTSTRAP_PUBLIC_KEY }),
+    ...(config.BOOTSTRAP_ADMIN_TOKEN && { admin_token: config.BOOTSTRAP_ADMIN_TOKEN })
+  }
+  warnAboutWeak(named, say)
+  const credentials: Credentials = { ...(first && madeUp()), ...kept, ...named }
+  if (first || Object.keys(named).length > 0) {
+    await writeCredentials(config.DATA_DIR, credentials)
+    await ensure(projects, first ? credentials : { project_id: credentials.project_id ?? 'demo', ...named })
+    await db.run(setDone, [marker, new Date().toISOString()])
+  }
+  return { credentials, first }
+}
+
+const madeUp = (): Credentials => ({
+  project_id: 'demo',
+  secret_key: newCredential('secret'),
+  public_key: newCredential('public'),
+  admin_token: newCredential('token')
+})
+
+function warnAboutWeak(named: Credentials, say: (line: string) => void): void {
+  for (const [name, value] of Object.entries(named)) {
+    if (name !== 'project_id' && value.length < shortest)
+      say(`Warning: BOOTSTRAP_${name.toUpperCase()} is short and could be guessed.`)
+  }
+  if (named.admin_token && !named.admin_token.startsWith('svc_at_'))
+    say('Warning: BOOTSTRAP_ADMIN_TOKEN does not start with svc_at_.')
+}
+
+async function ensure(projects: Projects, wanted: Credentials): Promise<void> {
+  const projectId = wanted.project_id as ProjectId
+  if (
+    (wanted.secret_key || wanted.public_key || wanted.admin_token || wanted.project_id) &&
+    !(await projects.find(projectId))
+  ) {
+    const name = projectId === 'demo' ? 'Demo' : projectId
+    await projects.create(actor, { id: projectId, name, mode: 'simulator' })
+  }
+  for (const kind of ['secret', 'public'] as const) {
+    const text = wanted[`${kind}_key`]
+    if (text === undefined) continue
+    const known = await projects.findKey(text)
+    if (!known) await projects.createKey(actor, projectId, kind, 'bootstrap', text)
+    else if (known.project_id !== projectId || known.kind !== kind) {
+      throw new OperatorError(
+        `BOOTSTRAP_${kind.toUpperCase()}_KEY is already a ${known.kind} key of the project ${known.project_id}. Choose another key.`,
+        78
+      )
+    }
+  }
+  if (wanted.admin_token && !(await projects.findToken(wanted.admin_token))) {
+    await projects.createToken(actor, null, 'admin', 'bootstrap', wanted.admin_token)
+  }
+}
+
+const fileIn = (dataDir: string) => join(dataDir, 'credentials.json')
+
+export async function readCredentials(dataDir: string): Promise<Credentials> {
+  try {
+    return JSON.parse(await readFile(fileIn(dataDir), 'utf8')) as Credentials
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new OperatorError(`${fileIn(dataDir)} cannot be read: ${(error as Error).message}. Mend or remove it.`)
+  }
+}
+
+/** Whole or not at all: a reader never sees half a file, and the keys survive a crash. */
+export async function writeCredentials(dataDir: string, credentials: Credentials): Promise<void> {
+  const file = fileIn(dataDir)
+  await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true })
+  await rename(`${file}.new`, file)
+}

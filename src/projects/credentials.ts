@@ -1,0 +1,113 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Pool } from '../platform/db/db.ts'
+import type { Listener } from '../platform/db/listen.ts'
+import type { Log } from '../platform/log.ts'
+import { hashOf } from './keys.ts'
+import type { Project, ProjectRow } from './project.ts'
+import * as store from './store.ts'
+
+/** Said by every change of a key, token or project, so that other nodes forget what they cached. */
+export const changedChannel = 'tidings_projects'
+
+export interface KnownKey {
+  id: string
+  kind: store.KeyRow['kind']
+  project: Project
+}
+
+export interface KnownToken extends store.TokenRow {}
+
+interface Cached<Found> {
+  found: Promise<Found | undefined>
+  expiresAtMs: number
+}
+
+/**
+ * How long a look-up is believed. A revoked key must be refused everywhere within a second, also when no notification
+ * arrives, so this is half of it; at 1,000 requests a second it still saves all but two look-ups.
+ */
+const believedMs = 500
+const maxCached = 10_000
+const usedFlushMs = 10_000
+
+export type Credentials = ReturnType<typeof createCredentials>
+
+/** Finds keys, tokens and projects, with a short memory. Absent ones are remembered too: guessing must not load the database. */
+export function createCredentials(pool: Pool, listener: Listener, toProject: (row: ProjectRow) => Project, log: Log) {
+  const keys = new Map<string, Cached<KnownKey>>()
+  const tokens = new Map<string, Cached<KnownToken>>()
+  const projects = new Map<string, Cached<Project>>()
+  const used = { keys: new Set<string>(), tokens: new Set<string>() }
+
+  function forget(): void {
+    keys.clear()
+    tokens.clear()
+    projects.clear()
+  }
+  listener.on(changedChannel, forget)
+
+  const flushTimer = setInterval(() => void flushUsed(), usedFlushMs)
+  flushTimer.unref()
+
+  async function flushUsed(): Promise<void> {
+    const [keyIds, tokenIds, at] = [[...used.keys], [...used.tokens], new Date()]
+    used.keys.clear()
+    used.tokens.clear()
+    try {
+      if (keyIds.length > 0) await store.markKeysUsed(pool, keyIds, at)
+      if (tokenIds.length > 0) await store.markTokensUsed(pool, tokenIds, at)
+    } catch (error) {
+      log.debug({ error: (error as Error).message }, 'the last use of keys was not written')
+    }
+  }
+
+  const findProject = async (id: Project['id']) => {
+    const row = await store.findProject(pool, id)
+    return row && toProject(row)
+  }
+
+  return {
+    forget,
+    async key(text: string): Promise<KnownKey | undefined> {
+      const known = await remembered(keys, hashOf(text), async (hash) => {
+        const row = await store.findKey(pool, hash)
+        if (!row || !timingSafeEqual(row.hash, hash)) return undefined
+        const project = await findProject(row.project_id)
+        return project && { id: row.id, kind: row.kind, project }
+      })
+      if (known) used.keys.add(known.id)
+      return known
+    },
+    async token(text: string): Promise<KnownToken | undefined> {
+      const known = await remembered(tokens, hashOf(text), async (hash) => {
+        const row = await store.findToken(pool, hash)
+        return row && timingSafeEqual(row.hash, hash) ? row : undefined
+      })
+      if (known) used.tokens.add(known.id)
+      return known
+    },
+    project: (id: Project['id']): Promise<Project | undefined> =>
+      remembered(projects, Buffer.from(id), () => findProject(id)),
+    async close(): Promise<void> {
+      clearInterval(flushTimer)
+      await flushUsed()
+    }
+  }
+}
+
+function remembered<Found>(
+  cache: Map<string, Cached<Found>>,
+  name: Buffer,
+  find: (name: Buffer) => Promise<Found | undefined>
+): Promise<Found | undefined> {
+  const key = name.toString('latin1')
+  const nowMs = Date.now()
+  const cached = cache.get(key)
+  if (cached && cached.expiresAtMs > nowMs) return cached.found
+  const found = find(name)
+  if (cache.size >= maxCached) cache.clear()
+  cache.set(key, { found, expiresAtMs: nowMs + believedMs })
+  // A failed look-up is not an answer.
+  found.catch(() => cache.delete(key))
+  return found
+}

@@ -1,0 +1,15 @@
+import { hash, randomBytes } from 'node:crypto'
+
+export type KeyKind = 'secret' | 'public'
+export type Role = 'admin' | 'editor' | 'viewer'
+
+export const prefixes = { secret: 'svc_sk_', public: 'svc_pk_', token: 'svc_at_' } as const
+
+/** 32 random bytes: what is stored is only their hash, so nothing slower than SHA-256 is needed against guessing. */
+export const newCredential = (kind: keyof typeof prefixes): string =>
+  prefixes[kind] + randomBytes(32).toString('base64url')
+
+export const hashOf = (credential: string): Buffer => hash('sha256', credential, 'buffer')
+
+/** The part shown in lists, enough to tell keys apart and too little to use. */
+export const shownPrefix = (credential: string): string => credential.slice(0, 12)

@@ -1,0 +1,52 @@
+import type { Config } from '../platform/config.ts'
+import type { ProjectId } from '../platform/ids.ts'
+
+export type Mode = 'simulator' | 'live'
+
+/** Requests per second; 0 is no limit. */
+export interface Limits {
+  requests_per_second: number
+  client_requests_per_second: number
+  triggers_per_second: number
+}
+
+export interface Retention {
+  events_days: number
+  messages_days: number
+}
+
+export interface Project {
+  id: ProjectId
+  name: string
+  mode: Mode
+  plan: string
+  limits: Limits
+  retention: Retention
+  createdAt: Date
+}
+
+export interface ProjectRow {
+  project_id: ProjectId
+  name: string
+  mode: Mode
+  plan: string
+  limits: Partial<Limits>
+  retention: Partial<Retention>
+  created_at: Date
+}
+
+const defaultLimits = { requests_per_second: 1_000, client_requests_per_second: 5_000 }
+const defaultRetention: Retention = { events_days: 365, messages_days: 90 }
+
+/** A row holds only what the project overrides; its plan and the defaults give the rest. */
+export const toProject =
+  (plans: Config['PLANS']) =>
+  (row: ProjectRow): Project => ({
+    id: row.project_id,
+    name: row.name,
+    mode: row.mode,
+    plan: row.plan,
+    limits: { ...defaultLimits, triggers_per_second: plans[row.plan] ?? plans.standard!, ...row.limits },
+    retention: { ...defaultRetention, ...row.retention },
+    createdAt: row.created_at
+  })

@@ -1,0 +1,169 @@
+import { randomInt } from 'node:crypto'
+import type { Config } from '../platform/config.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import { notify } from '../platform/db/listen.ts'
+import { Refusal } from '../platform/errors.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import { type AuditEntry, record } from './audit.ts'
+import { type Credentials, changedChannel } from './credentials.ts'
+import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
+import { type Mode, type Project, toProject } from './project.ts'
+import * as store from './store.ts'
+
+export { type ApiAccess, type ApiCaller, createAdmission, type ManageAccess, type ManageCaller } from './admission.ts'
+export { listAudit, record as recordAudit, sweepAudit } from './audit.ts'
+export { type Credentials, createCredentials } from './credentials.ts'
+export type { KeyKind, Role } from './keys.ts'
+export { prefixes } from './keys.ts'
+export { type Limits, type Mode, type Project, type Retention, toProject } from './project.ts'
+export { createRateLimits } from './rate-limit.ts'
+export type { KeyRow, TokenRow } from './store.ts'
+export type Projects = ReturnType<typeof createProjects>
+
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('') as ProjectId
+
+/** Erases what a deleted project had, in steps; given by the composition root, since users come later in the line. */
+export type ScheduleErasure = (tx: Db, projectId: ProjectId) => Promise<void>
+
+export function createProjects({
+  pool,
+  plans,
+  credentials,
+  scheduleErasure
+}: {
+  pool: Pool
+  plans: Config['PLANS']
+  credentials: Pick<Credentials, 'forget'>
+  scheduleErasure: ScheduleErasure
+}) {
+  const asProject = toProject(plans)
+
+  /** One transaction: the change, its audit entry and the word to the other nodes. */
+  async function change<Result>(
+    projectId: ProjectId,
+    entry: AuditEntry,
+    work: (tx: Db) => Promise<Result>
+  ): Promise<Result> {
+    const result = await pool.transaction(async (tx) => {
+      const done = await work(tx)
+      await record(tx, projectId, entry)
+      await tx.run(notify, [changedChannel, projectId])
+      return done
+    })
+    credentials.forget()
+    return result
+  }
+
+  function checkPlan(plan: string | undefined): void {
+    if (plan !== undefined && !(plan in plans)) {
+      const message = `must be one of ${Object.keys(plans).join(', ')}`
+      throw new Refusal('invalid_parameter', `plan: ${message}`, [{ path: 'plan', message }])
+    }
+  }
+
+  return {
+    async create(
+      actor: string,
+      wish: store.ProjectChanges & { id?: string | undefined; name: string }
+    ): Promise<Project> {
+      checkPlan(wish.plan)
+      const row = {
+        project_id: (wish.id ?? randomProjectId()) as ProjectId,
+        name: wish.name,
+        mode: wish.mode ?? ('live' as Mode),
+        plan: wish.plan ?? 'standard',
+        limits: wish.limits ?? {},
+        retention: wish.retention ?? {},
+        created_at: new Date()
+      }
+      await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {
+        if (!(await store.insertProject(tx, row)))
+          throw new Refusal('conflict', `A project ${row.project_id} exists already, or is still being erased.`)
+      })
+      return asProject(row)
+    },
+    async list(only: string | null, after: [Date, string] | undefined, limit: number): Promise<Project[]> {
+      return (await store.listProjects(pool, only, after, limit)).map(asProject)
+    },
+    async update(actor: string, projectId: ProjectId, changes: store.ProjectChanges): Promise<Project> {
+      checkPlan(changes.plan)
+      const entry = { actor, action: 'project.update', target: projectId, details: { ...changes } }
+      const row = await change(projectId, entry, (tx) => store.changeProject(tx, projectId, changes))
+      if (!row) throw new Refusal('not_found', 'There is no such project.')
+      return asProject(row)
+    },
+    /** From here on the project is unknown everywhere; its rows go in the background. */
+    async remove(actor: string, projectId: ProjectId): Promise<void> {
+      await change(projectId, { actor, action: 'project.delete', target: projectId }, async (tx) => {
+        if (!(await store.markProjectDeleted(tx, projectId, new Date())))
+          throw new Refusal('not_found', 'There is no such project.')
+        await store.deleteKeys(tx, projectId)
+        await store.deleteTokens(tx, projectId)
+        await scheduleErasure(tx, projectId)
+      })
+    },
+    /** The text of the key is in this answer and nowhere else. */
+    async createKey(
+      actor: string,
+      projectId: ProjectId,
+      kind: KeyKind,
+      name: string,
+      text: string = newCredential(kind)
+    ) {
+      const key = { id: newId(), project_id: projectId, kind, name, prefix: shownPrefix(text), created_at: new Date() }
+      const entry = { actor, action: 'key.create', target: key.id, details: { kind, name } }
+      await change(projectId, entry, async (tx) => {
+        if (!(await store.insertKey(tx, hashOf(text), key))) throw new Refusal('conflict', 'This key exists already.')
+      })
+      return { ...key, key: text }
+    },
+    listKeys: (projectId: ProjectId, before: string | null, limit: number) =>
+      store.listKeys(pool, projectId, before, limit),
+    async revokeKey(actor: string, projectId: ProjectId, id: string): Promise<void> {
+      await change(projectId, { actor, action: 'key.revoke', target: id }, async (tx) => {
+        if (!(await store.deleteKey(tx, projectId, id))) throw new Refusal('not_found', 'There is no such key.')
+      })
+    },
+    /** Without a project the token reaches the whole installation. */
+    async createToken(
+      actor: string,
+      projectId: ProjectId | null,
+      role: Role,
+      name: string,
+      text: string = newCredential('token')
+    ) {
+      const token = {
+        id: newId(),
+        project_id: projectId,
+        role,
+        name,
+        prefix: shownPrefix(text),
+        created_at: new Date()
+      }
+      const insert = async (tx: Db) => {
+        if (!(await store.insertToken(tx, hashOf(text), token)))
+          throw new Refusal('conflict', 'This token exists already.')
+      }
+      if (projectId === null) await insert(pool)
+      else await change(projectId, { actor, action: 'token.create', target: token.id, details: { role, name } }, insert)
+      credentials.forget()
+      return { ...token, token: text }
+    },
+    listTokens: (only: ProjectId | null, before: string | null, limit: number) =>
+      store.listTokens(pool, only, before, limit),
+    async revokeToken(only: ProjectId | null, id: string): Promise<void> {
+      if (!(await store.deleteToken(pool, only, id))) throw new Refusal('not_found', 'There is no such token.')
+      await pool.run(notify, [changedChannel, id])
+      credentials.forget()
+    },
+    /** Whether a text is a key already, and of which project: for the bootstrap. */
+    findKey: (text: string) => store.findKey(pool, hashOf(text)),
+    findToken: (text: string) => store.findToken(pool, hashOf(text)),
+    find: async (projectId: ProjectId) => {
+      const row = await store.findProject(pool, projectId)
+      return row && asProject(row)
+    },
+    erase: (projectId: ProjectId) => store.eraseProject(pool, projectId)
+  }
+}

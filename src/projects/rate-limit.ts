@@ -1,0 +1,54 @@
+/** What a caller is told about its limit. */
+export interface Allowance {
+  allowed: boolean
+  limit: number
+  remaining: number
+  /** Unix seconds at which the bucket will be full again. */
+  resetAt: number
+  retryAfterSeconds: number
+}
+
+interface Bucket {
+  tokens: number
+  filledAtMs: number
+}
+
+/** Buckets kept before the full ones are thrown away; they would start full again anyway. */
+const maxBuckets = 20_000
+
+export type RateLimits = ReturnType<typeof createRateLimits>
+
+/**
+ * Token buckets in memory. Each node grants its share of a project's limit, so that all nodes alive together grant the
+ * whole; a bucket holds one second's worth, and at least one request.
+ */
+export function createRateLimits(nodesAlive: () => number, clock: () => number = Date.now) {
+  const buckets = new Map<string, Bucket>()
+
+  return {
+    take(name: string, limit: number): Allowance {
+      const nowMs = clock()
+      if (limit === 0)
+        return { allowed: true, limit, remaining: 0, resetAt: Math.ceil(nowMs / 1000), retryAfterSeconds: 0 }
+      const nodes = Math.max(1, nodesAlive())
+      const perMs = limit / nodes / 1000
+      const capacity = Math.max(1, limit / nodes)
+      const bucket = buckets.get(name) ?? { tokens: capacity, filledAtMs: nowMs }
+      bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, nowMs - bucket.filledAtMs) * perMs)
+      bucket.filledAtMs = nowMs
+      const allowed = bucket.tokens >= 1
+      if (allowed) bucket.tokens -= 1
+      if (!buckets.has(name)) {
+        if (buckets.size >= maxBuckets) buckets.clear()
+        buckets.set(name, bucket)
+      }
+      return {
+        allowed,
+        limit,
+        remaining: Math.min(limit, Math.floor(bucket.tokens * nodes)),
+        resetAt: Math.ceil((nowMs + (capacity - bucket.tokens) / perMs) / 1000),
+        retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000))
+      }
+    }
+  }
+}

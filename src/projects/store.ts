@@ -1,0 +1,157 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { KeyKind, Role } from './keys.ts'
+import type { ProjectRow } from './project.ts'
+
+const columns = 'project_id, name, mode, plan, limits, retention, created_at'
+
+const insert = statement(
+  'projects.insert',
+  `insert into projects (${columns}) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
+)
+const find = statement('projects.find', `select ${columns} from projects where project_id = $1 and deleted_at is null`)
+const change = statement(
+  'projects.change',
+  `update projects set name = coalesce($2, name), mode = coalesce($3, mode), plan = coalesce($4, plan),
+          limits = limits || $5, retention = retention || $6
+    where project_id = $1 and deleted_at is null
+   returning ${columns}`
+)
+const list = statement(
+  'projects.list',
+  `select ${columns} from projects
+    where deleted_at is null and ($1::text is null or project_id = $1)
+      and ($2::timestamptz is null or (created_at, project_id) < ($2, $3::text))
+    order by created_at desc, project_id desc limit $4`,
+  { acrossProjects: 'the list of projects an administrator sees' }
+)
+const mark = statement(
+  'projects.mark_deleted',
+  'update projects set deleted_at = $2 where project_id = $1 and deleted_at is null'
+)
+const erase = statement('projects.erase', 'delete from projects where project_id = $1 and deleted_at is not null')
+
+export async function insertProject(db: Db, row: ProjectRow): Promise<boolean> {
+  const { project_id, name, mode, plan, limits, retention, created_at } = row
+  return (await db.run(insert, [project_id, name, mode, plan, limits, retention, created_at])) > 0
+}
+
+export const findProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(find, [projectId])
+
+export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan' | 'limits' | 'retention'>>
+
+export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChanges) =>
+  db.one<ProjectRow>(change, [
+    projectId,
+    changes.name ?? null,
+    changes.mode ?? null,
+    changes.plan ?? null,
+    changes.limits ?? {},
+    changes.retention ?? {}
+  ])
+
+/** Newest first. `only` narrows it to the one project a token may see. */
+export const listProjects = (db: Db, only: string | null, after: [Date, string] | undefined, limit: number) =>
+  db.query<ProjectRow>(list, [only, after?.[0] ?? null, after?.[1] ?? null, limit])
+
+export const markProjectDeleted = async (db: Db, projectId: ProjectId, at: Date) =>
+  (await db.run(mark, [projectId, at])) > 0
+
+/** The last step of an erasure: what is left of the project goes with it by cascade. */
+export const eraseProject = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])
+
+export interface KeyRow {
+  id: string
+  project_id: ProjectId
+  kind: KeyKind
+  name: string
+  prefix: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+const keyColumns = 'id, project_id, kind, name, prefix, created_at, last_used_at'
+
+const insertKeyRow = statement(
+  'keys.insert',
+  `insert into api_keys (hash, id, project_id, kind, name, prefix, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
+)
+const keyByHash = statement('keys.by_hash', `select hash, ${keyColumns} from api_keys where hash = $1`)
+const keysOf = statement(
+  'keys.list',
+  `select ${keyColumns} from api_keys where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+)
+const deleteKeyRow = statement('keys.delete', 'delete from api_keys where project_id = $1 and id = $2')
+const deleteKeysOf = statement('keys.delete_all', 'delete from api_keys where project_id = $1')
+const useKeys = statement('keys.used', 'update api_keys set last_used_at = $2 where id = any($1::uuid[])')
+
+export const insertKey = async (db: Db, hash: Buffer, key: Omit<KeyRow, 'last_used_at'>) =>
+  (await db.run(insertKeyRow, [hash, key.id, key.project_id, key.kind, key.name, key.prefix, key.created_at])) > 0
+
+export const findKey = (db: Db, hash: Buffer) => db.one<KeyRow & { hash: Buffer }>(keyByHash, [hash])
+
+export const listKeys = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
+  db.query<KeyRow>(keysOf, [projectId, before, limit])
+
+export const deleteKey = async (db: Db, projectId: ProjectId, id: string) =>
+  (await db.run(deleteKeyRow, [projectId, id])) > 0
+
+export const deleteKeys = (db: Db, projectId: ProjectId) => db.run(deleteKeysOf, [projectId])
+
+export const markKeysUsed = (db: Db, ids: string[], at: Date) => db.run(useKeys, [ids, at])
+
+export interface TokenRow {
+  id: string
+  project_id: ProjectId | null
+  role: Role
+  name: string
+  prefix: string
+  created_at: Date
+  last_used_at: Date | null
+}
+
+const tokenColumns = 'id, project_id, role, name, prefix, created_at, last_used_at'
+
+const insertTokenRow = statement(
+  'tokens.insert',
+  `insert into tokens (hash, id, project_id, role, name, prefix, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
+)
+const tokenByHash = statement('tokens.by_hash', `select hash, ${tokenColumns} from tokens where hash = $1`)
+const tokensOf = statement(
+  'tokens.list',
+  `select ${tokenColumns} from tokens
+    where ($1::text is null or project_id = $1) and ($2::uuid is null or id < $2) order by id desc limit $3`
+)
+const deleteTokenRow = statement(
+  'tokens.delete',
+  'delete from tokens where id = $1 and ($2::text is null or project_id = $2)'
+)
+const deleteTokensOf = statement('tokens.delete_all', 'delete from tokens where project_id = $1')
+const useTokens = statement('tokens.used', 'update tokens set last_used_at = $2 where id = any($1::uuid[])')
+
+export const insertToken = async (db: Db, hash: Buffer, token: Omit<TokenRow, 'last_used_at'>) =>
+  (await db.run(insertTokenRow, [
+    hash,
+    token.id,
+    token.project_id,
+    token.role,
+    token.name,
+    token.prefix,
+    token.created_at
+  ])) > 0
+
+export const findToken = (db: Db, hash: Buffer) => db.one<TokenRow & { hash: Buffer }>(tokenByHash, [hash])
+
+/** `only`: the project a narrow token is bound to. */
+export const listTokens = (db: Db, only: ProjectId | null, before: string | null, limit: number) =>
+  db.query<TokenRow>(tokensOf, [only, before, limit])
+
+export const deleteToken = async (db: Db, only: ProjectId | null, id: string) =>
+  (await db.run(deleteTokenRow, [id, only])) > 0
+
+export const deleteTokens = (db: Db, projectId: ProjectId) => db.run(deleteTokensOf, [projectId])
+
+export const markTokensUsed = (db: Db, ids: string[], at: Date) => db.run(useTokens, [ids, at])

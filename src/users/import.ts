@@ -1,0 +1,75 @@
+import { isUtf8 } from 'node:buffer'
+import type { Readable } from 'node:stream'
+import { Refusal } from '../platform/errors.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Users } from './users.ts'
+
+export interface ImportOutcome {
+  imported: number
+  failed: number
+  errors: { line: number; error: string; code: string }[]
+}
+
+const linesAtOnce = 500
+const errorsShown = 100
+/** A user has at most 64 KiB of properties; a much longer line is no user, and must not be gathered without end. */
+const maxLineBytes = 1024 * 1024
+
+/** Reads one user a line and writes them in batches, so that neither side needs to hold the whole. */
+export async function importUsers(users: Users, projectId: ProjectId, body: Readable): Promise<ImportOutcome> {
+  const outcome: ImportOutcome = { imported: 0, failed: 0, errors: [] }
+  let batch: { line: number; user: unknown }[] = []
+
+  async function flush(): Promise<void> {
+    const taken = batch
+    batch = []
+    const results = await users.putMany(
+      projectId,
+      taken.map(({ user }) => user)
+    )
+    for (const [index, result] of results.entries()) {
+      if ('properties' in result) outcome.imported += 1
+      else {
+        outcome.failed += 1
+        if (outcome.errors.length < errorsShown) outcome.errors.push({ line: taken[index]!.line, ...result })
+      }
+    }
+  }
+
+  let line = 0
+  for await (const bytes of linesOf(body)) {
+    line += 1
+    if (bytes.length > 0) batch.push({ line, user: parseLine(bytes) })
+    if (batch.length >= linesAtOnce) await flush()
+  }
+  await flush()
+  return outcome
+}
+
+/** What is not JSON becomes undefined, which is no user either. */
+function parseLine(bytes: Buffer): unknown {
+  try {
+    return isUtf8(bytes) ? JSON.parse(bytes.toString('utf8')) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function* linesOf(body: Readable): AsyncGenerator<Buffer> {
+  let rest: Buffer = Buffer.alloc(0)
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    rest = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    let start = 0
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10, start)) {
+      yield trimmed(rest.subarray(start, end))
+      start = end + 1
+    }
+    rest = rest.subarray(start)
+    if (rest.length > maxLineBytes)
+      throw new Refusal('malformed_body', 'A line is longer than 1 MiB; the lines before it were imported.')
+  }
+  if (rest.length > 0) yield trimmed(rest)
+}
+
+/** Without the carriage return of a Windows line; a line of nothing else is empty. */
+const trimmed = (line: Buffer) => (line.at(-1) === 13 ? line.subarray(0, -1) : line)

@@ -1,0 +1,104 @@
+import Type from 'typebox'
+import { Refusal } from '../platform/errors.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import type { Users } from './users.ts'
+
+const wording = { invalid: 'Project User Id must be provided' }
+const params = { project_user_id: "The project's own id of the user, percent-encoded." }
+
+export const PropertiesSchema = Type.Record(
+  Type.String(),
+  Type.Unsafe<string | number | boolean | null>({ type: ['string', 'number', 'boolean', 'null'] }),
+  {
+    description: 'Names of 1 to 256 characters; at most 1,000 properties and 64 KiB a user. null is a value.'
+  }
+)
+const IdSchema = Type.String({
+  description: '1 to 512 characters, no control characters.',
+  minLength: 1,
+  maxLength: 512
+})
+const CreateBody = Type.Object({ project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) })
+const ChangeBody = Type.Object({ properties: Type.Optional(PropertiesSchema) })
+const Answer = Type.Object({ properties: PropertiesSchema })
+// Each entry is judged by itself, so that one bad entry does not fail its neighbours.
+const BatchBody = Type.Object({
+  users: Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'As the body of POST /api/v1/users.' })
+})
+const BatchAnswer = Type.Object({
+  results: Type.Array(Type.Union([Answer, Type.Object({ error: Type.String(), code: Type.String() })]), {
+    description: 'By position.'
+  })
+})
+
+/** Contract 4.1 to 4.3, and what is additive beside it. */
+export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): void {
+  for (const path of ['/users', '/users/']) {
+    const hidden = path === '/users/'
+    api.post(
+      path,
+      {
+        summary: 'Create a user, or change the properties of one that exists',
+        body: CreateBody,
+        answer: Answer,
+        wording,
+        example: { project_user_id: 'ana', properties: { plan: 'premium', age: 31 } },
+        hidden
+      },
+      async ({ caller, body }) => ({
+        properties: await users.put(caller.project.id, body.project_user_id, body.properties)
+      })
+    )
+    // Spec 4.2 and 4.3: a missing id is a 400, not a path that does not exist.
+    const missing = () => {
+      throw new Refusal('invalid_project_user_id', 'project_user_id: must be given in the path')
+    }
+    api.patch(path, { summary: 'Missing id', wording, hidden: true }, missing)
+    api.delete(path, { summary: 'Missing id', wording, hidden: true }, missing)
+  }
+
+  api.patch(
+    '/users/:project_user_id',
+    {
+      summary: 'Change some properties of a user',
+      params,
+      body: ChangeBody,
+      bodyKind: 'optional',
+      answer: Answer,
+      wording: { ...wording, absent: 'empty' },
+      example: { properties: { plan: 'free' } }
+    },
+    async ({ caller, params, body }) => ({
+      properties: await users.update(caller.project.id, params.project_user_id, body.properties)
+    })
+  )
+
+  api.delete(
+    '/users/:project_user_id',
+    { summary: 'Delete a user and everything that belongs to it', params, answer: Type.Object({}), wording },
+    async ({ caller, params }) => {
+      await users.remove(caller.project.id, params.project_user_id)
+      return {}
+    }
+  )
+
+  api.get(
+    '/users/:project_user_id',
+    { summary: 'Read the properties of a user', params, answer: Answer },
+    async ({ caller, params }) => ({
+      properties: (await users.get(caller.project.id, params.project_user_id)).properties
+    })
+  )
+
+  api.post(
+    '/users::batch',
+    {
+      summary: 'Create or change up to 1,000 users',
+      body: BatchBody,
+      answer: BatchAnswer,
+      example: { users: [{ project_user_id: 'ana', properties: { plan: 'premium' } }, { project_user_id: 'bo' }] }
+    },
+    async ({ caller, body }) => ({ results: await users.putMany(caller.project.id, body.users) })
+  )
+}

@@ -1,0 +1,111 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Properties } from './properties.ts'
+
+export interface StoredUser {
+  id: string
+  projectUserId: string
+  properties: Properties
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface Change {
+  projectUserId: string
+  properties: Properties
+}
+
+/**
+ * Compact size and count of the merged properties. PostgreSQL's text form has a blank after each colon and comma, which
+ * is 2n - 1 more than compact; below 7,000 characters neither limit can be met, so most rows are not counted.
+ */
+const fits = (merged: string) => `(
+     octet_length((${merged})::text) < 7000
+     or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
+         and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
+
+// One project per statement, joined to projects, every value given: the form that stays on one shard and turns an
+// unknown project into no rows. Rows come as one JSON text: stringifying that is native code, pg's array literals are not.
+const upsert = statement(
+  'users.upsert',
+  `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+   select p.project_id, u.id, u.key, u.properties, $3, $3
+     from projects p
+    cross join json_to_recordset($2::json) as u(id uuid, key text, properties jsonb)
+    where p.project_id = $1 and p.deleted_at is null
+   on conflict (project_id, project_user_id) do update
+      set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
+    where ${fits('users.properties || excluded.properties')}
+   returning project_user_id, properties`
+)
+
+const merge = statement(
+  'users.merge',
+  `update users
+      set properties = users.properties || u.properties, updated_at = $3
+     from json_to_recordset($2::json) as u(key text, properties jsonb)
+    where users.project_id = $1 and users.project_user_id = u.key
+      and ${fits('users.properties || u.properties')}
+   returning users.project_user_id, users.properties`
+)
+
+const find = statement(
+  'users.find',
+  `select id, project_user_id, properties, created_at, updated_at from users
+    where project_id = $1 and project_user_id = any($2::text[])`
+)
+
+const remove = statement(
+  'users.delete',
+  'delete from users where project_id = $1 and project_user_id = any($2::text[])'
+)
+
+const exists = statement('users.project_exists', 'select 1 from projects where project_id = $1 and deleted_at is null')
+
+export const projectExists = async (db: Db, projectId: ProjectId) => (await db.one(exists, [projectId])) !== undefined
+
+interface Merged {
+  project_user_id: string
+  properties: Properties
+}
+
+const byKey = (rows: Merged[]) => new Map(rows.map((row) => [row.project_user_id, row.properties]))
+/** Every node locks rows in the same order, so that two statements cannot wait for each other. */
+const sorted = <Row extends { key: string }>(rows: Row[]) => rows.sort((a, b) => (a.key < b.key ? -1 : 1))
+
+/** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
+export async function upsertUsers(db: Db, projectId: ProjectId, changes: (Change & { id: string })[], at: Date) {
+  const rows = sorted(changes.map(({ id, projectUserId, properties }) => ({ id, key: projectUserId, properties })))
+  return byKey(await db.query<Merged>(upsert, [projectId, JSON.stringify(rows), at]))
+}
+
+/** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */
+export async function mergeUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
+  const rows = sorted(changes.map(({ projectUserId, properties }) => ({ key: projectUserId, properties })))
+  return byKey(await db.query<Merged>(merge, [projectId, JSON.stringify(rows), at]))
+}
+
+export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<StoredUser[]> {
+  return (await db.query<UserRow>(find, [projectId, projectUserIds])).map(toUser)
+}
+
+export async function deleteUsers(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<void> {
+  await db.run(remove, [projectId, [...projectUserIds].sort()])
+}
+
+export interface UserRow {
+  id: string
+  project_user_id: string
+  properties: Properties
+  created_at: Date
+  updated_at: Date
+}
+
+export const toUser = (row: UserRow): StoredUser => ({
+  id: row.id,
+  projectUserId: row.project_user_id,
+  properties: row.properties,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at
+})

@@ -1,0 +1,121 @@
+import { createCoalescer } from '../platform/coalesce.ts'
+import type { Pool } from '../platform/db/db.ts'
+import { Refusal, type RefusalCode } from '../platform/errors.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
+import * as store from './store.ts'
+
+export type { Properties, PropertyValue } from './properties.ts'
+export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
+export type Users = ReturnType<typeof createUsers>
+
+interface Write extends store.Change {
+  kind: 'put' | 'merge' | 'remove'
+}
+
+/** A write's outcome: the stored properties, or why it was refused. */
+type Outcome = Properties | Refusal
+
+export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics }) {
+  const writes = createCoalescer<Write, Outcome>(runTogether)
+
+  async function runTogether(projectId: ProjectId, batch: Write[]): Promise<Outcome[]> {
+    const puts = batch.filter((write) => write.kind === 'put')
+    const merges = batch.filter((write) => write.kind === 'merge')
+    const removals = batch.filter((write) => write.kind === 'remove')
+    metrics.coalesced('users', batch.length)
+    // No two writes of a batch share a user, so the three statements cannot disturb each other.
+    const [put, merged] = await Promise.all([
+      puts.length > 0 ? putTogether(projectId, puts) : new Map<string, Outcome>(),
+      merges.length > 0 ? mergeTogether(projectId, merges) : new Map<string, Outcome>(),
+      removals.length > 0 &&
+        store.deleteUsers(
+          pool,
+          projectId,
+          removals.map((removal) => removal.projectUserId)
+        )
+    ])
+    return batch.map(({ kind, projectUserId }) => (kind === 'put' ? put : merged).get(projectUserId) ?? {})
+  }
+
+  async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
+    const outcomes: Map<string, Outcome> = await store.upsertUsers(
+      pool,
+      projectId,
+      puts.map((put) => ({ ...put, id: newId() })),
+      new Date()
+    )
+    // No row came back at all where the project is being erased; otherwise the merged user would be too large.
+    const gone = outcomes.size === 0
+    for (const { projectUserId } of puts) {
+      if (!outcomes.has(projectUserId)) outcomes.set(projectUserId, gone ? await refusalOf(projectId) : tooLarge())
+    }
+    return outcomes
+  }
+
+  async function refusalOf(projectId: ProjectId): Promise<Refusal> {
+    const known = await store.projectExists(pool, projectId)
+    return known ? tooLarge() : new Refusal('invalid_api_key', 'Invalid API key')
+  }
+
+  async function mergeTogether(projectId: ProjectId, merges: store.Change[]): Promise<Map<string, Outcome>> {
+    const outcomes: Map<string, Outcome> = await store.mergeUsers(pool, projectId, merges, new Date())
+    const left = merges.map((change) => change.projectUserId).filter((id) => !outcomes.has(id))
+    if (left.length === 0) return outcomes
+    const existing = new Set((await store.findUsers(pool, projectId, left)).map((user) => user.projectUserId))
+    for (const id of left) outcomes.set(id, existing.has(id) ? tooLarge() : notFound())
+    return outcomes
+  }
+
+  async function settle(projectId: ProjectId, write: Write): Promise<Properties> {
+    const outcome = await writes.write(projectId, write.projectUserId, write)
+    if (outcome instanceof Refusal) throw outcome
+    return outcome
+  }
+
+  return {
+    /** Creates the user, or changes the keys given of the one that exists. Answers all stored properties. */
+    put(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<Properties> {
+      const id = checkProjectUserId(projectUserId)
+      return settle(projectId, { kind: 'put', projectUserId: id, properties: checkProperties(properties) })
+    },
+    /** Each entry as by `put`, and each with its own outcome: a bad one does not disturb its neighbours. */
+    async putMany(projectId: ProjectId, entries: unknown[]): Promise<BatchResult[]> {
+      return Promise.all(
+        entries.map(async (entry) => {
+          try {
+            const { project_user_id, properties } = asObject(entry)
+            return { properties: await this.put(projectId, project_user_id, properties) }
+          } catch (error) {
+            if (error instanceof Refusal) return { error: error.message, code: error.code }
+            throw error
+          }
+        })
+      )
+    },
+    /** Changes only the keys given; a null is a value, not a deletion. */
+    async update(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<Properties> {
+      const id = checkProjectUserId(projectUserId)
+      const changes = checkProperties(properties)
+      if (Object.keys(changes).length === 0) return (await this.get(projectId, id)).properties
+      return settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })
+    },
+    /** Removes the user with all that belongs to it. One that is not there is as good as removed. */
+    async remove(projectId: ProjectId, projectUserId: unknown): Promise<void> {
+      await settle(projectId, { kind: 'remove', projectUserId: checkProjectUserId(projectUserId), properties: {} })
+    },
+    async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
+      const [user] = await store.findUsers(pool, projectId, [checkProjectUserId(projectUserId)])
+      if (!user) throw notFound()
+      return user
+    }
+  }
+}
+
+function asObject(entry: unknown): Record<string, unknown> {
+  if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) return entry as Record<string, unknown>
+  throw new Refusal('malformed_body', 'a user must be a JSON object with project_user_id and properties')
+}
+
+const notFound = () => new Refusal('not_found', 'No user has this project_user_id.')

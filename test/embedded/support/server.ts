@@ -1,0 +1,22 @@
+// A Tidings that is nothing but its PostgreSQL, as a process of its own: `node server.ts <data folder> [identity]`.
+// Says what happens in lines of JSON, and stops when told so by a line on its input.
+import { createInterface } from 'node:readline'
+import { startEmbedded, startEmbeddedAs } from '../../../src/platform/db/embedded.ts'
+import type { Identity } from '../../../src/platform/db/embedded-identity.ts'
+
+const [dataDir, identity] = process.argv.slice(2)
+const tell = (event: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(event)}\n`)
+const options = { dataDir: dataDir!, say: (said: string) => tell({ said }) }
+
+try {
+  const server = identity ? await startEmbeddedAs(identity as Identity, options) : await startEmbedded(options)
+  tell({ url: server.url })
+  createInterface(process.stdin).once('line', async () => {
+    await server.stop()
+    process.exit(0)
+  })
+} catch (error) {
+  const { name, message } = error as Error
+  tell({ error: name, message })
+  process.exitCode = 1
+}

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { type App, startApp } from '../../src/app.ts'
+import { type Config, readConfig } from '../../src/platform/config.ts'
+import { asServer, databaseUrl } from './database.ts'
+import { type Asked, ask, type Json, type Reply } from './http.ts'
+import { silentLog } from './log.ts'
+
+export interface TestProject {
+  id: string
+  secretKey: string
+  publicKey: string
+  /** Calls with this project's secret key. */
+  call(method: string, path: string, asked?: Asked): Promise<Reply>
+}
+
+export interface TestService {
+  url: string
+  config: Config
+  app: App
+  adminToken: string
+  databaseUrl: string
+  /** Without any credentials. */
+  ask(method: string, path: string, asked?: Asked): Promise<Reply>
+  /** With the administrator's token. */
+  manage(method: string, path: string, asked?: Asked): Promise<Reply>
+  /** A project of its own, so that tests of one file do not meet. */
+  project(wish?: Record<string, unknown>): Promise<TestProject>
+  /** Another node on the same database. */
+  another(env?: Record<string, string>): Promise<TestService>
+  close(): Promise<void>
+}
+
+/** Starts the service in this process on a database of its own; both go when the file's tests are over. */
+export async function startService(env: Record<string, string> = {}): Promise<TestService> {
+  const name = `tidings_test_${randomBytes(6).toString('hex')}`
+  await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
+  const adminToken = `svc_at_${randomBytes(32).toString('base64url')}`
+  const master = randomBytes(32).toString('base64')
+  const service = await startOn({
+    DATABASE_URL: databaseUrl(name),
+    BOOTSTRAP_ADMIN_TOKEN: adminToken,
+    MASTER_KEY: master,
+    ...env
+  })
+  after(() => asServer((client) => client.query(`drop database if exists ${name} with (force)`)))
+  return service
+}
+
+async function startOn(env: Record<string, string>): Promise<TestService> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+  const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
+  const connection = { connectionString: config.DATABASE_URL! }
+  const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
+  const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {} })
+  const url = `http://127.0.0.1:${app.port}`
+  const adminToken = config.BOOTSTRAP_ADMIN_TOKEN!
+  let closed: Promise<void> | undefined
+  const close = () => (closed ??= app.close().then(() => rm(dataDir, { recursive: true, force: true })))
+  after(close)
+
+  const manage = (method: string, path: string, asked: Asked = {}) =>
+    ask(url, method, `/manage/v1${path}`, {
+      ...asked,
+      headers: { authorization: `Bearer ${adminToken}`, ...asked.headers }
+    })
+
+  return {
+    url,
+    config,
+    app,
+    adminToken,
+    databaseUrl: config.DATABASE_URL!,
+    ask: (method, path, asked) => ask(url, method, path, asked),
+    manage,
+    async project(wish = {}) {
+      const { id } = must(await manage('POST', '/projects', { json: { name: 'Test', ...wish } }))
+      const secretKey = must(
+        await manage('POST', `/projects/${id}/keys`, { json: { kind: 'secret', name: 'test' } })
+      ).key
+      const publicKey = must(
+        await manage('POST', `/projects/${id}/keys`, { json: { kind: 'public', name: 'test' } })
+      ).key
+      return {
+        id,
+        secretKey,
+        publicKey,
+        call: (method, path, asked = {}) =>
+          ask(url, method, path, {
+            ...asked,
+            headers: { 'x-service-project-id': id, 'x-service-api-key': secretKey, ...asked.headers }
+          })
+      }
+    },
+    another: (more = {}) => startOn({ ...env, ...more }),
+    close
+  }
+}
+
+function must(reply: Reply): Json {
+  if (reply.status >= 300) throw new Error(`setting up failed: ${reply.status} ${reply.text}`)
+  return reply.json
+}
+
+/** Tries until the check passes; the limit is a bound, never a measurement. */
+export async function eventually<Result>(check: () => Promise<Result> | Result, withinMs = 10_000): Promise<Result> {
+  const giveUpAt = Date.now() + withinMs
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (Date.now() > giveUpAt) throw error
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}

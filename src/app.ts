@@ -7,12 +7,15 @@ import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
+import { add } from './platform/jobs/jobs.ts'
+import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { joinNodes, type NodeRole } from './platform/nodes.ts'
 import { checkMasterKey, masterKey } from './platform/secrets.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
-import * as projectsFront from './projects/projects.ts'
+import { eraseProjectJob, sweepJob } from './projects/jobs.ts'
+import * as tenants from './projects/projects.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsers } from './users/users.ts'
@@ -21,13 +24,14 @@ export interface App {
   baseUrl: string
   port: number
   bootstrapped: Bootstrapped
-  migrated: string[]
+  /** Resolves when no job is due any more; for tests. */
+  idle(): Promise<void>
   close(): Promise<void>
 }
 
 export interface AppOptions {
   config: Config
-  database: Database
+  database: Pick<Database, 'connection'>
   log: Log
   role: NodeRole
   say: (line: string) => void
@@ -35,64 +39,84 @@ export interface AppOptions {
 
 /** Builds the whole service from its settings. Read this to see what knows what. */
 export async function startApp({ config, database, log, role, say }: AppOptions): Promise<App> {
-  const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
-  const metrics = createMetrics()
-  const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
-
-  const listener = createListener(pool, log)
-  const credentials = projectsFront.createCredentials(pool, listener, projectsFront.toProject(config.PLANS), log)
-  const projects = projectsFront.createProjects({
-    pool,
-    plans: config.PLANS,
-    credentials,
-    scheduleErasure: async () => {}
-  })
-  const users = createUsers({ pool, metrics })
-
-  let bootstrapped: Bootstrapped = { credentials: {}, first: false }
-  const migrated = await migrate(pool, undefined, async () => {
-    await checkMasterKey(pool, key)
-    bootstrapped = await bootstrap(config, pool, projects, say)
-  })
-  const nodes = await joinNodes(pool, role, log)
-  const limits = projectsFront.createRateLimits(nodes.serving)
-  const admission = projectsFront.createAdmission(credentials, limits)
-
+  // What was opened is closed in the opposite order, also when the start fails half-way.
+  const opened: (() => Promise<unknown>)[] = []
   let stopping = false
-  const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
-  const open = routesOn<null, never>(http.app, http.documented, [{ prefix: '', security: 'none', admit: () => null }])
-  const api = routesOn<projectsFront.ApiCaller, projectsFront.ApiAccess>(http.app, http.documented, [
-    { prefix: '/api/v1', security: 'key', plainUnauthorized: true, admit: admission.byKey },
-    { prefix: '/manage/v1/projects/:project_id/api/v1', security: 'token', twin: true, admit: admission.byTokenForApi }
-  ])
-  const manage = routesOn<projectsFront.ManageCaller, projectsFront.ManageAccess>(http.app, http.documented, [
-    { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
-  ])
+  async function close(): Promise<void> {
+    stopping = true
+    for (const closeOne of opened.splice(0).reverse()) await closeOne()
+  }
 
-  healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
-  userRoutes(api, users)
-  manageRoutes(manage, { projects, pool, nodes })
-  userManagementRoutes(manage, users, pool)
+  try {
+    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
+    const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
+    opened.push(pool.close)
+    const metrics = createMetrics()
+    const listener = createListener(pool, log)
+    opened.push(listener.close)
 
-  const port = await http.listen(config.HOST, config.PORT)
-  const baseUrl = config.PUBLIC_URL ?? `http://${reachable(config.HOST)}:${port}`
-  bootstrapped.credentials.base_url = baseUrl
-  await writeCredentials(config.DATA_DIR, bootstrapped.credentials)
+    const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
+    opened.push(credentials.close)
+    const users = createUsers({ pool, metrics })
+    const erasure = eraseProjectJob(pool, [users.eraseWindow])
+    const projects = tenants.createProjects({
+      pool,
+      plans: config.PLANS,
+      credentials,
+      scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId })
+    })
 
-  return {
-    baseUrl,
-    port,
-    bootstrapped,
-    migrated,
-    async close() {
-      stopping = true
-      const deadlineMs = config.SHUTDOWN_SECONDS * 1000
-      await http.close(deadlineMs)
-      await nodes.leave()
-      await credentials.close()
-      await listener.close()
-      await pool.close()
+    const bootstrapped = await migrate(pool, async () => {
+      await checkMasterKey(pool, key)
+      return bootstrap(config, pool, projects, say)
+    })
+    const nodes = await joinNodes(pool, role, log)
+    opened.push(nodes.leave)
+
+    const worker = createWorker({
+      pool,
+      listener,
+      log,
+      nodeId: nodes.id,
+      concurrency: config.WORKER_CONCURRENCY,
+      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS)]
+    })
+    if (role !== 'api') {
+      worker.start()
+      opened.push(() => worker.stop(config.SHUTDOWN_SECONDS * 1000))
     }
+
+    const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
+    opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
+    const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
+    healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
+    if (role !== 'worker') {
+      const admission = tenants.createAdmission(credentials, tenants.createRateLimits(nodes.serving))
+      const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
+        { prefix: '/api/v1', security: 'key', plainUnauthorized: true, admit: admission.byKey },
+        {
+          prefix: '/manage/v1/projects/:project_id/api/v1',
+          security: 'token',
+          twin: true,
+          admit: admission.byTokenForApi
+        }
+      ])
+      const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
+        { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
+      ])
+      userRoutes(api, users)
+      manageRoutes(manage, { projects, pool, nodes })
+      userManagementRoutes(manage, users, pool)
+    }
+
+    const port = await http.listen(config.HOST, config.PORT)
+    const baseUrl = config.PUBLIC_URL ?? `http://${reachable(config.HOST)}:${port}`
+    bootstrapped.credentials.base_url = baseUrl
+    await writeCredentials(config.DATA_DIR, bootstrapped.credentials)
+    return { baseUrl, port, bootstrapped, idle: worker.idle, close }
+  } catch (error) {
+    await close().catch(() => {})
+    throw error
   }
 }
 

@@ -31,6 +31,12 @@ export function newId(nowMs: number = Date.now()): string {
   )
 }
 
+/** The least id of a millisecond: ids carry their time, so this bounds everything older. */
+export function firstIdAt(milliseconds: number): string {
+  const time = Math.max(0, milliseconds).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Whether a text can be compared with a uuid column without PostgreSQL refusing it. */

@@ -61,6 +61,15 @@ const remove = statement(
   'delete from users where project_id = $1 and project_user_id = any($2::text[])'
 )
 
+const eraseWindow = statement(
+  'users.erase_window',
+  `delete from users where project_id = $1 and id in (
+     select id from users where project_id = $1 order by id limit 5000)`
+)
+
+/** Removes up to a window of a project's users; for a project that is being erased. */
+export const eraseUserWindow = (db: Db, projectId: ProjectId) => db.run(eraseWindow, [projectId])
+
 const exists = statement('users.project_exists', 'select 1 from projects where project_id = $1 and deleted_at is null')
 
 export const projectExists = async (db: Db, projectId: ProjectId) => (await db.one(exists, [projectId])) !== undefined

@@ -105,6 +105,8 @@ export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics })
     async remove(projectId: ProjectId, projectUserId: unknown): Promise<void> {
       await settle(projectId, { kind: 'remove', projectUserId: checkProjectUserId(projectUserId), properties: {} })
     },
+    /** Up to a window of users of a project that is being erased. */
+    eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseUserWindow(pool, projectId),
     async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
       const [user] = await store.findUsers(pool, projectId, [checkProjectUserId(projectUserId)])
       if (!user) throw notFound()

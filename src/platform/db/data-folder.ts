@@ -59,7 +59,7 @@ async function takeLock(folder: string, pidFile: string): Promise<DatabaseSync> 
   })
   const lock = new DatabaseSync(file, { timeout: 0 })
   try {
-    lock.exec('begin exclusive')
+    lock.exec('pragma journal_mode = memory; begin exclusive')
     return lock
   } catch (error) {
     lock.close()

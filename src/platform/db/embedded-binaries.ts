@@ -80,8 +80,8 @@ export async function copyBinaries(binaries: Binaries, place: string): Promise<B
     const aside = await mkdtemp(`${target}.`)
     const native = join(aside, 'native')
     await cp(binaries.native, native, { recursive: true, verbatimSymlinks: true, filter: isUsed })
-    await mendLinks(binariesIn(native))
     await makeReadable(aside)
+    await mendLinks(binariesIn(native))
     // When another process was faster its copy is used, and this one is dropped.
     await rename(aside, target).catch(() => rm(aside, { recursive: true, force: true }))
   }

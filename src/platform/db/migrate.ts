@@ -35,23 +35,21 @@ export function readMigrations(from: string = folder): Migration[] {
 }
 
 /**
- * Brings the database to this code's schema and runs `afterwards` under the same lock, so that ten nodes may start at
- * once and only one of them bootstraps. Answers the names applied. A database newer than the code is refused untouched.
+ * Brings the database to this code's schema and runs `afterwards` under the same lock, with the names of what was
+ * applied: ten nodes may start at once, and one after the other bootstraps. A database newer than the code is refused.
  */
-export async function migrate(
+export async function migrate<Result = string[]>(
   pool: Pool,
-  migrations: Migration[] = readMigrations(),
-  afterwards: () => Promise<void> = async () => {}
-): Promise<string[]> {
+  afterwards: (applied: string[]) => Promise<Result> = async (applied) => applied as Result,
+  migrations: Migration[] = readMigrations()
+): Promise<Result> {
   const client = await pool.connect()
   try {
     await client.query(`set statement_timeout = 0`)
     await client.query(`set lock_timeout = '${lockTimeout}'`)
     await client.query('select pg_advisory_lock($1)', [lockKey])
     await client.query(`set lock_timeout = 0`)
-    const applied = await apply(client, migrations)
-    await afterwards()
-    return applied
+    return await afterwards(await apply(client, migrations))
   } finally {
     // Ending the session lets go of the lock, also when the server is gone.
     await client.end().catch(() => {})

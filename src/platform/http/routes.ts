@@ -73,8 +73,7 @@ export type Routes<Caller, Access> = ReturnType<typeof routesOn<Caller, Access>>
 export const requestLimitMs = 100_000
 
 export function routesOn<Caller, Access>(
-  app: FastifyInstance,
-  documented: DocumentedRoute[],
+  { app, documented }: { app: FastifyInstance; documented: DocumentedRoute[] },
   mounts: Mount<Caller, Access>[]
 ) {
   const add =

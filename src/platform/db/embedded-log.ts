@@ -1,4 +1,5 @@
 import { copyFile, open, stat, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
 import { OperatorError } from '../errors.ts'
 
 const logLimit = 8 * 1024 * 1024
@@ -49,7 +50,11 @@ export function explain({ dataDir, log }: { dataDir: string; log: string }, writ
       `Processes of the previous PostgreSQL on ${dataDir} do not end. End them or restart the machine, then start again.`
     )
   }
-  const reason = lastLine(written.match(/^.*(FATAL|PANIC|error): .*$/gim)?.at(-1) ?? written)
+  // A mistake in postgresql.conf is told in a line before the last word.
+  const mistake = written.match(/^.*LOG: .* in file ".*$/gm)?.[0]
+  const lastWord = written.match(/^.*(FATAL|PANIC|error): .*$/gim)?.at(-1)
+  // The folder may have been handed over as an open file, under a name that means nothing to an operator.
+  const reason = lastLine(mistake ?? lastWord ?? written).replaceAll('/proc/self/fd/3', join(dataDir, 'postgres'))
   return new OperatorError(
     `PostgreSQL does not start on ${dataDir}: ${reason || 'it gave no reason'}. Its log is ${log}.`
   )
@@ -57,5 +62,5 @@ export function explain({ dataDir, log }: { dataDir: string; log: string }, writ
 
 function lastLine(text: string): string {
   const line = text.trim().split('\n').at(-1) ?? ''
-  return line.replace(/^.*?(FATAL|PANIC|error): +/i, '').replace(/\.$/, '')
+  return line.replace(/^.*?(LOG|FATAL|PANIC|error): +/i, '').replace(/\.$/, '')
 }

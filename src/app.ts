@@ -52,6 +52,11 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
     opened.push(pool.close)
     const metrics = createMetrics()
+    metrics.gauge(
+      'tidings_database_connections',
+      'Connections of the pool, and requests that wait for one.',
+      pool.stats
+    )
     const listener = createListener(pool, log)
     opened.push(listener.close)
 

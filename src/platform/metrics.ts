@@ -7,6 +7,8 @@ const labels = ['method', 'route', 'status'] as const
 /** What operators watch, in Prometheus' form. Labels are routes, never paths: an id must not become a time series. */
 export function createMetrics() {
   const registry = new Registry()
+  // Memory, CPU and event loop lag of the process.
+  collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'tidings_http_requests_total',
     help: 'Requests answered, by route and status.',
@@ -50,10 +52,6 @@ export function createMetrics() {
           else for (const [state, count] of Object.entries(value)) this.set({ [label]: state }, count)
         }
       })
-    },
-    /** Memory, CPU and event loop lag of the process. Not in tests, which make many registries. */
-    collectProcess(): void {
-      collectDefaultMetrics({ register: registry })
     }
   }
 }

@@ -41,8 +41,10 @@ export async function testPool(t: TestContext): Promise<Pool> {
   return pool
 }
 
-export async function asServer<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({ connectionString: serverUrl() })
+export const asServer = <Result>(work: (client: pg.Client) => Promise<Result>) => withClient(serverUrl(), work)
+
+export async function withClient<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     return await work(client)

@@ -53,7 +53,7 @@ export function ask(
     })
     outgoing.setTimeout(60_000, () => outgoing.destroy(new Error(`${method} ${path} had no answer for 60 s`)))
     outgoing.on('error', reject)
-    if (sent !== undefined && !('content-length' in given))
+    if (sent !== undefined && !('content-length' in given) && !('transfer-encoding' in given))
       outgoing.setHeader('content-length', Buffer.byteLength(sent))
     outgoing.end(sent)
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { type App, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config.ts'
-import { asServer, databaseUrl } from './database.ts'
+import { asServer, databaseUrl, withClient } from './database.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
 import { silentLog } from './log.ts'
 
@@ -29,6 +29,8 @@ export interface TestService {
   manage(method: string, path: string, asked?: Asked): Promise<Reply>
   /** A project of its own, so that tests of one file do not meet. */
   project(wish?: Record<string, unknown>): Promise<TestProject>
+  /** Looks into the database, behind the back of the service. */
+  sql(text: string, values?: unknown[]): Promise<Json[]>
   /** Another node on the same database. */
   another(env?: Record<string, string>): Promise<TestService>
   close(): Promise<void>
@@ -95,6 +97,7 @@ async function startOn(env: Record<string, string>): Promise<TestService> {
           })
       }
     },
+    sql: async (text, values) => (await withClient(config.DATABASE_URL!, (client) => client.query(text, values))).rows,
     another: (more = {}) => startOn({ ...env, ...more }),
     close
   }

@@ -118,7 +118,7 @@ export function routesOn<Caller, Access>(
                 throw new Refusal('malformed_request', 'the query holds NUL or a broken escape')
             }
             checkQuery(given)
-            const sent = bodyKind === 'optional' ? (request.body ?? {}) : request.body
+            const sent = bodyKind === 'optional' && request.body === undefined ? {} : request.body
             if (bodyKind === 'json' && sent === undefined) throw new Refusal('malformed_body', 'the body is empty')
             if (checkBody) checkBody(sent)
             if (status !== 200) reply.code(status)

@@ -21,7 +21,7 @@ export async function settle(session: Session, ended: readonly Run[], log: Log):
 
 async function complete(session: Session, runs: Run[]): Promise<Run[]> {
   if (runs.length === 0) return []
-  const rows = await session.query<{ id: string }>(store.complete, [
+  const rows = await session.query<Key>(store.complete, [
     ...keys(runs),
     runs.map(({ definition }) => definition.everyMs ?? null)
   ])
@@ -31,17 +31,17 @@ async function complete(session: Session, runs: Run[]): Promise<Run[]> {
 async function putBack(session: Session, runs: Run[], log: Log): Promise<Run[]> {
   if (runs.length === 0) return []
   const outcomes = runs.map(({ outcome }) => (outcome?.kind === 'back' ? outcome : undefined)!)
-  const rows = await session.query<{ id: string; dies: boolean }>(store.putBack, [
+  const rows = await session.query<Key & { dies: boolean }>(store.putBack, [
     ...keys(runs),
     outcomes.map(({ error }) => error),
     outcomes.map(({ delayMs }) => delayMs),
     outcomes.map(({ counts }) => counts),
     outcomes.map(({ spent }) => spent)
   ])
-  const fates = new Map(rows.map(({ id, dies }) => [id, dies]))
-  for (const [index, { job }] of runs.entries()) {
+  const fates = new Map(rows.map((row) => [keyOf(row), row.dies]))
+  for (const [index, { job, claim }] of runs.entries()) {
     const { error, planned } = outcomes[index]!
-    const dies = fates.get(job.id)
+    const dies = fates.get(keyOf({ id: job.id, claim }))
     if (dies === undefined || (planned && !dies)) continue
     const about = { job: job.name, jobId: job.id, projectId: job.lane, attempt: job.attempts, error }
     if (dies) log.error(about, 'a job failed for the last time and is among the dead')
@@ -57,13 +57,13 @@ export async function renew(session: Session, runs: readonly Run[]): Promise<voi
   const mine = runs.filter((run) => !run.lost && !run.completed && old(run))
   if (mine.length === 0) return
   const sentAt = nowMs()
-  const rows = await session.query<{ id: string; renewed: boolean }>(store.renew, [
+  const rows = await session.query<Key & { renewed: boolean }>(store.renew, [
     ...keys(mine),
     mine.map(({ definition }) => definition.leaseMs)
   ])
-  const held = new Map(rows.map(({ id, renewed }) => [id, renewed]))
+  const held = new Map(rows.map((row) => [keyOf(row), row.renewed]))
   for (const run of mine) {
-    const renewed = held.get(run.job.id)
+    const renewed = held.get(keyOf({ id: run.job.id, claim: run.claim }))
     if (renewed) run.leaseEndsAt = sentAt + run.definition.leaseMs
     else if (renewed === undefined && !run.completed) run.lose('another worker has taken the job')
   }
@@ -74,9 +74,17 @@ const keys = (runs: readonly Run[]): [string[], string[]] => [
   runs.map(({ claim }) => claim)
 ]
 
-function unsettled(runs: Run[], rows: ReadonlyArray<{ id: string }>): Run[] {
-  const settled = new Set(rows.map(({ id }) => id))
-  return runs.filter(({ job, lost, completed, leaseEndsAt }) => {
-    return !settled.has(job.id) && !lost && !completed && nowMs() < leaseEndsAt
+/** A worker that lost a job may claim it again itself, so the id alone does not name a run. */
+interface Key {
+  id: string
+  claim: string
+}
+
+const keyOf = ({ id, claim }: Key): string => `${id} ${claim}`
+
+function unsettled(runs: Run[], rows: readonly Key[]): Run[] {
+  const settled = new Set(rows.map(keyOf))
+  return runs.filter(({ job: { id }, claim, lost, completed, leaseEndsAt }) => {
+    return !settled.has(keyOf({ id, claim })) && !lost && !completed && nowMs() < leaseEndsAt
   })
 }

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { askRaw } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const project = await service.project()
+
+describe('every answer (settled 2)', () => {
+  it('carries X-Request-ID: a valid one of the caller, else a new UUIDv7', async () => {
+    const id = async (given?: string) =>
+      (await service.ask('GET', '/healthz', { headers: { 'x-request-id': given } })).headers['x-request-id']
+    assert.equal(await id('trace-1/2'), 'trace-1/2')
+    assert.equal(await id('x'.repeat(128)), 'x'.repeat(128))
+    for (const bad of [undefined, '', 'with space', 'x'.repeat(129), 'caf\xe9']) {
+      assert.match(String(await id(bad)), /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    }
+  })
+
+  it('to an unknown path is 404 {"error":"Not Found"}, without authentication', async () => {
+    for (const path of [
+      '/nowhere',
+      '/api/v1',
+      '/api/v1/',
+      '/api/v1/user',
+      '/api/v1/users/a/b',
+      '/api/v2/users',
+      '/%zz',
+      '/api/v1/users//a/',
+      '//',
+      '/manage',
+      '/manage/v1/projects/x/api/v1/nothing'
+    ]) {
+      const reply = await service.ask('GET', path)
+      assert.deepEqual([reply.status, reply.text], [404, '{"error":"Not Found"}'], path)
+      assert.ok(reply.headers['x-request-id'])
+    }
+  })
+
+  it('to a wrong method on a known path is 405 with Allow, without authentication', async () => {
+    for (const [method, path, allow] of [
+      ['GET', '/api/v1/users', 'DELETE, PATCH, POST'],
+      ['PUT', '/api/v1/users/ana', 'DELETE, GET, HEAD, PATCH'],
+      ['POST', '/api/v1/users/%zz', 'DELETE, GET, HEAD, PATCH'],
+      ['GET', '/api/v1/users:batch', 'POST'],
+      ['POST', '/healthz', 'GET, HEAD'],
+      ['PROPFIND', '/healthz', 'GET, HEAD'],
+      ['OPTIONS', '/api/v1/users/ana?x=1', 'DELETE, GET, HEAD, PATCH'],
+      ['DELETE', '/manage/v1/projects', 'GET, HEAD, POST'],
+      ['PUT', '/manage/v1/projects/demo/api/v1/users/ana', 'DELETE, GET, HEAD, PATCH']
+    ] as const) {
+      const reply = await service.ask(method, path)
+      assert.deepEqual([reply.status, reply.headers.allow], [405, allow], `${method} ${path}`)
+      assert.ok(reply.headers['x-request-id'])
+    }
+  })
+
+  it('of an authenticated call shows the limits', async () => {
+    for (const reply of [
+      await project.call('GET', '/api/v1/users/x'),
+      await project.call('POST', '/api/v1/users', { body: '{' }),
+      await service.manage('GET', '/projects')
+    ]) {
+      assert.match(String(reply.headers['x-ratelimit-limit']), /^\d+$/)
+      assert.match(String(reply.headers['x-ratelimit-remaining']), /^\d+$/)
+      assert.match(String(reply.headers['x-ratelimit-reset']), /^\d+$/)
+    }
+  })
+
+  it('to additive endpoints is a JSON error with code and details', async () => {
+    const wrongType = await project.call('POST', '/api/v1/users:batch', {
+      body: '{}',
+      headers: { 'content-type': 'text/plain' }
+    })
+    assert.deepEqual([wrongType.status, wrongType.json.code], [415, 'unsupported_media_type'])
+    const wrongShape = await project.call('POST', '/api/v1/users:batch', { json: { users: 'x' } })
+    assert.equal(wrongShape.status, 400)
+    assert.deepEqual(wrongShape.json.details[0].path, 'users')
+    const missing = await project.call('GET', '/api/v1/users/nobody')
+    assert.deepEqual([missing.status, missing.json.code], [404, 'not_found'])
+  })
+
+  it('to what is not HTTP, or too much of it, is an error with a request id, and the service goes on', async () => {
+    const bad: [string, RegExp][] = [
+      ['garbage\r\n\r\n', /^HTTP\/1\.1 400 /],
+      ['GET / HTTP/9.9\r\n\r\n', /^HTTP\/1\.1 (400|505) /],
+      [`GET / HTTP/1.1\r\nHost: x\r\n${`X-Flood: ${'y'.repeat(1000)}\r\n`.repeat(40)}\r\n`, /^HTTP\/1\.1 431 /],
+      [`GET /${'a'.repeat(70_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, /^HTTP\/1\.1 431 /],
+      ['POST /api/v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n', /^HTTP\/1\.1 400 /],
+      [
+        'POST /api/v1/users HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+        /^HTTP\/1\.1 400 /
+      ],
+      ['GET /healthz HTTP/1.1\r\n\r\n', /^HTTP\/1\.1 400 /]
+    ]
+    for (const [bytes, expected] of bad) {
+      const text = await askRaw(service.url, bytes)
+      assert.match(text, expected, JSON.stringify(bytes.slice(0, 40)))
+      if (!bytes.includes('healthz')) assert.match(text, /x-request-id: [0-9a-f-]{36}/i)
+    }
+    assert.equal((await service.ask('GET', '/healthz')).status, 200)
+  })
+
+  it('a body that ends early changes nothing and leaves the service well', async () => {
+    const head = `POST /api/v1/users HTTP/1.1\r\nHost: x\r\nX-Service-Project-ID: ${project.id}\r\nX-Service-API-Key: ${project.secretKey}\r\nContent-Type: application/json\r\n`
+    await askRaw(service.url, `${head}Content-Length: 100\r\n\r\n{"project_user_id":"cut"`, 100)
+    await askRaw(service.url, `${head}Transfer-Encoding: chunked\r\n\r\n19\r\n{"project_user_id":"cut"}\r\n`, 100)
+    assert.equal((await project.call('GET', '/api/v1/users/cut')).status, 404)
+  })
+
+  it('hundreds of headers are borne', async () => {
+    const many = Object.fromEntries(Array.from({ length: 400 }, (_, index) => [`x-${index}`, 'v']))
+    assert.equal(
+      (await project.call('POST', '/api/v1/users', { json: { project_user_id: 'h' }, headers: many })).status,
+      200
+    )
+  })
+})
+
+describe('health', () => {
+  it('is told without a key', async () => {
+    assert.deepEqual((await service.ask('GET', '/healthz')).json, { status: 'ok' })
+    assert.deepEqual((await service.ask('GET', '/readyz')).json, { status: 'ready' })
+    assert.deepEqual((await service.ask('GET', '/api/v1/health')).json, { msg: 'ok' })
+  })
+
+  it('has metrics for this machine, by route and never by id', async () => {
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'private-id-77' } })
+    await project.call('PATCH', '/api/v1/users/private-id-77', { json: { properties: { a: 1 } } })
+    const { status, text } = await service.ask('GET', '/metrics')
+    assert.equal(status, 200)
+    assert.match(
+      text,
+      /tidings_http_requests_total\{method="PATCH",route="\/api\/v1\/users\/:project_user_id",status="200"\} 1/
+    )
+    assert.match(text, /tidings_http_request_duration_seconds_bucket/)
+    assert.match(text, /tidings_coalesced_writes_count\{kind="users"\} \d+/)
+    assert.match(text, /tidings_database_connections\{state="idle"\} \d+/)
+    assert.match(text, /nodejs_eventloop_lag_seconds/)
+    assert.ok(!text.includes('private-id-77') && !text.includes(project.secretKey))
+  })
+
+  it('gives metrics to others only by METRICS_TOKEN', async () => {
+    const node = await service.another({ METRICS_TOKEN: 'let-me-in' })
+    assert.equal((await node.ask('GET', '/metrics')).status, 403)
+    assert.equal((await node.ask('GET', '/metrics', { headers: { authorization: 'Bearer wrong' } })).status, 403)
+    assert.equal((await node.ask('GET', '/metrics', { headers: { authorization: 'Bearer let-me-in' } })).status, 200)
+  })
+})

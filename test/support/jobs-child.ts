@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Connection, openPool, type Pool } from '../../src/platform/db/db.ts'
+import { openPool, type Pool } from '../../src/platform/db/db.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { statement } from '../../src/platform/db/statement.ts'
 import { emptyDatabase } from './database.ts'
@@ -17,19 +17,26 @@ export interface ChildOptions {
 
 const program = join(import.meta.dirname, 'jobs-worker.ts')
 
+const children = new WeakMap<TestContext, ChildProcess[]>()
+
 /** Starts a worker process and answers when it works. It is killed with the test. */
 export async function childWorker(t: TestContext, url: string, options: ChildOptions): Promise<ChildProcess> {
   const child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
-  t.after(() => child.kill('SIGKILL'))
+  children.get(t)!.push(child)
   await once(child.stdout!, 'data')
   return child
 }
 
 /** A migrated database with the tables that the worker processes write to. */
 export async function workshop(t: TestContext): Promise<{ pool: Pool; url: string }> {
-  const { connection, url }: { connection: Connection; url: string } = await emptyDatabase(t)
+  children.set(t, [])
+  // Before the database is dropped under them.
+  t.after(() => {
+    for (const child of children.get(t)!) child.kill('SIGKILL')
+  })
+  const { connection, url } = await emptyDatabase(t)
   const pool = openPool(connection, silentLog, 5)
   t.after(() => pool.close())
   await migrate(pool)
@@ -46,15 +53,15 @@ export async function workshop(t: TestContext): Promise<{ pool: Pool; url: strin
 }
 
 const effects = statement('jobs.test_effects', 'select n, count(*)::int as times from effects group by n order by n')
-const began = statement('jobs.test_began_by', 'select count(*)::int as n from began where pid = $1 or $1 = 0')
+const began = statement('jobs.test_began_by', 'select count(*)::int as n from began where pid = $1')
 const remarks = statement('jobs.test_remarks', 'select remark from remarks where pid = $1')
-const rows = statement('jobs.test_rows', 'select count(*)::int as n from jobs where $1 = any(array[name, $2])')
+const rows = statement('jobs.test_rows', 'select count(*)::int as n from jobs where name = $1')
 
 export const effectsOf = (pool: Pool) => pool.query<{ n: number; times: number }>(effects)
 export const begunBy = async (pool: Pool, pid: number) => (await pool.one<{ n: number }>(began, [pid]))!.n
 export const remarksOf = async (pool: Pool, pid: number) =>
   (await pool.query<{ remark: string }>(remarks, [pid])).map(({ remark }) => remark)
-export const jobRows = async (pool: Pool, name = 'any') => (await pool.one<{ n: number }>(rows, [name, 'any']))!.n
+export const jobRows = async (pool: Pool, name: string) => (await pool.one<{ n: number }>(rows, [name]))!.n
 
 /** Asks until the answer is right. Fails with the last answer after the time given. */
 export async function eventually<Answer>(

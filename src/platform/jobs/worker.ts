@@ -62,7 +62,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let renewAt = 0
   let state: 'new' | 'working' | 'stopping' | 'stopped' = 'new'
   let away = 0
-  let loop: Promise<void> | undefined
+  let over = false
   let watch: NodeJS.Timeout | undefined
 
   async function keepRecurring(fresh: Session): Promise<void> {
@@ -174,7 +174,9 @@ export function createWorker(options: WorkerOptions): Worker {
         bell.ring()
       })
       watch = setInterval(watchLeases, renewMs / 2)
-      loop = work()
+      void work().then(() => {
+        over = true
+      })
     },
 
     async stop(deadlineMs) {
@@ -193,7 +195,7 @@ export function createWorker(options: WorkerOptions): Worker {
       state = 'stopped'
       bell.ring()
       clearInterval(watch)
-      await Promise.race([loop, until(() => false, handOverMs)])
+      await until(() => over, handOverMs)
       if (rest.length > 0) await session.query(store.hint).catch(() => {})
       await session.close()
     },

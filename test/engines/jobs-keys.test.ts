@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { statement } from '../../src/platform/db/statement.ts'
+import { defineJob } from '../../src/platform/jobs/definition.ts'
+import * as jobs from '../../src/platform/jobs/jobs.ts'
+import { testPool } from '../support/database.ts'
+import { eventually, jobRows } from '../support/jobs-child.ts'
+import { workerHere } from '../support/jobs-worker-here.ts'
+
+it('a key that waits is not added twice, and an earlier time brings it forward', async (t) => {
+  const pool = await testPool(t)
+  const seen: string[] = []
+  const job = defineJob<string>({ name: 'test.once', run: async (word) => void seen.push(word) })
+  const tomorrow = new Date(Date.now() + 86_400_000)
+  await jobs.addMany(pool, job, [
+    { payload: 'first', key: 'k', runAt: tomorrow },
+    { payload: 'second', key: 'k', runAt: tomorrow }
+  ])
+  await jobs.add(pool, job, 'third', { key: 'k', runAt: tomorrow })
+  await jobs.add(pool, 'test.other', 'of another name', { key: 'k' })
+  assert.equal(await jobRows(pool, 'test.once'), 1)
+  assert.equal(await jobRows(pool, 'test.other'), 1)
+  await jobs.add(pool, job, 'now', { key: 'k' })
+  await workerHere(t, pool, [job]).idle()
+  assert.deepEqual(seen, ['first'])
+})
+
+it('a key added while its job runs makes it run once more', async (t) => {
+  const pool = await testPool(t)
+  let ran = 0
+  const gate = Promise.withResolvers<void>()
+  const job = defineJob<null>({
+    name: 'test.again',
+    async run() {
+      if (++ran === 1) await gate.promise
+    }
+  })
+  const worker = workerHere(t, pool, [job])
+  await jobs.add(pool, job, null, { key: 'k' })
+  await eventually(
+    () => ran,
+    (n) => n === 1,
+    5_000
+  )
+  for (let i = 0; i < 3; i++) await jobs.add(pool, job, null, { key: 'k' })
+  gate.resolve()
+  await eventually(
+    () => ran,
+    (n) => n === 2,
+    5_000
+  )
+  await worker.idle()
+  assert.equal(ran, 2)
+  assert.equal(await jobRows(pool, 'test.again'), 0)
+})
+
+it('a run never misses what a transaction wrote that added its key, however the two overlap', async (t) => {
+  const pool = await testPool(t)
+  const client = await pool.connect()
+  await client.query('create table words (word int not null)')
+  await client.end()
+  const write = statement('jobs.test_write', 'insert into words values ($1)')
+  const read = statement('jobs.test_read', 'select max(word) as word from words')
+  let seen = -1
+  const job = defineJob<null>({
+    name: 'test.reads',
+    async run(_, { complete }) {
+      const row = await pool.one<{ word: number }>(read)
+      seen = Math.max(seen, row?.word ?? -1)
+      if (seen % 2 === 0) await pool.transaction(complete)
+    }
+  })
+  const worker = workerHere(t, pool, [job])
+  for (let word = 0; word < 60; word++) {
+    await pool.transaction(async (tx) => {
+      await tx.run(write, [word])
+      await jobs.add(tx, job, null, { key: 'k' })
+      // Gives the worker the time to do it wrong: to run the waiting job before this commits.
+      await new Promise((resolve) => setTimeout(resolve, word % 7))
+    })
+    if (word % 3 === 0) await worker.idle()
+    if (word % 3 === 0) assert.equal(seen, word)
+  }
+  await worker.idle()
+  assert.equal(seen, 59)
+})
+
+it('a transaction that holds a running job by its key does not hold up the other jobs', async (t) => {
+  const pool = await testPool(t)
+  const done: string[] = []
+  let began = false
+  const gate = Promise.withResolvers<void>()
+  const job = defineJob<string>({
+    name: 'test.held',
+    leaseMs: 600,
+    async run(word) {
+      began = true
+      if (word === 'held' && !done.includes('held')) await gate.promise
+      done.push(word)
+    }
+  })
+  const worker = workerHere(t, pool, [job])
+  await jobs.add(pool, job, 'held', { key: 'k' })
+  await eventually(
+    () => began,
+    (yes) => yes,
+    5_000
+  )
+  await pool.transaction(async (tx) => {
+    await jobs.add(tx, job, 'held', { key: 'k' })
+    gate.resolve()
+    for (let i = 0; i < 20; i++) await jobs.add(pool, job, 'other')
+    await eventually(
+      () => done.filter((word) => word === 'other').length,
+      (n) => n === 20,
+      5_000
+    )
+  })
+  await worker.idle()
+  await eventually(
+    () => jobRows(pool, 'test.held'),
+    (n) => n === 0,
+    5_000
+  )
+  assert.ok(done.filter((word) => word === 'held').length >= 2)
+})
+
+it('a job that was asked for again while its last attempt failed starts over', async (t) => {
+  const pool = await testPool(t)
+  const tried: number[] = []
+  const gate = Promise.withResolvers<void>()
+  const job = defineJob<null>({
+    name: 'test.over',
+    maxAttempts: 1,
+    backoff: () => 5,
+    async run(_, { attempt }) {
+      tried.push(attempt)
+      await gate.promise
+      if (tried.length === 1) throw new Error('no')
+    }
+  })
+  workerHere(t, pool, [job])
+  await jobs.add(pool, job, null, { key: 'k' })
+  await eventually(
+    () => tried.length,
+    (n) => n === 1,
+    5_000
+  )
+  await jobs.add(pool, job, null, { key: 'k' })
+  gate.resolve()
+  await eventually(
+    () => jobRows(pool, 'test.over'),
+    (n) => n === 0,
+    5_000
+  )
+  assert.deepEqual(tried, [1, 1])
+  assert.deepEqual(await jobs.dead(pool, 1), [])
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbedded } from '../../src/platform/db/embedded.ts'
 import { boundLog } from '../../src/platform/db/embedded-log.ts'
@@ -17,139 +17,142 @@ const answers = (url: string) =>
     () => false
   )
 
-test('a PostgreSQL that is killed comes back under the same url with all that was acknowledged', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const said: string[] = []
-  const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
-  t.after(() => server.stop())
-  await query(server.url, 'create table note (number int)')
-  for (const number of [1, 2]) {
-    await query(server.url, `insert into note values (${number})`)
-    const pid = await postmasterPid(dataDir)
-    process.kill(pid, 'SIGKILL')
-    await until('PostgreSQL answers again', async () => !isRunning(pid) && (await answers(server.url)))
-    assert.deepEqual(await query(server.url, 'select count(*)::int as count from note'), [{ count: number }])
-  }
-  assert.equal(said.filter((line) => line === 'PostgreSQL was ended by SIGKILL; starting it again…').length, 2)
-})
-
-test('a PostgreSQL that cannot come back is given up, and the data folder can be used again after a stop', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const said: string[] = []
-  const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
-  const settings = join(dataDir, 'postgres/postgresql.conf')
-  const { size } = await stat(settings)
-  await appendFile(settings, 'no_such_setting = 1\n')
-  process.kill(await postmasterPid(dataDir), 'SIGKILL')
-  await server.exited
-  assert.match(said.join('\n'), /PostgreSQL does not start on .*no_such_setting/)
-  assert.match(said.at(-1)!, /^PostgreSQL died 6 times within a minute and is left alone\. Its log is /)
-  await server.stop()
-
-  await truncate(settings, size)
-  const next = await startEmbedded({ dataDir, say: silent })
-  await next.stop()
-})
-
-test('a stop while PostgreSQL is being started again leaves no process', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const restarting = Promise.withResolvers<void>()
-  const server = await startEmbedded({ dataDir, say: () => restarting.resolve() })
-  process.kill(await postmasterPid(dataDir), 'SIGKILL')
-  await restarting.promise
-  await server.stop()
-  const leftBehind = await postmasterPid(dataDir).catch(() => undefined)
-  assert.ok(leftBehind === undefined || !isRunning(leftBehind))
-  assert.equal(await answers(server.url), false)
-})
-
-test('the process id of a killed PostgreSQL may belong to a stranger by now, who is left alone', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const first = startServer(t, { dataDir })
-  await first.url
-  const pid = await postmasterPid(dataDir)
-  process.kill(pid, 'SIGSTOP')
-  first.process.kill('SIGKILL')
-  process.kill(pid, 'SIGKILL')
-  await until('PostgreSQL has ended', () => !isRunning(pid))
-  const stranger = spawn('sleep', ['60'])
-  t.after(() => stranger.kill())
-  const file = join(dataDir, 'postgres/postmaster.pid')
-  await writeFile(file, (await readFile(file, 'utf8')).replace(/^\d+/, String(stranger.pid)))
-
-  const server = await startEmbedded({ dataDir, say: silent })
-  await server.stop()
-  assert.equal(isRunning(stranger.pid!), true)
-  assert.match(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /automatic recovery/)
-})
-
-test('a previous PostgreSQL that is still stopping is waited for, but not for ever', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const first = startServer(t, { dataDir })
-  await query(await first.url, 'create table note (text text)')
-  const pid = await postmasterPid(dataDir)
-  process.kill(pid, 'SIGSTOP')
-  first.process.kill('SIGKILL')
-  await first.exited
-
-  const identity = 'self'
-  const binaries = { native: '', initdb: '', postgres: '' }
-  const places = {
-    dataDir,
-    folder: join(dataDir, 'postgres'),
-    log: '',
-    socketDir: await socketFolder(dataDir, identity)
-  }
-  await assert.rejects(letPreviousEnd({ ...places, identity, binaries }, silent, undefined, 100), {
-    name: 'OperatorError',
-    message: `The previous PostgreSQL (pid ${pid}) on ${dataDir} does not stop. End it with \`kill -QUIT ${pid}\`, then start again.`
+// Most of the time is spent waiting, which can be done together.
+describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
+  test('a PostgreSQL that is killed comes back under the same url with all that was acknowledged', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const said: string[] = []
+    const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
+    t.after(() => server.stop())
+    await query(server.url, 'create table note (number int)')
+    for (const number of [1, 2]) {
+      await query(server.url, `insert into note values (${number})`)
+      const pid = await postmasterPid(dataDir)
+      process.kill(pid, 'SIGKILL')
+      await until('PostgreSQL answers again', async () => !isRunning(pid) && (await answers(server.url)))
+      assert.deepEqual(await query(server.url, 'select count(*)::int as count from note'), [{ count: number }])
+    }
+    assert.equal(said.filter((line) => line === 'PostgreSQL was ended by SIGKILL; starting it again…').length, 2)
   })
 
-  const said: string[] = []
-  const start = startEmbedded({ dataDir, say: (line) => said.push(line) })
-  await sleep(300)
-  process.kill(pid, 'SIGCONT')
-  const server = await start
-  t.after(() => server.stop())
-  assert.deepEqual(said, [`waiting for the previous PostgreSQL (pid ${pid}) to stop…`])
-  assert.deepEqual(await query(server.url, 'select * from note'), [])
-})
+  test('a PostgreSQL that cannot come back is given up, and the data folder can be used again after a stop', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const said: string[] = []
+    const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
+    const settings = join(dataDir, 'postgres/postgresql.conf')
+    const { size } = await stat(settings)
+    await appendFile(settings, 'no_such_setting = 1\n')
+    process.kill(await postmasterPid(dataDir), 'SIGKILL')
+    await server.exited
+    assert.match(said.join('\n'), /PostgreSQL does not start on .*no_such_setting/)
+    assert.match(said.at(-1)!, /^PostgreSQL died 6 times within a minute and is left alone\. Its log is /)
+    await server.stop()
 
-test('a Tidings that is killed while it makes its PostgreSQL leaves nothing half-made', async (t) => {
-  const dataDir = join(await tempFolder(t), 'data')
-  const first = startServer(t, { dataDir })
-  const unfinished = async () => (await readdir(dataDir).catch(() => [])).some((name) => name.includes('.new-'))
-  await until('initdb is at work', unfinished)
-  await sleep(100)
-  first.process.kill('SIGKILL')
-  await first.exited
+    await truncate(settings, size)
+    const next = await startEmbedded({ dataDir, say: silent })
+    await next.stop()
+  })
 
-  const server = await startEmbedded({ dataDir, say: silent })
-  t.after(() => server.stop())
-  assert.equal(await answers(server.url), true)
-  assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'postgres.log', 'tidings.lock', 'tidings.pid'])
-})
+  test('a stop while PostgreSQL is being started again leaves no process', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const restarting = Promise.withResolvers<void>()
+    const server = await startEmbedded({ dataDir, say: () => restarting.resolve() })
+    process.kill(await postmasterPid(dataDir), 'SIGKILL')
+    await restarting.promise
+    await server.stop()
+    const leftBehind = await postmasterPid(dataDir).catch(() => undefined)
+    assert.ok(leftBehind === undefined || !isRunning(leftBehind))
+    assert.equal(await answers(server.url), false)
+  })
 
-test('a Ctrl-C in the terminal is for Tidings and does not reach PostgreSQL', async (t) => {
-  const dataDir = await preparedFolder(t)
-  const server = startServer(t, { dataDir })
-  const url = await server.url
-  // A terminal sends the signal to its own group of processes only.
-  const pid = await postmasterPid(dataDir)
-  const group = spawn('ps', ['-o', 'pgid=', '-p', String(pid)])
-  let text = ''
-  for await (const chunk of group.stdout) text += chunk
-  assert.equal(Number(text), pid, 'PostgreSQL leads a group of its own')
-  assert.equal(await answers(url), true)
-})
+  test('the process id of a killed PostgreSQL may belong to a stranger by now, who is left alone', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const first = startServer(t, { dataDir })
+    await first.url
+    const pid = await postmasterPid(dataDir)
+    process.kill(pid, 'SIGSTOP')
+    first.process.kill('SIGKILL')
+    process.kill(pid, 'SIGKILL')
+    await until('PostgreSQL has ended', () => !isRunning(pid))
+    const stranger = spawn('sleep', ['60'])
+    t.after(() => stranger.kill())
+    const file = join(dataDir, 'postgres/postmaster.pid')
+    await writeFile(file, (await readFile(file, 'utf8')).replace(/^\d+/, String(stranger.pid)))
 
-test('the log of PostgreSQL is bounded', async (t) => {
-  const log = join(await tempFolder(t), 'postgres.log')
-  await boundLog(log)
-  await writeFile(log, 'x'.repeat(1_001))
-  await boundLog(log, 1_000)
-  assert.deepEqual([(await stat(log)).size, (await stat(`${log}.1`)).size], [0, 1_001])
-  await writeFile(log, 'y')
-  await boundLog(log, 1_000)
-  assert.deepEqual([(await stat(log)).size, (await stat(`${log}.1`)).size], [1, 1_001])
+    const server = await startEmbedded({ dataDir, say: silent })
+    await server.stop()
+    assert.equal(isRunning(stranger.pid!), true)
+    assert.match(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /automatic recovery/)
+  })
+
+  test('a previous PostgreSQL that is still stopping is waited for, but not for ever', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const first = startServer(t, { dataDir })
+    await query(await first.url, 'create table note (text text)')
+    const pid = await postmasterPid(dataDir)
+    process.kill(pid, 'SIGSTOP')
+    first.process.kill('SIGKILL')
+    await first.exited
+
+    const identity = 'self'
+    const binaries = { native: '', initdb: '', postgres: '' }
+    const places = {
+      dataDir,
+      folder: join(dataDir, 'postgres'),
+      log: '',
+      socketDir: await socketFolder(dataDir, identity)
+    }
+    await assert.rejects(letPreviousEnd({ ...places, identity, binaries }, silent, undefined, 100), {
+      name: 'OperatorError',
+      message: `The previous PostgreSQL (pid ${pid}) on ${dataDir} does not stop. End it with \`kill -QUIT ${pid}\`, then start again.`
+    })
+
+    const said: string[] = []
+    const start = startEmbedded({ dataDir, say: (line) => said.push(line) })
+    await sleep(300)
+    process.kill(pid, 'SIGCONT')
+    const server = await start
+    t.after(() => server.stop())
+    assert.deepEqual(said, [`waiting for the previous PostgreSQL (pid ${pid}) to stop…`])
+    assert.deepEqual(await query(server.url, 'select * from note'), [])
+  })
+
+  test('a Tidings that is killed while it makes its PostgreSQL leaves nothing half-made', async (t) => {
+    const dataDir = join(await tempFolder(t), 'data')
+    const first = startServer(t, { dataDir })
+    const unfinished = async () => (await readdir(dataDir).catch(() => [])).some((name) => name.includes('.new-'))
+    await until('initdb is at work', unfinished)
+    await sleep(100)
+    first.process.kill('SIGKILL')
+    await first.exited
+
+    const server = await startEmbedded({ dataDir, say: silent })
+    t.after(() => server.stop())
+    assert.equal(await answers(server.url), true)
+    assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'postgres.log', 'tidings.lock', 'tidings.pid'])
+  })
+
+  test('a Ctrl-C in the terminal is for Tidings and does not reach PostgreSQL', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const server = startServer(t, { dataDir })
+    const url = await server.url
+    // A terminal sends the signal to its own group of processes only.
+    const pid = await postmasterPid(dataDir)
+    const group = spawn('ps', ['-o', 'pgid=', '-p', String(pid)])
+    let text = ''
+    for await (const chunk of group.stdout) text += chunk
+    assert.equal(Number(text), pid, 'PostgreSQL leads a group of its own')
+    assert.equal(await answers(url), true)
+  })
+
+  test('the log of PostgreSQL is bounded', async (t) => {
+    const log = join(await tempFolder(t), 'postgres.log')
+    await boundLog(log)
+    await writeFile(log, 'x'.repeat(1_001))
+    await boundLog(log, 1_000)
+    assert.deepEqual([(await stat(log)).size, (await stat(`${log}.1`)).size], [0, 1_001])
+    await writeFile(log, 'y')
+    await boundLog(log, 1_000)
+    assert.deepEqual([(await stat(log)).size, (await stat(`${log}.1`)).size], [1, 1_001])
+  })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, chown, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -75,6 +75,26 @@ test('root runs it from the home of another user, which is closed to root in a n
   await chmod(home, 0o700)
   const server = startServer(t, { dataDir: join(home, 'data'), checkout: home })
   assert.deepEqual(await query(await server.url, 'select 1 as one'), [{ one: 1 }])
+})
+
+test('where user namespaces are forbidden root runs it as the user nobody, and an ordinary user as ever', async (t) => {
+  const dataDir = join(await tempFolder(t), 'data')
+  if (!isRoot || usual !== 'namespace') {
+    await query(await startServer(t, { dataDir }).url, 'select 1')
+    assert.equal((await stat(join(dataDir, 'postgres'))).uid, isRoot ? 65534 : process.getuid!())
+    return
+  }
+  // A namespace with all users in it, in which no further one can be made: as near to a container as root gets at once.
+  const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+  const before = ['unshare', '--user', 'sh', '-c', `read -r go; exec sh -c '${forbid}' sh "$@"`, 'sh']
+  const server = startServer(t, { dataDir, before })
+  const own = await readlink('/proc/self/ns/user')
+  const { pid } = server.process
+  await until('it is in its namespace', async () => (await readlink(`/proc/${pid}/ns/user`)) !== own)
+  for (const map of ['uid_map', 'gid_map']) await writeFile(`/proc/${pid}/${map}`, '0 0 65536\n')
+  server.process.stdin!.write('go\n')
+  assert.deepEqual(await query(await server.url, 'select 1 as one'), [{ one: 1 }])
+  assert.equal((await stat(join(dataDir, 'postgres'))).uid, 65534)
 })
 
 test('the same data folder works on when the way to run it changes', async (t) => {

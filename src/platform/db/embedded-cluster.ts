@@ -92,6 +92,7 @@ export async function initialise(cluster: Cluster, signal?: AbortSignal): Promis
 }
 
 async function runInitdb(cluster: Cluster, aside: string, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
   const tuned = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // Text sorts by code point, which no update of a system library changes under an index; case follows Unicode.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']

@@ -58,7 +58,7 @@ function spawnPostmaster(cluster: Cluster): Postmaster | string {
     'listen_addresses=',
     'port=5432',
     // A list of paths, in which quotes keep a path with a comma or a space in one piece.
-    `unix_socket_directories="${cluster.socketDir}"`,
+    `unix_socket_directories="${cluster.socketDir.replaceAll('"', '""')}"`,
     'unix_socket_permissions=0700',
     'logging_collector=off',
     'log_destination=stderr'

@@ -35,6 +35,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 
 export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { say, signal } = options
+  signal?.throwIfAborted()
   const installed = findBinaries()
   const dataDir = await makeDataFolder(options.dataDir)
   const hold = await holdDataFolder(dataDir)
@@ -84,19 +85,11 @@ function urlOf({ socketDir }: Cluster, database: string): string {
 
 /** Looked for at each start, because the first may have been killed before it came to this. */
 async function makeDatabase(cluster: Cluster): Promise<void> {
-  const absent = '3D000'
-  const found = await connected(cluster, 'tidings', async () => true).catch((error) => {
-    if (error.code !== absent) throw error
-    return false
-  })
-  if (!found) await connected(cluster, 'postgres', (client) => client.query('create database tidings'))
-}
-
-async function connected<Result>(cluster: Cluster, database: string, work: (client: pg.Client) => Promise<Result>) {
-  const client = new pg.Client({ connectionString: urlOf(cluster, database) })
+  const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres') })
   await client.connect()
   try {
-    return await work(client)
+    const found = await client.query("select from pg_database where datname = 'tidings'")
+    if (found.rowCount === 0) await client.query('create database tidings')
   } finally {
     await client.end()
   }

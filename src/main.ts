@@ -1,11 +1,24 @@
-import { readConfig } from './platform/config.ts'
-import { OperatorError } from './platform/errors.ts'
+import { runCli } from './cli/program.ts'
 
-try {
-  const { serve } = await import('./cli/serve.ts')
-  process.exit(await serve(readConfig(process.env), 'all'))
-} catch (error) {
-  if (!(error instanceof OperatorError)) throw error
-  console.error(error.message)
-  process.exit(error.exitCode)
-}
+const argv = process.argv.slice(2)
+const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<NodeJS.Signals>()
+
+// A reader that has seen enough (`tidings user list | head`) is no fault; the service lives on without one.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+  if (argv[0] !== 'serve') process.exit(0)
+})
+
+const code = await runCli(argv, {
+  env: process.env,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  onInterrupt(stop) {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+    void interrupted.then(stop)
+  }
+})
+// What was written to a pipe may still be on its way.
+await new Promise((resolve) => process.stdout.write('', resolve))
+process.exit(code)

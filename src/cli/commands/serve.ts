@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+import { readConfig } from '../../platform/config.ts'
+import type { NodeRole } from '../../platform/nodes.ts'
+import { Ended } from '../exit.ts'
+import { choice, examples } from '../session.ts'
+import type { Shell } from '../shell.ts'
+
+export function declare(command: Command, shell: Shell): void {
+  const role = choice('--role <role>', 'What this process does: requests, background work, or both', [
+    'all',
+    'api',
+    'worker'
+  ])
+  command.addOption(role.default('all'))
+  examples(
+    command,
+    [
+      'tidings serve',
+      'PORT=9000 DATA_DIR=/srv/tidings tidings serve',
+      'DATABASE_URL=postgres://tidings@db/tidings tidings serve --role api'
+    ],
+    'Settings are environment variables; docs/config.md lists them. Without DATABASE_URL it runs its own PostgreSQL in DATA_DIR.'
+  )
+  command.action(async (options: { role: NodeRole }) => {
+    const { serve } = await import('../serve.ts')
+    throw new Ended(await serve(readConfig(shell.env), options.role))
+  })
+}

@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { settings } from '../platform/config.ts'
+import { readCredentials } from '../projects/bootstrap.ts'
+import { exit, Failure, usageFailure } from './exit.ts'
+
+/** What every command that talks to the service takes. */
+export interface Where {
+  url?: string
+  token?: string
+  project?: string
+}
+
+export interface Connection {
+  url: string
+  token: string
+  /** Absent where nothing names one. */
+  project: string | undefined
+}
+
+export const dataDirOf = (env: NodeJS.ProcessEnv): string =>
+  settings.DATA_DIR.parse(env.DATA_DIR || settings.DATA_DIR.fallback!)
+
+/**
+ * Options, else variables, else what `tidings serve` left in the data folder. The token and the project of that file go
+ * with its own address only: a token is never sent to a server that it is not for.
+ */
+export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Promise<Connection> {
+  const named = { url: where.url ?? env.TIDINGS_URL, token: where.token ?? env.TIDINGS_TOKEN }
+  const project = (where.project ?? env.TIDINGS_PROJECT) || undefined
+  // Not read where it is not needed: a broken file must not stand in the way of options.
+  const whole = named.url && named.token && project
+  const file = whole ? {} : await readCredentials(dataDirOf(env))
+  const url = named.url || file.base_url
+  if (!url) {
+    throw new Failure(
+      exit.configuration,
+      'no_service',
+      `No service is known: ${join(dataDirOf(env), 'credentials.json')} names none. Start one with \`tidings serve\`, ` +
+        'or give --url and --token (or TIDINGS_URL and TIDINGS_TOKEN).'
+    )
+  }
+  const address = checked(url)
+  const own = file.base_url !== undefined && checked(file.base_url) === address
+  const token = named.token || (own ? file.admin_token : undefined)
+  if (!token) {
+    throw new Failure(
+      exit.configuration,
+      'no_token',
+      `No management token is known for ${address}. Give --token, or set TIDINGS_TOKEN.`
+    )
+  }
+  // fetch would quote a token that cannot be a header in its complaint.
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw usageFailure('The token holds characters that no token has. Check --token or TIDINGS_TOKEN.')
+  return { url: address, token, project: project ?? (own ? file.project_id : undefined) }
+}
+
+export function projectOf({ project }: Connection): string {
+  if (project) return project
+  throw usageFailure('Which project? Give --project <id>, or set TIDINGS_PROJECT. `tidings project list` shows them.')
+}
+
+function checked(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password) {
+    throw usageFailure('The address of the service must look like http://127.0.0.1:8080. Check --url or TIDINGS_URL.')
+  }
+  return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '')
+}

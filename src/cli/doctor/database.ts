@@ -1,0 +1,81 @@
+import pg from 'pg'
+import { readMigrations } from '../../platform/db/migrate.ts'
+import { counted } from '../output.ts'
+import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
+
+const oldest = 15
+const limitMs = 5_000
+
+/** What the other checks want to know of the database. */
+export interface Looked {
+  findings: Finding[]
+  /** The text by which a master key can be tried, once the database has one. */
+  sealedCheck?: string
+}
+
+/** The operator's own PostgreSQL, read only. */
+export async function checkDatabase(url: string): Promise<Looked> {
+  const { hostname, port, pathname } = new URL(url)
+  const shown = `${hostname || 'local socket'}${port && `:${port}`}${pathname}`
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: limitMs,
+    query_timeout: limitMs,
+    options: '-c default_transaction_read_only=on'
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await look(client, shown)
+  } catch (error) {
+    const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
+    return {
+      findings: [fail('PostgreSQL', `${shown} cannot be used: ${reason}. Check that it runs, and DATABASE_URL.`)]
+    }
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function look(client: pg.Client, shown: string): Promise<Looked> {
+  const beforeMs = Date.now()
+  const { rows } = await client.query<{ major: number; version: string; encoding: string; now: Date; set_up: boolean }>(
+    `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
+            current_setting('server_encoding') as encoding, clock_timestamp() as now,
+            to_regclass('migrations') is not null as set_up`
+  )
+  const { major, version, encoding, now, set_up } = rows[0]!
+  const oursMs = (beforeMs + Date.now()) / 2
+  const findings = [
+    major < oldest
+      ? fail('PostgreSQL', `${shown} is version ${version}; Tidings needs ${oldest} or newer.`)
+      : encoding !== 'UTF8'
+        ? fail('PostgreSQL', `${shown} is encoded in ${encoding}. Create a database with encoding 'UTF8'.`)
+        : ok('PostgreSQL', `${shown}, version ${version}, ${encoding}`),
+    compareClocks('the database', now.getTime(), oursMs, (Date.now() - beforeMs) / 2)
+  ]
+  if (!set_up) return { findings: [...findings, ok('Migrations', 'the database is empty; the first start sets it up')] }
+  findings.push(await checkMigrations(client))
+  const settings = await client
+    .query<{ value: string }>(`select value from settings where name = 'master_key_check'`)
+    .catch(() => ({ rows: [] }))
+  const sealedCheck = settings.rows[0]?.value
+  return { findings, ...(sealedCheck && { sealedCheck }) }
+}
+
+async function checkMigrations(client: pg.Client): Promise<Finding> {
+  const name = 'Migrations'
+  const { rows } = await client.query<{ id: number; name: string }>('select id, name from migrations order by id')
+  const known = readMigrations()
+  const newer = rows.filter(({ id }) => !known.some((migration) => migration.id === id))
+  if (newer.length > 0) {
+    const names = newer.map((migration) => migration.name).join(', ')
+    return fail(name, `the database is newer than this version of Tidings (${names}). Start the newer version.`)
+  }
+  const pending = known.filter(({ id }) => !rows.some((row) => row.id === id))
+  if (pending.length === 0) return ok(name, `all ${rows.length} applied`)
+  return warn(
+    name,
+    `${counted(pending.length, 'is', 'are')} pending. The next start or \`tidings migrate\` applies them.`
+  )
+}

@@ -1,0 +1,55 @@
+import { access, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { findBinaries } from '../../platform/db/embedded-binaries.ts'
+import { checkCluster } from '../../platform/db/embedded-cluster.ts'
+import { canRun, chooseIdentity } from '../../platform/db/embedded-identity.ts'
+import { readPidFile, sendSignal } from '../../platform/db/embedded-previous.ts'
+import { OperatorError } from '../../platform/errors.ts'
+import { type Finding, fail, ok, warn } from './check.ts'
+
+const name = 'PostgreSQL'
+
+/** The PostgreSQL that Tidings brings: whether it could be started. It is not. */
+export async function checkEmbedded(dataDir: string): Promise<Finding[]> {
+  try {
+    const { native, postgres } = findBinaries()
+    const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string }
+    const runs = (await canRun('self', postgres)) || (await linksAreMissing(native))
+    if (!runs) {
+      const message = `the one that Tidings brings does not run here (${postgres} --version says why). Set DATABASE_URL instead.`
+      return [fail(name, message)]
+    }
+    await chooseIdentity()
+    const folder = join(dataDir, 'postgres')
+    const exists = await checkCluster(folder)
+    const file = exists ? await readPidFile(folder) : undefined
+    const alive = file !== undefined && file.pid > 0 && sendSignal(file.pid, 0)
+    const state = alive ? `running (pid ${file.pid})` : exists ? 'not running' : 'set up at the first start'
+    return [ok(name, `embedded ${version}, ${state}`), ...(await checkLeftover(dataDir, alive))]
+  } catch (error) {
+    if (error instanceof OperatorError) return [fail(name, error.message)]
+    throw error
+  }
+}
+
+/** Where npm ran no install scripts these links are made at the first start; until then nothing runs. */
+async function linksAreMissing(native: string): Promise<boolean> {
+  const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links = JSON.parse(text) as { target: string }[]
+  const there = await Promise.all(
+    links.map(({ target }) =>
+      access(join(dirname(native), target)).then(
+        () => true,
+        () => false
+      )
+    )
+  )
+  return there.includes(false)
+}
+
+/** A PostgreSQL without its Tidings is one whose Tidings was killed a moment ago. */
+async function checkLeftover(dataDir: string, alive: boolean): Promise<Finding[]> {
+  const pid = Number(await readFile(join(dataDir, 'tidings.pid'), 'utf8').catch(() => ''))
+  if (!alive || (pid > 0 && sendSignal(pid, 0))) return []
+  return [warn(name, 'its Tidings is gone. The next start waits for it to stop.')]
+}

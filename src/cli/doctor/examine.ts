@@ -1,0 +1,38 @@
+import { type Config, readConfig } from '../../platform/config.ts'
+import { OperatorError } from '../../platform/errors.ts'
+import { version } from '../../platform/version.ts'
+import { type Finding, fail, ok } from './check.ts'
+import { checkDatabase, type Looked } from './database.ts'
+import { checkEmbedded } from './embedded.ts'
+import { checkCredentials, checkDataFolder } from './folder.ts'
+import { checkMasterKey } from './master-key.ts'
+import { checkPort } from './port.ts'
+
+const nodeWanted = 24
+
+/** All checks, in the order in which a start would meet them. */
+export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const first = [ok('Tidings', version), checkNode()]
+  let config: Config
+  try {
+    config = readConfig(env)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    return [...first, fail('Settings', `${error.message.replace(/\s*\n\s*/g, ' ')}. See docs/config.md.`)]
+  }
+  const { DATA_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
+  const folder = await checkDataFolder(DATA_DIR)
+  const credentials = await checkCredentials(DATA_DIR)
+  const database: Looked = DATABASE_URL
+    ? await checkDatabase(DATABASE_URL)
+    : { findings: await checkEmbedded(DATA_DIR) }
+  const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
+  const port = await checkPort(HOST, PORT, credentials.baseUrl)
+  return [...first, ok('Settings', 'valid'), ...folder, credentials.finding, ...database.findings, key, ...port]
+}
+
+function checkNode(): Finding {
+  const { node } = process.versions
+  if (Number.parseInt(node, 10) >= nodeWanted) return ok('Node.js', `${node} (${process.execPath})`)
+  return fail('Node.js', `${node} is too old. Install Node.js ${nodeWanted} or newer.`)
+}

@@ -1,0 +1,58 @@
+import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { bytes } from '../output.ts'
+import { type Finding, fail, ok, warn } from './check.ts'
+
+const needed = 200e6
+const comfortable = 1e9
+
+/** Whether the data folder can be used, or made. Looks only. */
+export async function checkDataFolder(dataDir: string): Promise<Finding[]> {
+  const name = 'Data folder'
+  const found = await stat(dataDir).catch(() => undefined)
+  if (found && !found.isDirectory()) return [fail(name, `${dataDir} is not a folder. Set DATA_DIR to a folder.`)]
+  const standing = found ? dataDir : await nearest(dirname(dataDir))
+  const writable = await access(standing, constants.W_OK | constants.X_OK).then(
+    () => true,
+    () => false
+  )
+  if (!writable) {
+    const message = `${standing} is not writable for this user. Give it the right owner, or set DATA_DIR to another folder.`
+    return [fail(name, message)]
+  }
+  const state = found ? ok(name, `${dataDir} is writable`) : ok(name, `${dataDir} is made at the first start`)
+  return [state, await checkSpace(standing)]
+}
+
+async function nearest(folder: string): Promise<string> {
+  if (dirname(folder) === folder || (await stat(folder).catch(() => undefined))) return folder
+  return nearest(dirname(folder))
+}
+
+async function checkSpace(folder: string): Promise<Finding> {
+  const name = 'Disk space'
+  const { bavail, bsize } = await statfs(folder)
+  const free = `${bytes(bavail * bsize)} free at ${folder}`
+  if (bavail * bsize < needed) return fail(name, `${free}. Free some space, or set DATA_DIR to a larger disk.`)
+  return bavail * bsize < comfortable ? warn(name, `${free}. That is little; free some space.`) : ok(name, free)
+}
+
+/** The file by which the CLI finds the service; it holds keys. */
+export async function checkCredentials(dataDir: string): Promise<{ finding: Finding; baseUrl?: string }> {
+  const name = 'Credentials'
+  const file = join(dataDir, 'credentials.json')
+  const found = await stat(file).catch(() => undefined)
+  if (!found) return { finding: warn(name, `${file} is not there yet. The first \`tidings serve\` writes it.`) }
+  let baseUrl: string | undefined
+  try {
+    const { base_url } = JSON.parse(await readFile(file, 'utf8')) as { base_url?: unknown }
+    if (typeof base_url === 'string' && URL.canParse(base_url)) baseUrl = base_url
+  } catch (error) {
+    return { finding: fail(name, `${file} cannot be read: ${(error as Error).message}. Mend or remove it.`) }
+  }
+  const finding =
+    (found.mode & 0o077) === 0
+      ? ok(name, file)
+      : warn(name, `${file} can be read by other users, and holds keys. Run: chmod 600 ${file}`)
+  return { finding, ...(baseUrl && { baseUrl }) }
+}

@@ -1,0 +1,64 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { amount, type Cell, table } from './output.ts'
+import { type Session, tell } from './session.ts'
+import { remark } from './shell.ts'
+
+export interface Page<Row> {
+  items: Row[]
+  next_cursor: string | null
+}
+
+export interface ListOptions {
+  limit: number
+  cursor?: string
+}
+
+const pageSize = 200
+
+/** `--limit` and `--cursor`. What can be long shows its newest part unless told; what is short shows all. */
+export function listing(command: Command, usual: number = Number.POSITIVE_INFINITY): Command {
+  const told = Number.isFinite(usual) ? String(usual) : 'all'
+  return command
+    .option('--limit <count>', `How many at most, newest first; or "all" (default: ${told})`, limitOf, usual)
+    .option('--cursor <cursor>', 'Go on after next_cursor of an earlier --json answer')
+}
+
+function limitOf(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY
+  const number = Number(text)
+  if (!/^\d{1,9}$/.test(text) || number < 1) throw new InvalidArgumentError('It must be a number from 1, or "all".')
+  return number
+}
+
+/** Page after page as one. */
+export async function readAll<Row>(
+  { client }: Session,
+  path: string,
+  { limit, cursor }: ListOptions,
+  query: Record<string, string | undefined> = {}
+): Promise<Page<Row>> {
+  const all: Page<Row> = { items: [], next_cursor: cursor ?? null }
+  do {
+    const wanted = Math.min(pageSize, limit - all.items.length)
+    const page = await client.json<Page<Row>>('GET', path, {
+      query: { ...query, limit: wanted, cursor: all.next_cursor ?? undefined }
+    })
+    for (const row of page.items) all.items.push(row)
+    all.next_cursor = page.next_cursor
+  } while (all.next_cursor !== null && all.items.length < limit)
+  return all
+}
+
+/** A list as a table. `none` is what is said of an empty one. */
+export function showList<Row>(
+  session: Session,
+  page: Page<Row>,
+  columns: readonly (readonly [head: string, cell: (row: Row) => Cell])[],
+  none: string
+): void {
+  const rows = page.items.map((row) => columns.map(([, cell]) => cell(row)))
+  const heads = columns.map(([head]) => head)
+  tell(session, page, rows.length > 0 ? table(heads, rows) : none)
+  if (page.next_cursor !== null && !session.json)
+    remark(session.shell, `\nThese are the newest ${amount(rows.length)}. \`--limit all\` shows the rest.`)
+}

@@ -1,0 +1,102 @@
+import { Command, CommanderError } from 'commander'
+import { OperatorError } from '../platform/errors.ts'
+import { version } from '../platform/version.ts'
+import { Ended, exit, Failure } from './exit.ts'
+import type { Shell } from './shell.ts'
+
+/** Adds the options, the help and the action to a command that so far has a name and a summary. */
+export type Declare = (command: Command, shell: Shell) => void
+
+interface Entry {
+  summary: string
+  /** Loaded only for the command that is run: the service must not wait for code it does not need. */
+  load: () => Promise<{ declare: Declare }>
+}
+
+const commands: Record<string, Entry> = {
+  serve: { summary: 'Run the service', load: () => import('./commands/serve.ts') },
+  migrate: { summary: 'Bring the database up to date and exit', load: () => import('./commands/migrate.ts') },
+  doctor: { summary: 'Look for what would keep the service from running', load: () => import('./commands/doctor.ts') },
+  project: {
+    summary: 'Create, list, show, update and delete projects',
+    load: () => import('./commands/project.ts')
+  },
+  key: { summary: 'Create, list and revoke the API keys of a project', load: () => import('./commands/key.ts') },
+  token: { summary: 'Create, list and revoke management tokens', load: () => import('./commands/token.ts') },
+  user: {
+    summary: 'Get, set, delete, list, import and export users',
+    load: () => import('./commands/user.ts')
+  },
+  audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
+  nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') }
+}
+
+const afterHelp = `
+Start here:
+  $ tidings serve                          run the service, here, now
+  $ tidings user set ana plan=premium      create a user in the project it made
+  $ tidings help user                      read more about one command
+
+The service is found by --url and --token, else by TIDINGS_URL and TIDINGS_TOKEN, else by DATA_DIR/credentials.json,
+which \`tidings serve\` writes (DATA_DIR is ./data unless set).
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 service away, 78 wrong settings.`
+
+/** Runs one command line and answers the exit code. */
+export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
+  const program = new Command('tidings')
+    .description('Tidings: self-hosted messaging and user service.')
+    .usage('<command> [options]')
+    .version(version, '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Print this help')
+    .helpCommand('help [command]', 'Print the help of a command')
+    .addHelpText('after', afterHelp)
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void shell.stdout.write(text),
+      writeErr: (text) => void shell.stderr.write(text),
+      // Reported below, with everything else that goes wrong.
+      outputError: () => {}
+    })
+  const operands = argv.filter((argument) => !argument.startsWith('-'))
+  const wanted = operands[0] === 'help' ? operands[1] : operands[0]
+  for (const [name, { summary, load }] of Object.entries(commands)) {
+    const command = program.command(name).description(summary).helpOption('-h, --help', 'Print this help')
+    if (name === wanted) (await load()).declare(command, shell)
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return exit.ok
+  } catch (error) {
+    return report(error, shell, argv.includes('--json'))
+  }
+}
+
+function report(error: unknown, shell: Shell, json: boolean): number {
+  if (error instanceof Ended) return error.exitCode
+  const failure = error instanceof CommanderError ? asUsage(error) : error
+  if (failure === undefined) return exit.ok
+  if (failure === exit.usage) return exit.usage
+  if (!(failure instanceof OperatorError)) throw failure
+  const { code, details } = failure instanceof Failure ? failure : { code: 'failed', details: [] }
+  const told = json
+    ? JSON.stringify({ error: failure.message, code, ...(details.length > 0 && { details }) })
+    : failure.message
+  shell.stderr.write(`${told}\n`)
+  return failure.exitCode
+}
+
+/** Commander's own words as ours. Help and version are no faults; help in the place of a missing command is. */
+function asUsage(error: CommanderError): Failure | typeof exit.usage | undefined {
+  if (error.code === 'commander.help') return exit.usage
+  if (error.exitCode === 0) return undefined
+  const text = error.message.replace(/^error: /, '')
+  const [first = '', ...rest] = text.split('\n')
+  const hint = rest
+    .join(' ')
+    .replace(/^\((.*)\)$/, '$1')
+    .trim()
+  const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/([^.?!])$/, '$1.')
+  return new Failure(exit.usage, 'usage', [sentence, hint, 'See `tidings help`.'].filter(Boolean).join(' '))
+}

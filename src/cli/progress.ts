@@ -1,0 +1,38 @@
+import { amount, bytes, columnsOf } from './output.ts'
+import type { Output } from './shell.ts'
+
+const everyMs = 100
+const barWidth = 24
+
+export interface Progress {
+  /** Bytes and users so far. */
+  at(done: number, users: number): void
+  /** Takes the line away, so that what follows stands alone. */
+  end(): void
+}
+
+/** One line on a terminal that is written over and over; nothing at all anywhere else. */
+export function showProgress(output: Output, verb: string, total?: number): Progress {
+  if (!output.isTTY) return { at() {}, end() {} }
+  const beganMs = Date.now()
+  let shownMs = 0
+  return {
+    at(done, users) {
+      const nowMs = Date.now()
+      if (nowMs - shownMs < everyMs) return
+      shownMs = nowMs
+      const rate = done / Math.max(0.001, (nowMs - beganMs) / 1000)
+      const part = total ? `${bar(done / total)} ${bytes(done)} of ${bytes(total)}` : bytes(done)
+      const line = `${verb} ${part}, ${bytes(rate)}/s, ${amount(users)} users`
+      output.write(`\r${line.slice(0, columnsOf(output) - 1)}\u001b[K`)
+    },
+    end() {
+      if (shownMs > 0) output.write('\r\u001b[K')
+    }
+  }
+}
+
+function bar(share: number): string {
+  const full = Math.round(Math.min(1, share) * barWidth)
+  return `[${'='.repeat(full)}${' '.repeat(barWidth - full)}] ${String(Math.floor(Math.min(1, share) * 100)).padStart(3)}%`
+}

@@ -1,0 +1,68 @@
+import type { Detail } from '../platform/errors.ts'
+import { type ExitCode, exit, Failure } from './exit.ts'
+
+interface Refused {
+  error?: unknown
+  code?: unknown
+  details?: Detail[]
+}
+
+/** What the service said no to, in its own words where it has some, with what to do next where we know. */
+export async function asFailure(url: string, response: Response): Promise<Failure> {
+  const text = await response.text().catch(() => '')
+  const body = parse(text)
+  const { status, headers } = response
+  // Where the contract fixes the body, the reason travels in headers.
+  const code = String(headers.get('x-service-error-code') ?? body.code ?? `http_${status}`)
+  const plain = typeof body.error === 'string' ? body.error : /^[^<\n]{1,200}$/.test(text) ? text : ''
+  const said = sentence(headers.get('x-service-error-detail') ?? plain)
+  const details = Array.isArray(body.details) ? body.details : []
+  const failure = (exitCode: ExitCode, message: string) => new Failure(exitCode, code, message, { details })
+  switch (true) {
+    case status === 401:
+      return failure(exit.denied, `${said || 'The token is not accepted.'} Check --token or TIDINGS_TOKEN for ${url}.`)
+    case status === 403:
+      return failure(exit.denied, `${said} Use a token that may do this.`.trim())
+    case status === 404 && (headers.has('x-request-id') || code === 'not_found'):
+      return failure(exit.notFound, said || 'There is no such thing.')
+    case status === 429:
+      return failure(exit.unavailable, `${url} is too busy: the rate limit is used up. Try again in a while.`)
+    case status === 502 || status === 503 || status === 504:
+      return failure(exit.unavailable, `${url} cannot answer now (HTTP ${status}). \`tidings doctor\` may know why.`)
+    case status >= 300 && status < 400:
+      return failure(exit.failure, `${url} sends us on to another address. Give that one as --url.`)
+    case !headers.has('x-request-id'):
+      return failure(exit.failure, `What answers at ${url} is not Tidings (HTTP ${status}). Check the address.`)
+    case status >= 500:
+      return failure(
+        exit.failure,
+        `${url} failed (HTTP ${status}). Its log has more, under ${headers.get('x-request-id')}.`
+      )
+    default:
+      return failure(exit.failure, said || `${url} refused (HTTP ${status}).`)
+  }
+}
+
+function parse(text: string): Refused {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Refused) : {}
+  } catch {
+    return {}
+  }
+}
+
+const sentence = (text: string) => text.trim().replace(/([^.?!])$/, '$1.')
+
+/** Why no answer came. Names the address, never what was sent. */
+export function unreachable(url: string, error: unknown): Failure {
+  const { name, cause } = error as Error
+  const { code, message } = (cause ?? {}) as NodeJS.ErrnoException
+  const failure = (text: string) => new Failure(exit.unavailable, 'unreachable', text, { cause: error })
+  if (code === 'ECONNREFUSED') return failure(`Nothing answers at ${url}: is \`tidings serve\` running?`)
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return failure(`${new URL(url).hostname} is not a name that can be found. Check the address, or the network.`)
+  if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')
+    return failure(`${url} does not answer in time. Check the address, or try again.`)
+  return failure(`The connection to ${url} failed: ${message || code || (error as Error).message}. Try again.`)
+}

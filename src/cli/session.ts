@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Client, createClient } from './client.ts'
+import { type Connection, findConnection, type Where } from './connection.ts'
+import { interruption, print, printJson, type Shell } from './shell.ts'
+
+/** The options that every command on the service has. */
+export interface Common extends Where {
+  json?: true
+}
+
+export interface Session {
+  shell: Shell
+  client: Client
+  connection: Connection
+  interrupt: AbortSignal
+  json: boolean
+}
+
+export async function connect(shell: Shell, options: Common): Promise<Session> {
+  const connection = await findConnection(options, shell.env)
+  const interrupt = interruption(shell)
+  return { shell, client: createClient(connection, interrupt), connection, interrupt, json: options.json === true }
+}
+
+/** One JSON document, or words for a person. */
+export function tell({ shell, json }: Pick<Session, 'shell' | 'json'>, value: unknown, text: string): void {
+  if (json) printJson(shell, value)
+  else print(shell, text)
+}
+
+export const jsonOption = () => new Option('--json', 'Print one JSON document instead of text')
+
+/** How the service is reached; `project` for commands on something inside a project. */
+export function reaching(command: Command, scope: 'project' | 'installation' = 'installation'): Command {
+  if (scope === 'project') command.option('-p, --project <id>', 'Project (else TIDINGS_PROJECT)')
+  return command
+    .option('--url <url>', 'Address of the service (else TIDINGS_URL)')
+    .option('--token <token>', 'Management token (better in TIDINGS_TOKEN: others can see arguments)')
+    .addOption(jsonOption())
+}
+
+export const choice = (flags: string, about: string, choices: readonly string[]) =>
+  new Option(flags, about).choices(choices)
+
+export const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+    return number
+  }
+
+/** Command lines to copy, with what each does where that is not plain. */
+export function examples(command: Command, lines: readonly string[], more = ''): Command {
+  const shown = lines.map((line) => `  $ ${line}`).join('\n')
+  return command.addHelpText('after', `\nExamples:\n${shown}\n${more && `\n${more.trim()}\n`}`)
+}

@@ -5,6 +5,7 @@ import { openPool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
+import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
 import { add } from './platform/jobs/jobs.ts'
@@ -95,6 +96,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
+    docsRoutes(open, http.documented)
     if (role !== 'worker') {
       const admission = tenants.createAdmission(credentials, tenants.createRateLimits(nodes.serving))
       const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
-import { Refusal } from '../errors.ts'
+import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody, isStorable } from './body.ts'
 import { hasBrokenEscape } from './paths.ts'
@@ -24,6 +24,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   wording?: Omit<Wording, 'plainUnauthorized'>
   /** An example body for the docs. */
   example?: unknown
+  /** Codes this route answers beyond those that every route of its kind does. For the docs. */
+  refusals?: readonly RefusalCode[]
   /** A stream has no time limit. */
   unlimited?: boolean
   /** Kept out of the docs. */

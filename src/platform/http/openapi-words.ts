@@ -1,0 +1,87 @@
+interface Word {
+  about: string
+  example?: unknown
+}
+
+const uuid = '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17'
+
+/**
+ * Names that mean the same wherever they appear. A declaration that says more about a field wins; this fills the rest,
+ * so that no field and no path parameter is left unexplained.
+ */
+const glossary: Record<string, Word> = {
+  id: { about: 'The id of this entry.', example: uuid },
+  project_id: { about: 'The id of the project: 1 to 64 letters, digits, _ or -.', example: 'demo' },
+  project_user_id: {
+    about: "The project's own id of the user; percent-encoded where it stands in a path.",
+    example: 'ana'
+  },
+  key_id: { about: 'The id of the key; not its text.' },
+  token_id: { about: 'The id of the token; not its text.' },
+  campaign_id: { about: 'The id of the campaign.', example: 'welcome' },
+  device_id: { about: 'The id of the device.', example: 'ana-phone' },
+  trigger_id: { about: 'The id of the trigger.', example: uuid },
+  webhook_id: { about: 'The id of the webhook.' },
+  message_id: { about: 'The id of the message.', example: uuid },
+  items: { about: 'The entries of this page, newest first.' },
+  next_cursor: { about: 'Send it as cursor for the next page; null on the last.', example: null },
+  properties: { about: 'Names with text, a number, a boolean or null each.' },
+  name: { about: 'A name for people.', example: 'backend' },
+  mode: { about: 'Whether messages go to the built-in simulator or to real gateways.' },
+  plan: { about: 'The plan, which sets the campaign triggers per second.', example: 'standard' },
+  limits: { about: 'Requests and triggers per second. 0: no limit.' },
+  requests_per_second: { about: 'With secret keys and agents.', example: 1000 },
+  client_requests_per_second: { about: 'With public keys.', example: 5000 },
+  triggers_per_second: { about: 'Campaign triggers.', example: 1000 },
+  retention: { about: 'How long history is kept.' },
+  events_days: { about: 'Days that events are kept.', example: 365 },
+  messages_days: { about: 'Days that messages are kept.', example: 90 },
+  kind: { about: 'secret: for your backend. public: safe inside an app, and able to do less.' },
+  key: { about: 'The whole key. It is shown this once.', example: 'svc_sk_…' },
+  token: { about: 'The whole token. It is shown this once.', example: 'svc_at_…' },
+  prefix: { about: 'How the text begins, to tell one from another.', example: 'svc_' },
+  role: { about: 'admin may do everything, editor changes content, viewer reads.' },
+  actor: { about: 'Who did it: a token or a key, by id.', example: `token ${uuid}` },
+  action: { about: 'What was done.', example: 'project.update' },
+  target: { about: 'To what.', example: 'demo' },
+  details: { about: 'More about it.' },
+  error: { about: 'What was wrong, as a sentence.', example: 'project_user_id: must be a string' },
+  code: { about: 'What was wrong, as a word for programs.', example: 'invalid_parameter' },
+  imported: { about: 'Lines that were stored.', example: 2 },
+  failed: { about: 'Lines that were not.', example: 0 },
+  line: { about: 'The number of the line, from 1.', example: 3 },
+  status: { about: 'The state, in a word.', example: 'ok' },
+  msg: { about: 'The state, in a word.', example: 'ok' }
+}
+
+export function aboutName(name: string): string | undefined {
+  if (isTime(name)) return 'When, in UTC.'
+  return Object.hasOwn(glossary, name) ? glossary[name]!.about : undefined
+}
+
+export function exampleOfName(name: string): unknown {
+  if (isTime(name)) return '2026-01-31T09:30:00.000Z'
+  return Object.hasOwn(glossary, name) ? glossary[name]!.example : undefined
+}
+
+/** Every time on the wire has a name that ends in _at (settled for all additive endpoints). */
+export const isTime = (name: string): boolean => name.endsWith('_at')
+
+export const tagAbout: Record<string, string> = {
+  Users: 'The people of a project and what is known about each.',
+  Devices: 'Where a user can be reached.',
+  Events: 'What users did.',
+  Messages: 'Push notifications, sent now.',
+  'Live Activities': 'Live Activities, started on phones from afar.',
+  Campaigns: 'Messages with an audience, triggered by a call.',
+  Agents: 'The A2A surface for other agents.',
+  Projects: 'Tenants of this installation. Nothing passes from one to another.',
+  Keys: 'What opens /api/v1 for a project.',
+  Tokens: 'What opens /manage/v1.',
+  Webhooks: 'Calls to you when something happens.',
+  Simulator: 'Phones and gateways that are not real, to try things out.',
+  Audit: 'A record of every change.',
+  Nodes: 'The processes of this installation.',
+  Health: 'For load balancers, orchestrators and monitoring.',
+  Documentation: 'This description, for people and for programs.'
+}

@@ -56,7 +56,7 @@ export function createProjects({
   }
 
   function checkPlan(plan: string | undefined): void {
-    if (plan !== undefined && !(plan in plans)) {
+    if (plan !== undefined && !Object.hasOwn(plans, plan)) {
       const message = `must be one of ${Object.keys(plans).join(', ')}`
       throw new Refusal('invalid_parameter', `plan: ${message}`, [{ path: 'plan', message }])
     }

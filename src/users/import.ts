@@ -37,12 +37,18 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
   }
 
   let line = 0
-  for await (const bytes of linesOf(body)) {
-    line += 1
-    if (bytes.length > 0) batch.push({ line, user: parseLine(bytes) })
-    if (batch.length >= linesAtOnce) await flush()
+  try {
+    for await (const bytes of linesOf(body)) {
+      line += 1
+      if (bytes.length > 0) batch.push({ line, user: parseLine(bytes) })
+      if (batch.length >= linesAtOnce) await flush()
+    }
+  } finally {
+    // Also when the stream broke off: what came whole is kept.
+    await flush()
+    // And what nobody reads any more is let go by, or the connection would be stuck.
+    body.resume()
   }
-  await flush()
   return outcome
 }
 
@@ -57,7 +63,8 @@ function parseLine(bytes: Buffer): unknown {
 
 async function* linesOf(body: Readable): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  // The request is not destroyed when reading ends early: its answer still has to go out.
+  for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     rest = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
     let start = 0
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10, start)) {
@@ -65,8 +72,9 @@ async function* linesOf(body: Readable): AsyncGenerator<Buffer> {
       start = end + 1
     }
     rest = rest.subarray(start)
-    if (rest.length > maxLineBytes)
+    if (rest.length > maxLineBytes) {
       throw new Refusal('malformed_body', 'A line is longer than 1 MiB; the lines before it were imported.')
+    }
   }
   if (rest.length > 0) yield trimmed(rest)
 }

@@ -33,14 +33,16 @@ const commands: Record<string, Entry> = {
 
 const afterHelp = `
 Start here:
-  $ tidings serve                          run the service, here, now
-  $ tidings user set ana plan=premium      create a user in the project it made
-  $ tidings help user                      read more about one command
+  $ tidings serve                       run the service, here, now
+  $ tidings user set ana plan=premium   create a user in the project it made
+  $ tidings help user                   read more about one command
 
-The service is found by --url and --token, else by TIDINGS_URL and TIDINGS_TOKEN, else by DATA_DIR/credentials.json,
-which \`tidings serve\` writes (DATA_DIR is ./data unless set).
+The service is found by --url and --token, else by TIDINGS_URL and
+TIDINGS_TOKEN, else by DATA_DIR/credentials.json, which \`tidings serve\` writes
+(DATA_DIR is ./data unless set).
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 service away, 78 wrong settings.`
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed,
+5 service away, 78 wrong settings, 130 interrupted.`
 
 /** Runs one command line and answers the exit code. */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
@@ -69,17 +71,19 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
     await program.parseAsync(argv, { from: 'user' })
     return exit.ok
   } catch (error) {
-    return report(error, shell, argv.includes('--json'))
+    const help = wanted !== undefined && wanted in commands ? `tidings help ${wanted}` : 'tidings help'
+    return report(error, shell, { json: argv.includes('--json'), help })
   }
 }
 
-function report(error: unknown, shell: Shell, json: boolean): number {
+function report(error: unknown, shell: Shell, { json, help }: { json: boolean; help: string }): number {
   if (error instanceof Ended) return error.exitCode
-  const failure = error instanceof CommanderError ? asUsage(error) : error
+  const failure = error instanceof CommanderError ? asUsage(error, help) : error
   if (failure === undefined) return exit.ok
   if (failure === exit.usage) return exit.usage
   if (!(failure instanceof OperatorError)) throw failure
-  const { code, details } = failure instanceof Failure ? failure : { code: 'failed', details: [] }
+  const unnamed = { code: failure.exitCode === exit.configuration ? 'configuration' : 'failed', details: [] }
+  const { code, details } = failure instanceof Failure ? failure : unnamed
   const told = json
     ? JSON.stringify({ error: failure.message, code, ...(details.length > 0 && { details }) })
     : failure.message
@@ -88,9 +92,9 @@ function report(error: unknown, shell: Shell, json: boolean): number {
 }
 
 /** Commander's own words as ours. Help and version are no faults; help in the place of a missing command is. */
-function asUsage(error: CommanderError): Failure | typeof exit.usage | undefined {
-  if (error.code === 'commander.help') return exit.usage
+function asUsage(error: CommanderError, help: string): Failure | typeof exit.usage | undefined {
   if (error.exitCode === 0) return undefined
+  if (error.code === 'commander.help') return exit.usage
   const text = error.message.replace(/^error: /, '')
   const [first = '', ...rest] = text.split('\n')
   const hint = rest
@@ -98,5 +102,5 @@ function asUsage(error: CommanderError): Failure | typeof exit.usage | undefined
     .replace(/^\((.*)\)$/, '$1')
     .trim()
   const sentence = `${first.charAt(0).toUpperCase()}${first.slice(1)}`.replace(/([^.?!])$/, '$1.')
-  return new Failure(exit.usage, 'usage', [sentence, hint, 'See `tidings help`.'].filter(Boolean).join(' '))
+  return new Failure(exit.usage, 'usage', [sentence, hint, `See \`${help}\`.`].filter(Boolean).join(' '))
 }

@@ -6,9 +6,10 @@ export type Properties = Record<string, Scalar>
 
 /** In the help of `user set`, and in docs/cli.md. */
 export const propertyHelp = `
-Properties are written name=value. A value that is JSON is taken as such: 31 is a number, true and false are booleans,
-null is null, and '"31"' is text. Anything else is text as it stands. --string takes any value as text. Properties that
-are not named keep their values.`
+Properties are written name=value. A value that is JSON is taken as such: 31 is
+a number, true and false are booleans, null is null, and '"31"' is text.
+Anything else is text as it stands. --string takes any value as text.
+Properties that are not named keep their values.`
 
 /** `name=value` and its kind by looks. */
 export function typedProperty(argument: string): [name: string, value: Scalar] {

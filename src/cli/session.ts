@@ -35,7 +35,7 @@ export function reaching(command: Command, scope: 'project' | 'installation' = '
   if (scope === 'project') command.option('-p, --project <id>', 'Project (else TIDINGS_PROJECT)')
   return command
     .option('--url <url>', 'Address of the service (else TIDINGS_URL)')
-    .option('--token <token>', 'Management token (better in TIDINGS_TOKEN: others can see arguments)')
+    .option('--token <token>', 'Management token (else TIDINGS_TOKEN, which other users cannot see)')
     .addOption(jsonOption())
 }
 
@@ -54,5 +54,5 @@ export const wholeNumber =
 /** Command lines to copy, with what each does where that is not plain. */
 export function examples(command: Command, lines: readonly string[], more = ''): Command {
   const shown = lines.map((line) => `  $ ${line}`).join('\n')
-  return command.addHelpText('after', `\nExamples:\n${shown}\n${more && `\n${more.trim()}\n`}`)
+  return command.addHelpText('after', `\nExamples:\n${shown}${more && `\n\n${more.trim()}`}`)
 }

@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
@@ -29,16 +28,24 @@ export async function exportUsers(session: Session, users: string, file: string 
   }
   const aside = `${file}.${process.pid}.part`
   // People's data: nobody else's to read. 'wx': a file that is there is not ours.
-  const target = createWriteStream(aside, { mode: 0o600, flags: 'wx', flush: true })
+  const handle = await open(aside, 'wx', 0o600).catch((error) => {
+    throw unwritable(file, error)
+  })
   try {
-    const sum = await download(session, users, target, true)
+    const sum = await download(session, users, handle.createWriteStream({ flush: true }), true)
     await rename(aside, file)
     tell(session, { file, ...sum }, `Exported ${amount(sum.users)} users to ${file} (${bytes(sum.bytes)}).`)
   } catch (error) {
     await rm(aside, { force: true })
-    const { syscall, message } = error as NodeJS.ErrnoException
-    throw syscall ? new Failure(exit.failure, 'unwritable', `${file} cannot be written: ${message}.`) : error
+    throw unwritable(file, error)
+  } finally {
+    await handle.close()
   }
+}
+
+function unwritable(file: string, error: unknown): unknown {
+  const { syscall, message } = error as NodeJS.ErrnoException
+  return syscall ? new Failure(exit.failure, 'unwritable', `${file} cannot be written: ${message}.`) : error
 }
 
 async function download(

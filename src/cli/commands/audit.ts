@@ -18,6 +18,7 @@ const usual = 100
 const detailsLength = 60
 
 export function declare(command: Command, shell: Shell): void {
+  examples(command, ['tidings audit list', 'tidings audit list -p shop'])
   const list = command.command('list').description('List what was changed in a project, and by whom')
   reaching(listing(list, usual), 'project')
   examples(list, ['tidings audit list', 'tidings audit list -p shop --limit all --json'])

@@ -11,7 +11,8 @@ export function declare(command: Command, shell: Shell): void {
   examples(
     command,
     ['tidings doctor', 'tidings doctor --json | jq \'.checks[] | select(.status != "ok")\''],
-    'Run it with the settings of the service. It starts nothing and changes nothing. Ends with 1 if a check fails.'
+    `Run it with the settings of the service. It starts nothing and changes nothing.
+Ends with 1 if a check fails.`
   )
   command.action(async (options: { json?: true }) => {
     const { examine } = await import('../doctor/examine.ts')

@@ -16,6 +16,7 @@ interface Key {
 }
 
 export function declare(command: Command, shell: Shell): void {
+  examples(command, ['tidings key create backend --kind secret', 'tidings key list -p shop'])
   const create = command.command('create <name>').description('Create a key; its text is shown this once')
   const kind = choice('--kind <kind>', 'secret for servers, public for apps', ['secret', 'public'])
   create.addOption(kind.makeOptionMandatory())

@@ -20,6 +20,7 @@ interface Project {
 }
 
 export function declare(command: Command, shell: Shell): void {
+  examples(command, ['tidings project list', 'tidings project create Shop --id shop'])
   const create = command.command('create <name>').description('Create a project')
   create.option('--id <id>', 'Its id: letters, digits, _ and - (default: made up)')
   reaching(projectChoices(create))

@@ -19,7 +19,8 @@ export function declare(command: Command, shell: Shell): void {
       'PORT=9000 DATA_DIR=/srv/tidings tidings serve',
       'DATABASE_URL=postgres://tidings@db/tidings tidings serve --role api'
     ],
-    'Settings are environment variables; docs/config.md lists them. Without DATABASE_URL it runs its own PostgreSQL in DATA_DIR.'
+    `Settings are environment variables; docs/config.md lists them. Without
+DATABASE_URL it runs a PostgreSQL of its own in DATA_DIR.`
   )
   command.action(async (options: { role: NodeRole }) => {
     const { serve } = await import('../serve.ts')

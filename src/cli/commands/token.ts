@@ -19,6 +19,7 @@ interface Token {
 type Wish = Common & { role: string; allProjects?: true }
 
 export function declare(command: Command, shell: Shell): void {
+  examples(command, ['tidings token create deploy --role editor --project shop', 'tidings token list'])
   const create = command.command('create <name>').description('Create a management token; its text is shown this once')
   const role = choice('--role <role>', 'viewer reads, editor also writes, admin also manages keys', [
     'admin',

@@ -30,6 +30,11 @@ const usual = 100
 const propertiesLength = 60
 
 export function declare(command: Command, shell: Shell): void {
+  examples(command, [
+    'tidings user set ana plan=premium',
+    'tidings user get ana',
+    'tidings user export -o users.ndjson'
+  ])
   declareGet(command, shell)
   declareSet(command, shell)
   declareDelete(command, shell)
@@ -56,7 +61,7 @@ function declareGet(parent: Command, shell: Shell): void {
 }
 
 interface SetOptions extends Common {
-  string: [string, Scalar][]
+  string?: [string, Scalar][]
   properties?: string
 }
 
@@ -66,8 +71,7 @@ function declareSet(parent: Command, shell: Shell): void {
     .option(
       '--string <name=value>',
       'A property that is text, whatever it looks like; may be repeated',
-      (argument: string, before: [string, Scalar][]) => [...before, textProperty(argument)],
-      []
+      (argument: string, before: [string, Scalar][] = []) => [...before, textProperty(argument)]
     )
     .option('--properties <json>', 'An object of properties; - reads it from standard input')
   reaching(command, 'project')
@@ -81,7 +85,7 @@ function declareSet(parent: Command, shell: Shell): void {
     propertyHelp
   )
   command.action(async (id: string, assignments: string[], options: SetOptions) => {
-    const named = [...assignments.map(typedProperty), ...options.string]
+    const named = [...assignments.map(typedProperty), ...(options.string ?? [])]
     const whole = options.properties === '-' ? await text(shell.stdin) : options.properties
     const properties: Properties = { ...(whole !== undefined && parsedProperties(whole)), ...Object.fromEntries(named) }
     const session = await connect(shell, options)
@@ -104,10 +108,11 @@ function declareDelete(parent: Command, shell: Shell): void {
   examples(command, ['tidings user delete ana', 'tidings user delete ana --yes'])
   command.action(async (id: string, options: Common & { yes?: true }) => {
     const session = await connect(shell, options)
-    const path = `${apiUsersIn(session)}/${segment(id)}`
+    // The contract lets a delete of nobody succeed; whoever mistypes a name should hear of it.
+    await session.client.send('GET', `${usersIn(session)}/${segment(id)}`)
     const question = `Delete the user ${printable(id)} of the project ${projectOf(session.connection)} for good? [y/N] `
     await confirm(shell, question, /^y(es)?$/i, options.yes === true)
-    await session.client.send('DELETE', path)
+    await session.client.send('DELETE', `${apiUsersIn(session)}/${segment(id)}`)
     tell(session, { deleted: id }, `Deleted the user ${printable(id)}.`)
   })
 }
@@ -143,8 +148,9 @@ function declareImport(parent: Command, shell: Shell): void {
   examples(
     command,
     ['tidings user import users.ndjson', 'zcat users.ndjson.gz | tidings user import - -p shop'],
-    `One user a line: {"project_user_id":"ana","properties":{"plan":"premium"}}. Other fields are ignored, so what
-\`tidings user export\` wrote can be imported. Running it again does no harm. Ends with 1 if a line was refused.`
+    `One user a line: {"project_user_id":"ana","properties":{"plan":"premium"}}
+Other fields are ignored, so what \`tidings user export\` wrote can be imported.
+Running it again does no harm. Ends with 1 if a line was refused.`
   )
   command.action(async (file: string, options: Common) => {
     const { importFile } = await import('../user-import.ts')

@@ -13,20 +13,19 @@ interface Answered {
 
 /** Whether the service could listen, or does already; `baseUrl` is where it did when it last started. */
 export async function checkPort(host: string, port: number, baseUrl: string | undefined): Promise<Finding[]> {
-  if (port === 0) {
-    const answered = baseUrl === undefined ? undefined : await ask(baseUrl)
-    return [ok(name, 'a free one is picked at each start (PORT is 0)'), ...stateOf(answered, baseUrl)]
-  }
   const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  const url = `http://${near.includes(':') ? `[${near}]` : near}:${port}`
+  const elsewhere = baseUrl === undefined || baseUrl === url ? [] : stateOf(await ask(baseUrl), baseUrl)
+  if (port === 0) return [ok(name, 'a free one is picked at each start (PORT is 0)'), ...elsewhere]
   const shown = `${host}:${port}`
   if (await isHeld(near, port)) {
-    const url = `http://${near.includes(':') ? `[${near}]` : near}:${port}`
     const answered = await ask(url)
     if (answered?.tidings) return [ok(name, `${shown} is held by Tidings`), ...stateOf(answered, url)]
-    return [fail(name, `${shown} is taken by another program. Stop it, or set PORT to another port.`)]
+    return [fail(name, `${shown} is taken by another program. Stop it, or set PORT to another port.`), ...elsewhere]
   }
   const refused = await tryToListen(host, port)
-  return [refused === undefined ? ok(name, `${shown} is free`) : fail(name, `${shown} cannot be used: ${refused}`)]
+  const state = refused === undefined ? ok(name, `${shown} is free`) : fail(name, `${shown} cannot be used: ${refused}`)
+  return [state, ...elsewhere]
 }
 
 function stateOf(answered: Answered | undefined, url: string | undefined): Finding[] {

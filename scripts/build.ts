@@ -1,0 +1,29 @@
+// Makes dist/ from src/: the same files, without types. Node strips types by itself, but not under node_modules.
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
+import { dirname, join } from 'node:path'
+
+const root = dirname(import.meta.dirname)
+const source = join(root, 'src')
+const target = join(root, 'dist')
+
+/** `from './a.ts'`, `import './a.ts'` and `import('./a.ts')`, where a specifier can stand and nowhere else. */
+const specifier = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"\n]+)\.ts\2/g
+
+rmSync(target, { recursive: true, force: true })
+const files = globSync('**', { cwd: source, withFileTypes: true })
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+  .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1))
+
+for (const file of files) {
+  const from = join(source, file)
+  const to = join(target, file)
+  mkdirSync(dirname(to), { recursive: true })
+  if (!file.endsWith('.ts')) cpSync(from, to)
+  else {
+    // Types become blanks: lines and columns in a stack trace are those of the source.
+    const code = stripTypeScriptTypes(readFileSync(from, 'utf8'), { mode: 'strip' }).replace(specifier, '$1$2$3.js$2')
+    writeFileSync(`${to.slice(0, -3)}.js`, code)
+  }
+}
+console.error(`dist: ${files.length} files`)

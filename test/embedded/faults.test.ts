@@ -8,7 +8,16 @@ import { startEmbedded } from '../../src/platform/db/embedded.ts'
 import { boundLog } from '../../src/platform/db/embedded-log.ts'
 import { socketFolder } from '../../src/platform/db/embedded-places.ts'
 import { letPreviousEnd } from '../../src/platform/db/embedded-previous.ts'
-import { isRunning, postmasterPid, preparedFolder, query, startServer, tempFolder, until } from './support/embedded.ts'
+import {
+  atEnd,
+  isRunning,
+  postmasterPid,
+  preparedFolder,
+  query,
+  startServer,
+  tempFolder,
+  until
+} from './support/embedded.ts'
 
 const silent = () => {}
 const answers = (url: string) =>
@@ -23,7 +32,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     const dataDir = await preparedFolder(t)
     const said: string[] = []
     const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
-    t.after(() => server.stop())
+    atEnd(t, () => server.stop())
     await query(server.url, 'create table note (number int)')
     for (const number of [1, 2]) {
       await query(server.url, `insert into note values (${number})`)
@@ -75,7 +84,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     process.kill(pid, 'SIGKILL')
     await until('PostgreSQL has ended', () => !isRunning(pid))
     const stranger = spawn('sleep', ['60'])
-    t.after(() => stranger.kill())
+    atEnd(t, () => stranger.kill())
     const file = join(dataDir, 'postgres/postmaster.pid')
     await writeFile(file, (await readFile(file, 'utf8')).replace(/^\d+/, String(stranger.pid)))
 
@@ -112,7 +121,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     await sleep(300)
     process.kill(pid, 'SIGCONT')
     const server = await start
-    t.after(() => server.stop())
+    atEnd(t, () => server.stop())
     assert.deepEqual(said, [`waiting for the previous PostgreSQL (pid ${pid}) to stop…`])
     assert.deepEqual(await query(server.url, 'select * from note'), [])
   })
@@ -127,7 +136,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     await first.exited
 
     const server = await startEmbedded({ dataDir, say: silent })
-    t.after(() => server.stop())
+    atEnd(t, () => server.stop())
     assert.equal(await answers(server.url), true)
     assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'postgres.log', 'tidings.lock', 'tidings.pid'])
   })

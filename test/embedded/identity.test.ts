@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { chooseIdentity, type Identity } from '../../src/platform/db/embedded-identity.ts'
 import {
+  atEnd,
   copiedCheckout,
   isRoot,
   isRunning,
@@ -61,6 +62,7 @@ test('an ordinary user runs it from a checkout that is read-only and lacks the l
     if (entry.isSymbolicLink()) await rm(join(lib, entry.name))
   }
   await chmod(lib, 0o555)
+  atEnd(t, () => chmod(lib, 0o755))
   const dataDir = join(checkout, 'open/data')
   await provesItself(dataDir, () => startServer(t, { dataDir, checkout, ...(isRoot && { uid: anotherUser }) }))
   assert.equal((await stat(join(dataDir, 'postgres'))).uid, isRoot ? anotherUser : process.getuid!())

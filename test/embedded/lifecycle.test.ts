@@ -6,7 +6,16 @@ import { test } from 'node:test'
 import pg from 'pg'
 import { startEmbedded } from '../../src/platform/db/embedded.ts'
 import { stopPostmaster } from '../../src/platform/db/embedded-postmaster.ts'
-import { isRunning, postmasterPid, preparedFolder, query, startServer, tempFolder, until } from './support/embedded.ts'
+import {
+  atEnd,
+  isRunning,
+  postmasterPid,
+  preparedFolder,
+  query,
+  startServer,
+  tempFolder,
+  until
+} from './support/embedded.ts'
 
 const silent = () => {}
 
@@ -27,7 +36,7 @@ test('a first start makes the database, and a later one finds what was written',
   const again = performance.now()
   const second = await startEmbedded({ dataDir, say: silent })
   t.diagnostic(`later start: ${Math.round(performance.now() - again)} ms`)
-  t.after(() => second.stop())
+  atEnd(t, () => second.stop())
   assert.equal(second.url, first.url)
   assert.deepEqual(await query(second.url, 'select text from note'), [{ text: 'kept' }])
   assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'postgres.log', 'tidings.lock', 'tidings.pid'])
@@ -36,7 +45,7 @@ test('a first start makes the database, and a later one finds what was written',
 test('it is durable, private, knows Unicode, and other databases are reached by the path of its url', async (t) => {
   const dataDir = await preparedFolder(t)
   const server = await startEmbedded({ dataDir, say: silent })
-  t.after(() => server.stop())
+  atEnd(t, () => server.stop())
   const wanted = {
     data_checksums: 'on',
     fsync: 'on',
@@ -70,7 +79,7 @@ test('it is durable, private, knows Unicode, and other databases are reached by 
 test('a second start on the same data folder is refused and the first goes on', async (t) => {
   const dataDir = await preparedFolder(t)
   const server = await startEmbedded({ dataDir, say: silent })
-  t.after(() => server.stop())
+  atEnd(t, () => server.stop())
   const refusal = {
     name: 'OperatorError',
     message: `Tidings already runs on ${dataDir} (pid ${process.pid}). Stop it first, or set DATA_DIR to another folder.`

@@ -25,11 +25,26 @@ import { startEmbedded } from '../../../src/platform/db/embedded.ts'
 export const isRoot = process.getuid?.() === 0
 const root = resolve(import.meta.dirname, '../../..')
 
+type Work = () => unknown
+const endings = new WeakMap<TestContext, Work[]>()
+
+/** What is to be done when the test is over, the latest first: a server stops before its folder goes. */
+export function atEnd(t: TestContext, work: Work): void {
+  const list = endings.get(t) ?? []
+  if (list.length === 0) {
+    t.after(async () => {
+      for (const end of list.reverse()) await end()
+    })
+  }
+  list.push(work)
+  endings.set(t, list)
+}
+
 /** A folder that every user can enter, for one test. */
 export async function tempFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   await chmod(folder, 0o755)
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }))
+  atEnd(t, () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }))
   return folder
 }
 
@@ -84,7 +99,7 @@ export function startServer(
   url.catch(() => {})
   child.stdin!.on('error', () => {})
   const exited = new Promise<number | null>((done) => void child.on('exit', done))
-  t.after(async () => {
+  atEnd(t, async () => {
     child.stdin!.end('stop\n')
     await exited
   })

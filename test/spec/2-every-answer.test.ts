@@ -37,6 +37,21 @@ describe('every answer (settled 2)', () => {
     }
   })
 
+  it('to an unknown path or method does not depend on the body', async () => {
+    for (const [method, path, status] of [
+      ['POST', '/nowhere', 404],
+      ['POST', '/api/v1/users%', 404],
+      ['PUT', '/api/v1/users', 405]
+    ] as const) {
+      for (const body of ['{broken', 'x'.repeat(11 * 1024 * 1024)]) {
+        assert.equal(
+          (await service.ask(method, path, { body, headers: { 'content-type': 'application/json' } })).status,
+          status
+        )
+      }
+    }
+  })
+
   it('to a wrong method on a known path is 405 with Allow, without authentication', async () => {
     for (const [method, path, allow] of [
       ['GET', '/api/v1/users', 'DELETE, PATCH, POST'],

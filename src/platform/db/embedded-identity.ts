@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { lchown, readdir } from 'node:fs/promises'
+import { lchown, readdir, stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -99,9 +99,10 @@ async function succeeds(command: string[], user: { uid?: number; gid?: number } 
   )
 }
 
-/** Gives a folder and all in it to the user PostgreSQL runs as. */
+/** Gives a folder and all in it to the user PostgreSQL runs as, unless it is theirs. */
 export async function giveTo(identity: Identity, folder: string): Promise<void> {
   const { uid, gid } = ownerOf(identity)
+  if ((await stat(folder)).uid === uid) return
   for (const entry of await readdir(folder, { recursive: true })) await lchown(join(folder, entry), uid, gid)
   // The folder itself comes last, so that a change of owner that was interrupted is seen and done again.
   await lchown(folder, uid, gid)

@@ -45,6 +45,7 @@ export async function usableBinaries(installed: Binaries, dataDir: string, ident
 }
 
 async function everybodyCanEnter(folder: string): Promise<boolean> {
-  if (((await stat(folder)).mode & 0o001) === 0) return false
+  const found = await stat(folder).catch(() => undefined)
+  if (!found || (found.mode & 0o001) === 0) return false
   return dirname(folder) === folder || everybodyCanEnter(dirname(folder))
 }

@@ -46,6 +46,7 @@ a:focus-visible, summary:focus-visible, button:focus-visible, [tabindex="0"]:foc
   outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 main:focus { outline: none }
 code { font-family: var(--mono); font-size: 0.865em; overflow-wrap: anywhere }
+p code { display: inline-block; max-width: 100% }
 p code, td > code { background: var(--raised); border: 1px solid var(--line); border-radius: 4px; padding: 0.05em 0.35em }
 .skip { position: absolute; left: -100vw; background: var(--page); padding: 0.5rem 1rem; z-index: 2 }
 .skip:focus { left: 1rem; top: 1rem }
@@ -58,7 +59,7 @@ nav a { color: inherit; text-decoration: none }
 nav li a { display: flex; gap: 0.5rem; align-items: baseline; padding: 0.2rem 0.5rem; border-radius: 6px; line-height: 1.4; color: var(--quiet) }
 nav li a:hover { background: light-dark(#e9eeec, #202826); color: var(--text) }
 nav h2 { font-size: 0.72rem; font-weight: 650; letter-spacing: 0.07em; text-transform: uppercase; padding: 1.25rem 0.5rem 0.35rem }
-nav .method { flex: 0 0 2.9rem; font-size: 0.6rem }
+nav .method { flex: 0 0 2.9rem; font-size: 0.63rem; letter-spacing: 0 }
 .brand { padding: 0 0.5rem 1rem; font-size: 1.05rem; font-weight: 700; letter-spacing: -0.02em }
 .brand span { font-size: 0.75rem; font-weight: 400; letter-spacing: 0; color: var(--quiet) }
 .contents > summary { display: none }
@@ -123,6 +124,7 @@ details td > code { background: none; border: 0; padding: 0; display: block }
 pre { margin: 0; padding: 0.85rem 1rem 1rem; max-height: 26rem; overflow: auto; font-size: 0.9rem; line-height: 1.6; scrollbar-width: thin; scrollbar-color: #ffffff33 transparent }
 .code pre:focus-visible { outline-offset: -2px }
 pre code { white-space: pre-wrap }
+.word { white-space: nowrap }
 .key { color: #9cc9ff } .str { color: #a5dfb4 } .lit { color: #f3c07d }
 footer { margin-top: 4rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 0.84rem; color: var(--quiet) }
 
@@ -142,7 +144,8 @@ footer { margin-top: 4rem; padding-top: 1.5rem; border-top: 1px solid var(--line
 }
 @media (max-width: 36rem) {
   table, tbody, tr, th, td, th[scope=row], td:nth-child(2) { display: block; width: auto }
-  tr { border-top: 1px solid var(--line); padding: 0.6rem 0 }
+  tbody tr { border-top: 1px solid var(--line); padding: 0.6rem 0 }
+  .word { white-space: normal }
   th, td { border: 0; padding: 0.05rem 0 }
   .must { display: inline; margin-left: 0.4rem }
   details th[scope=row], details td:nth-child(2) { width: auto }

@@ -104,27 +104,30 @@ function errorBody(content: Record<string, Content> | undefined): Html {
   return html`${(texts ?? [text]).map((one) => html`<code>${String(one)}</code> `)}`
 }
 
-/** One line to paste into a shell. Everything that is not ours is in single quotes. */
-function curl(document: OpenApi, { method, path, operation }: Placed): string {
+/** One line to paste into a shell, which on the page breaks between its options. */
+function curl(document: OpenApi, { method, path, operation }: Placed): Html {
   const place = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const example = operation.parameters?.find((parameter) => parameter.name === name)?.example
     return typeof example === 'string' && name !== 'project_id' ? encodeURIComponent(example) : `<${name}>`
   })
-  const words = ['curl']
-  if (method !== 'get') words.push('-X', method.toUpperCase())
-  words.push(quoted(document.servers[0]!.url + place))
+  const words = [
+    method === 'get' ? 'curl' : `curl -X ${method.toUpperCase()}`,
+    quoted(document.servers[0]!.url + place)
+  ]
+  const header = (line: string) => words.push(`-H ${quoted(line)}`)
   const [scheme] = operation.security
-  if (scheme?.projectId)
-    words.push('-H', quoted('X-Service-Project-ID: <project_id>'), '-H', quoted('X-Service-API-Key: <secret_key>'))
-  if (scheme?.managementToken) words.push('-H', quoted('Authorization: Bearer <admin_token>'))
+  if (scheme?.projectId) header('X-Service-Project-ID: <project_id>')
+  if (scheme?.apiKey) header('X-Service-API-Key: <secret_key>')
+  if (scheme?.managementToken) header('Authorization: Bearer <admin_token>')
   const [type, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
-  if (type && body) {
-    words.push('-H', quoted(`Content-Type: ${type}`))
-    if (type === 'application/json') words.push('-d', quoted(JSON.stringify(body.example)))
-    else
-      words.push('--data-binary', typeof body.example === 'string' ? quoted(body.example.trimEnd()) : '@lines.ndjson')
-  }
-  return words.join(' ')
+  if (type) header(`Content-Type: ${type}`)
+  return html`${words.map((word, index) => html`${index > 0 && ' '}<span class="word">${word}</span>`)}${body && ` ${sent(type!, body)}`}`
 }
 
+function sent(type: string, { example }: Content): string {
+  if (type === 'application/json') return `-d ${quoted(JSON.stringify(example))}`
+  return `--data-binary ${typeof example === 'string' ? quoted(example.trimEnd()) : '@lines.ndjson'}`
+}
+
+/** Nothing that an example holds leaves its quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -27,17 +27,20 @@ function itemFields(items: Schema, prefix: string): Field[] {
 }
 
 export function typeText(schema: Schema): string {
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' or ')
+  if (schema.enum) return either(schema.enum.map((value) => JSON.stringify(value)))
   if ('const' in schema) return JSON.stringify(schema.const)
-  if (schema.anyOf) return [...new Set(schema.anyOf.map(typeText))].join(' or ')
+  if (schema.anyOf) return either([...new Set(schema.anyOf.map(typeText))])
   if (schema.type === 'array') {
     const inner = typeText(schema.items ?? {})
     return inner === 'any' ? 'array' : `array of ${inner}`
   }
   if (schema.format === 'date-time') return [schema.type].flat().includes('null') ? 'time or null' : 'time'
   if (schema.type === undefined) return 'any'
-  return [schema.type].flat().join(' or ')
+  return either([schema.type].flat())
 }
+
+const either = (names: readonly string[]): string =>
+  names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
 /** The description with the rules that a reader would otherwise have to find out. */
 export function meaningOf(schema: Schema): string {

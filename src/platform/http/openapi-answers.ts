@@ -112,12 +112,15 @@ const sharedByStatus: Record<number, Shared> = {
 export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Ref> {
   const { wording = {}, security, bodyKind } = route
   const reads = bodyKind === 'json' || bodyKind === 'optional'
-  const hasParams = pathParameters(pathTemplate(route.path)).length > 0
+  const params = pathParameters(pathTemplate(route.path))
+  const hasParams = params.length > 0
+  // The project of a path is looked up before the rest is judged: whatever is wrong with its name is a 404.
+  const judged = params.some((name) => security !== 'token' || name !== 'project_id')
   const found: Record<string, Answer | Ref> = {}
   const add = (shared: Shared, status: number) => (found[status] ??= { $ref: `#/components/responses/${shared}` })
 
   if (wording.invalid !== undefined) found[400] = fixedText(wording.invalid)
-  else if (reads || hasParams || route.query) add('InvalidRequest', 400)
+  else if (reads || judged || route.query) add('InvalidRequest', 400)
   if (security !== 'none') {
     add(route.plainUnauthorized ? 'KeyRefused' : 'TokenRefused', 401)
     add('RateLimited', 429)

@@ -5,7 +5,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { answerError } from './answers.ts'
-import { installBodyParser } from './body.ts'
+import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { requestId } from './request-id.ts'
 import type { DocumentedRoute } from './routes.ts'
@@ -48,6 +48,8 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   })
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
+    // Nothing lives there, so nothing is parsed: a broken body must not turn a 404 into a 400.
+    if (request.is404) forgetBody(request)
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {

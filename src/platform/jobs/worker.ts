@@ -100,9 +100,15 @@ export function createWorker(options: WorkerOptions): Worker {
 
   async function record(): Promise<void> {
     const batch = ended
-    const left = new Set(await settle(session, batch, log))
-    ended = [...left, ...ended.slice(batch.length)]
-    for (const run of batch) if (!left.has(run)) leave(run)
+    // Others end while these are being recorded.
+    ended = []
+    let left = new Set(batch)
+    try {
+      left = new Set(await settle(session, batch, log))
+    } finally {
+      ended = [...left, ...ended]
+      for (const run of batch) if (!left.has(run)) leave(run)
+    }
   }
 
   function leave(run: Run): void {
@@ -191,7 +197,7 @@ export function createWorker(options: WorkerOptions): Worker {
         ended.push(run)
       }
       bell.ring()
-      await until(() => ended.length === 0, handOverMs)
+      await until(() => ![...runs].some(({ outcome }) => outcome), handOverMs)
       state = 'stopped'
       bell.ring()
       clearInterval(watch)

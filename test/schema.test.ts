@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { statements } from '../src/platform/db/statement.ts'
+import '../src/app.ts' // Every capability registers its statements.
+import { startService } from './support/service.ts'
+
+const service = await startService()
+
+/** The only tables that belong to no project (docs/decisions/0003). */
+const global = new Set(['migrations', 'settings', 'nodes', 'api_keys', 'tokens', 'jobs', 'dead_jobs'])
+const tables = (
+  await service.sql(
+    `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and not relispartition`
+  )
+).map(({ name }) => name as string)
+const tenant = tables.filter((name) => !global.has(name))
+
+describe('the schema', () => {
+  it('every tenant table has project_id, text, not null', async () => {
+    const rows = await service.sql(
+      `select c.relname as name, t.typname as type, a.attnotnull as required from pg_class c
+         left join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id' left join pg_type t on t.oid = a.atttypid
+        where c.relname = any($1)`,
+      [tenant]
+    )
+    assert.deepEqual(
+      rows.filter(({ type, required }) => type !== 'text' || !required),
+      []
+    )
+    assert.ok(tenant.includes('users') && tenant.includes('projects') && tenant.includes('audit_log'))
+  })
+
+  it('project_id leads every key and unique index of a tenant table', async () => {
+    const rows = await service.sql(
+      `select c.relname as table, i.relname as index, a.attname as first from pg_index x
+         join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+         left join pg_attribute a on a.attrelid = c.oid and a.attnum = x.indkey[0]
+        where c.relname = any($1) and (x.indisunique or x.indisprimary)`,
+      [tenant]
+    )
+    assert.ok(rows.length >= tenant.length)
+    assert.deepEqual(
+      rows.filter(({ first }) => first !== 'project_id'),
+      []
+    )
+  })
+
+  it('foreign keys start with project_id on both sides and cascade or do nothing', async () => {
+    const rows = await service.sql(
+      `select k.conname as name, k.confdeltype as action, a.attname as from, f.attname as to from pg_constraint k
+         join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
+         join pg_attribute f on f.attrelid = k.confrelid and f.attnum = k.confkey[1]
+        where k.contype = 'f' and k.connamespace = 'public'::regnamespace`
+    )
+    assert.ok(rows.length > 0)
+    assert.deepEqual(
+      rows.filter(
+        ({ action, from, to }) => !['c', 'a'].includes(action) || from !== 'project_id' || to !== 'project_id'
+      ),
+      []
+    )
+  })
+
+  it('every tenant table but projects reaches projects by a cascade that cannot be null', async () => {
+    const rows = await service.sql(
+      `select distinct c.relname as name from pg_constraint k join pg_class c on c.oid = k.conrelid
+        where k.contype = 'f' and k.confdeltype = 'c' and c.relname = any($1)`,
+      [tenant]
+    )
+    assert.deepEqual(rows.map(({ name }) => name).sort(), tenant.filter((name) => name !== 'projects').sort())
+  })
+
+  it('has no row triggers, rules or volatile defaults, and names short enough for shard suffixes', async () => {
+    assert.deepEqual(await service.sql('select tgname from pg_trigger where not tgisinternal'), [])
+    assert.deepEqual(await service.sql(`select rulename from pg_rules where schemaname = 'public'`), [])
+    assert.deepEqual(
+      await service.sql(
+        `select adrelid::regclass::text as table, pg_get_expr(adbin, adrelid) as value from pg_attrdef where pg_get_expr(adbin, adrelid) ~ '\\(' and adrelid::regclass::text = any($1)`,
+        [tenant]
+      ),
+      []
+    )
+    assert.deepEqual(
+      await service.sql(
+        `select conname from pg_constraint where length(conname) > 52 and connamespace = 'public'::regnamespace`
+      ),
+      []
+    )
+  })
+})
+
+/** Every mention of a tenant table as a source or target of rows, with the name it goes by in the statement. */
+function mentions(text: string): { table: string; alias: string; written: boolean }[] {
+  const words = tenant.join('|')
+  const pattern = new RegExp(
+    `\\b(from|join|update|into|using)\\s+(${words})\\b(?:\\s+(?:as\\s+)?(?!set\\b|where\\b|on\\b|cross\\b|join\\b|order\\b|group\\b|limit\\b|select\\b|values\\b|left\\b|using\\b|for\\b)([a-z]\\w*))?`,
+    'g'
+  )
+  return [...text.matchAll(pattern)].map(([, verb, table, alias]) => ({
+    table: table!,
+    alias: alias ?? table!,
+    written: verb === 'into'
+  }))
+}
+
+/** What breaks the rules for statements; nothing for one that touches no tenant table. */
+function faults(text: string): string[] {
+  const flat = text.replace(/\s+/g, ' ').toLowerCase()
+  const found = mentions(flat)
+  if (found.length === 0) return []
+  const conditions = [...flat.matchAll(/(?:(\w+)\.)?project_id = \$\d+/g)].map(([, owner]) => owner)
+  const unbound = found.filter(({ table, alias, written }) => {
+    // An insert gives project_id first, from a parameter or from the projects row it is joined to.
+    if (written) {
+      const first = new RegExp(`insert into ${table}(?: as \\w+)? \\(project_id,`).test(flat)
+      return !first || !/values \(\$1,|select (\w+\.)?project_id|select \$1/.test(flat)
+    }
+    const bound = conditions.filter((owner) => owner === alias || owner === undefined).length
+    return bound < found.filter((other) => other.alias === alias && !other.written).length
+  })
+  return [
+    ...unbound.map(({ table, alias }) => `${table} (${alias}) is not bound to one project`),
+    ...(/do update set.*\bnow\(\)/.test(flat) ? ['now() in do update'] : []),
+    ...(/\b(gen_random_uuid|random|clock_timestamp)\(\)/.test(flat) ? ['a volatile function'] : [])
+  ]
+}
+
+describe('the statements', () => {
+  it('each name one project on each tenant table, and no volatile function', () => {
+    const broken = [...statements.values()]
+      .filter(({ acrossProjects }) => acrossProjects === '')
+      .flatMap(({ name, text }) => faults(text).map((fault) => `${name}: ${fault}`))
+    assert.deepEqual(broken, [])
+  })
+
+  it('that break the rules are found by this test', () => {
+    for (const text of [
+      'select 1 from users where id = $1',
+      'select 1 from users u join projects p on p.project_id = u.project_id where p.project_id = $1',
+      'delete from users where project_id = $1 and id in (select id from users)',
+      'update users set properties = $1 where id = $2',
+      'insert into users (id, project_id) values ($1, $2)',
+      'insert into users (project_id, id) select project_id, $2 from projects',
+      'insert into users (project_id, id) values ($1, gen_random_uuid())',
+      'insert into users (project_id, id) values ($1, $2) on conflict do update set updated_at = now()'
+    ]) {
+      assert.notDeepEqual(faults(text), [], text)
+    }
+  })
+
+  it('cross projects only for a stated reason', () => {
+    const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
+    assert.deepEqual(across.map(({ name }) => name).sort(), ['projects.ids', 'projects.list'])
+  })
+
+  it('are all understood by the database', async () => {
+    for (const { name, text } of statements.values()) {
+      await service.sql(`prepare check_statement as ${text}`).catch((error) => assert.fail(`${name}: ${error.message}`))
+    }
+  })
+})

@@ -61,8 +61,11 @@ async function latency(pool: Pool, perSecond: number): Promise<string> {
   const listener = createListener(pool, log)
   const worker = createWorker({ pool, listener, log, jobs: [job], nodeId: newId(), concurrency: 100 })
   worker.start()
+  // Connections and plans first: they are not what is measured.
+  await Promise.all(Array.from({ length: 200 }, () => jobs.add(pool, job, performance.now())))
+  await new Promise((resolve) => setTimeout(resolve, 500))
   await worker.idle()
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  tookMs.length = 0
   const total = perSecond * 3
   const began = performance.now()
   const adding: Promise<void>[] = []
@@ -78,6 +81,22 @@ async function latency(pool: Pool, perSecond: number): Promise<string> {
   tookMs.sort((one, other) => one - other)
   const at = (share: number) => tookMs[Math.floor((tookMs.length - 1) * share)]!.toFixed(1)
   return `enqueue to run p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms (${tookMs.length} jobs, ${perSecond}/s)`
+}
+
+/** How fast single jobs are added by 32 callers at once, each in a transaction with a NOTIFY. */
+async function adding(pool: Pool): Promise<string> {
+  const job = defineJob<number>({ name: 'bench.added', run: async () => {} })
+  const began = performance.now()
+  const caller = async () => {
+    for (let i = 0; i < 200; i++) await jobs.add(pool, job, i)
+  }
+  await Promise.all(Array.from({ length: 32 }, caller))
+  const perSecond = Math.round(6_400 / ((performance.now() - began) / 1000))
+  const worker = createWorker({ pool, log, jobs: [job], nodeId: newId(), concurrency: 200 })
+  worker.start()
+  await worker.idle()
+  await worker.stop(1_000)
+  return `${perSecond} single adds/s (32 callers, 10 connections)`
 }
 
 async function asServer(text: string): Promise<void> {
@@ -102,6 +121,14 @@ try {
     console.log(`  ${await throughput(pool, projects, concurrency)}`)
   }
   for (const perSecond of [50, 500]) console.log(`  ${await latency(pool, perSecond)}`)
+  console.log(`  ${await adding(pool)}`)
+  const backup = await pool.connect()
+  await backup.query('begin isolation level repeatable read')
+  await backup.query('select count(*) from jobs')
+  console.log('beside a transaction that stays open, as of a backup, so that nothing dead can be cleared away:')
+  for (const round of [1, 2, 3]) console.log(`  ${round}: ${await throughput(pool, 100, 200)}`)
+  console.log(`  ${await latency(pool, 50)}`)
+  await backup.end()
   await pool.run(fill, [1_000_000])
   console.log('with 1,000,000 jobs waiting for tomorrow:')
   console.log(`  ${await throughput(pool, 100, 200)}`)

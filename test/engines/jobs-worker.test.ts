@@ -5,7 +5,7 @@ import { openPool, type Pool } from '../../src/platform/db/db.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { statement } from '../../src/platform/db/statement.ts'
 import { newId } from '../../src/platform/ids.ts'
-import { defineJob, LeaseLost } from '../../src/platform/jobs/definition.ts'
+import { defineJob, LeaseLost, RetryLater } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
 import * as store from '../../src/platform/jobs/store.ts'
 import { asServer, emptyDatabase, testPool } from '../support/database.ts'
@@ -81,6 +81,73 @@ it('a worker that was blocked for longer than its lease loses the job to another
   assert.deepEqual(await jobs.dead(pool, 1), [])
 })
 
+it('whoever lost a job without knowing it can neither end it nor fail it nor put it back', async (t) => {
+  const pool = await testPool(t)
+  const expire = statement('jobs.test_expire', 'update jobs set run_at = now() where claim is not null')
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  const ran: string[] = []
+  const met: string[] = []
+  const ways: Record<string, (complete: () => Promise<void>) => Promise<void>> = {
+    complete: (complete) => complete(),
+    return: async () => {},
+    throw: () => Promise.reject(new Error('no')),
+    retry: () => Promise.reject(new RetryLater('later', 0))
+  }
+  const job = defineJob<string>({
+    name: 'test.fenced',
+    async run(way, { attempt, complete }) {
+      ran.push(`${way} ${attempt}`)
+      if (attempt > 1) return second.promise
+      await first.promise
+      await ways[way]!(async () => {
+        await pool.transaction(complete).catch((error: Error) => met.push(error.name))
+      })
+    }
+  })
+  const worker = workerHere(t, pool, [job])
+  const names = Object.keys(ways)
+  await jobs.addMany(
+    pool,
+    job,
+    names.map((payload) => ({ payload }))
+  )
+  await eventually(
+    () => ran.length,
+    (n) => n === 4,
+    5_000
+  )
+  await pool.run(expire)
+  await eventually(
+    () => ran.length,
+    (n) => n === 8,
+    5_000
+  )
+  first.resolve()
+  await eventually(
+    () => met.length,
+    (n) => n === 1,
+    5_000
+  )
+  // Another job goes all the way, and with it whatever the first runs had to say.
+  await jobs.add(pool, job, 'return')
+  await eventually(
+    () => ran.length,
+    (n) => n === 9,
+    5_000
+  )
+  await eventually(
+    () => jobRows(pool, 'test.fenced'),
+    (n) => n === 4,
+    5_000
+  )
+  second.resolve()
+  await worker.idle()
+  assert.deepEqual(met, [LeaseLost.name])
+  assert.deepEqual(ran.toSorted(), [...names.flatMap((way) => [`${way} 1`, `${way} 2`]), 'return 1'].toSorted())
+  assert.equal(await jobRows(pool, 'test.fenced'), 0)
+})
+
 it('a job that runs for longer than its lease keeps it, also when its jobs have used up the pool', async (t) => {
   const { connection } = await emptyDatabase(t)
   const pool = openPool(connection, silentLog, 2)
@@ -128,6 +195,34 @@ it('no more jobs run at once than the worker is allowed', async (t) => {
   )
   await workerHere(t, pool, [job], { concurrency: 3 }).idle()
   assert.equal(most, 3)
+})
+
+it('jobs that end while others are being recorded run once too', async (t) => {
+  const pool = await testPool(t)
+  const ran: number[] = []
+  const job = defineJob<number>({
+    name: 'test.staggered',
+    async run(n) {
+      ran.push(n)
+      for (let ms = 0; ms < n % 7; ms++) await new Promise((resolve) => setTimeout(resolve, Math.random() * 2))
+    }
+  })
+  const wanted = Array.from({ length: 500 }, (_, n) => n)
+  await jobs.addMany(
+    pool,
+    job,
+    wanted.map((payload) => ({ payload }))
+  )
+  workerHere(t, pool, [job], { concurrency: 20 })
+  await eventually(
+    () => jobRows(pool, 'test.staggered'),
+    (n) => n === 0,
+    5_000
+  )
+  assert.deepEqual(
+    ran.toSorted((one, other) => one - other),
+    wanted
+  )
 })
 
 it('a worker outlives the loss of the database, says so once, and goes on when it is back', async (t) => {

@@ -195,7 +195,7 @@ it("another project's only job does not wait for the thousands before it", async
   const many = Array.from({ length: 5_000 }, () => ({ payload: 'a', projectId: 'a' }))
   await jobs.addMany(pool, job, many)
   await jobs.addMany(pool, job, [{ payload: 'b', projectId: 'b' }, { payload: 'house' }])
-  const worker = workerHere(t, pool, [job], { concurrency: 4 })
+  const worker = workerHere(t, pool, [job], { concurrency: 20 })
   await eventually(
     () => order.length,
     (n) => n >= 1_000,
@@ -208,8 +208,8 @@ it("another project's only job does not wait for the thousands before it", async
     20_000
   )
   await worker.idle()
-  assert.ok(order.indexOf('b') < 20, `b ran as number ${order.indexOf('b')}`)
-  assert.ok(order.indexOf('house') < 20, `the house's own job ran as number ${order.indexOf('house')}`)
+  assert.ok(order.indexOf('b') < 60, `b ran as number ${order.indexOf('b')}`)
+  assert.ok(order.indexOf('house') < 60, `the house's own job ran as number ${order.indexOf('house')}`)
   assert.ok(place < 4_000, `c ran as number ${place}`)
   assert.equal(order.length, 5_003)
 })

@@ -99,12 +99,12 @@ h4 { font-size: 0.72rem; font-weight: 650; letter-spacing: 0.07em; text-transfor
 table { width: 100%; border-collapse: collapse; font-size: 0.86rem; line-height: 1.5 }
 thead th { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
 th, td { text-align: left; vertical-align: top; font-weight: 400; padding: 0.5rem 1rem 0.5rem 0; border-top: 1px solid var(--line) }
-th[scope=row] { width: 32%; color: var(--text) }
+th[scope=row] { width: 44%; color: var(--text) }
 th[scope=row] code { font-weight: 600 }
 td:last-child { padding-right: 0; color: var(--quiet) }
-td:nth-child(2) { width: 24% }
-.type { font-family: var(--mono); font-size: 0.78rem; color: var(--quiet) }
-.must { display: block; font-size: 0.72rem; color: var(--must) }
+.type { display: block; font-family: var(--mono); font-size: 0.76rem; color: var(--quiet) }
+.must { margin-left: 0.3rem; font: 0.74rem var(--sans); color: var(--must) }
+.told > p { font-size: 0.86rem; color: var(--quiet) }
 details:not(.contents) summary { cursor: pointer; width: fit-content; font-size: 0.72rem; font-weight: 650; letter-spacing: 0.07em;
   text-transform: uppercase; color: var(--quiet); padding: 0.15rem 0.3rem 0.15rem 0 }
 details:not(.contents) summary:hover { color: var(--text) }
@@ -124,7 +124,7 @@ details td > code { background: none; border: 0; padding: 0; display: block }
 pre { margin: 0; padding: 0.85rem 1rem 1rem; max-height: 26rem; overflow: auto; font-size: 0.9rem; line-height: 1.6; scrollbar-width: thin; scrollbar-color: #ffffff33 transparent }
 .code pre:focus-visible { outline-offset: -2px }
 pre code { white-space: pre-wrap }
-.word { white-space: nowrap }
+.word { display: inline-block; max-width: 100% }
 .key { color: #9cc9ff } .str { color: #a5dfb4 } .lit { color: #f3c07d }
 footer { margin-top: 4rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 0.84rem; color: var(--quiet) }
 
@@ -143,11 +143,9 @@ footer { margin-top: 4rem; padding-top: 1.5rem; border-top: 1px solid var(--line
   h1 { font-size: 1.7rem }
 }
 @media (max-width: 36rem) {
-  table, tbody, tr, th, td, th[scope=row], td:nth-child(2) { display: block; width: auto }
+  table, tbody, tr, th, td, th[scope=row] { display: block; width: auto }
   tbody tr { border-top: 1px solid var(--line); padding: 0.6rem 0 }
-  .word { white-space: normal }
   th, td { border: 0; padding: 0.05rem 0 }
-  .must { display: inline; margin-left: 0.4rem }
   details th[scope=row], details td:nth-child(2) { width: auto }
 }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth } }

@@ -99,10 +99,13 @@ function errorTable(answers: (Answer & { status: number })[]): Html {
 function errorBody(content: Record<string, Content> | undefined): Html {
   const [type, only] = Object.entries(content ?? {})[0] ?? []
   if (!type || !only) return html`<em>empty</em>`
-  if (type === 'application/json') return html`<code>${JSON.stringify(only.example)}</code>`
+  if (type === 'application/json') return html`<code>${spaced(only.example)}</code>`
   const { enum: texts, const: text } = only.schema as Schema
   return html`${(texts ?? [text]).map((one) => html`<code>${String(one)}</code> `)}`
 }
+
+/** JSON on one line that can break between its fields. */
+const spaced = (value: unknown): string => JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
 
 /** One line to paste into a shell, which on the page breaks between its options. */
 function curl(document: OpenApi, { method, path, operation }: Placed): Html {
@@ -121,7 +124,7 @@ function curl(document: OpenApi, { method, path, operation }: Placed): Html {
   if (scheme?.managementToken) header('Authorization: Bearer <admin_token>')
   const [type, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   if (type) header(`Content-Type: ${type}`)
-  return html`${words.map((word, index) => html`${index > 0 && ' '}<span class="word">${word}</span>`)}${body && ` ${sent(type!, body)}`}`
+  return html`${words.map((word, index) => html`${index > 0 && ' '}<span class="word">${word}</span>`)}${body && html` <span class="word">${sent(type!, body)}</span>`}`
 }
 
 function sent(type: string, { example }: Content): string {

@@ -66,13 +66,12 @@ export function fieldTable(caption: string, fields: Field[], sent: boolean): Htm
   if (fields.length === 0) return html``
   const rows = fields.map(
     ({ path, type, required, meaning }) => html`<tr>
-<th scope="row"><code>${path}</code>${sent && required && html` <span class="must">required</span>`}</th>
-<td><span class="type">${type}</span></td>
+<th scope="row"><code>${path}</code> <span class="type">${type}${sent && required && html` <span class="must">required</span>`}</span></th>
 <td>${meaning}</td></tr>`
   )
   return html`<h4>${caption}</h4>
 <div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
-<thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+<thead><tr><th scope="col">Name and type</th><th scope="col">Meaning</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`
 }
 

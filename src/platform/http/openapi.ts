@@ -85,7 +85,7 @@ function accessText({ security, access }: DocumentedRoute): string | undefined {
   if (security === 'key') return access === 'client' ? 'Takes a secret or a public key.' : 'Takes a secret key.'
   if (security === 'none') return undefined
   if (access === 'installation') return 'Takes a token of the whole installation with the role admin.'
-  return `Takes a token with the role ${access ?? 'admin'}${access === 'admin' || !access ? '' : ' or more'}.`
+  return `Takes a token with the role ${access ?? 'admin'}${access === 'admin' || !access ? '' : ' or higher'}.`
 }
 
 function pathParameter({ params }: DocumentedRoute, name: string): Parameter {

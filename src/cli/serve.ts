@@ -30,7 +30,7 @@ export async function serve(config: Config, role: NodeRole): Promise<number> {
   }
 
   // PostgreSQL starts while the rest of the code loads.
-  const opening = openDatabase(config, say, starting.signal)
+  const opening = openDatabase(config, say, { signal: starting.signal })
   opening.catch(() => {}) // Reported where it is awaited.
   const { startApp } = await import('../app.ts')
   const database = await opening.catch((error) => {

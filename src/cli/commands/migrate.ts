@@ -20,7 +20,7 @@ as a step of its own.`
       import('../../platform/db/migrate.ts'),
       import('../../platform/log.ts')
     ])
-    const database = await openDatabase(config, (line) => remark(shell, line), interruption(shell))
+    const database = await openDatabase(config, (line) => remark(shell, line), { signal: interruption(shell) })
     try {
       const pool = openPool(database.connection, createLog(config.LOG_LEVEL), 2)
       const applied = await migrate(pool).finally(() => pool.close())

@@ -16,14 +16,13 @@ export interface Database {
 }
 
 const oldest = 15
-const patienceMs = 30_000
 const retryMs = 1_000
 
 /** The embedded server, or the operator's own once it answers. */
 export async function openDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
   say: (line: string) => void,
-  signal?: AbortSignal
+  { signal, patienceMs = 30_000 }: { signal?: AbortSignal; patienceMs?: number } = {}
 ): Promise<Database> {
   if (config.DATABASE_URL === undefined) {
     const server = await startEmbedded({ dataDir: config.DATA_DIR, say, ...(signal && { signal }) })
@@ -36,7 +35,7 @@ export async function openDatabase(
   }
   const connection = { connectionString: config.DATABASE_URL }
   const name = withoutPassword(config.DATABASE_URL)
-  await awaitServer(connection, name, say, signal)
+  await awaitServer(connection, name, say, patienceMs, signal)
   return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
 }
 
@@ -49,6 +48,7 @@ async function awaitServer(
   connection: Connection,
   name: string,
   say: (line: string) => void,
+  patienceMs: number,
   signal?: AbortSignal
 ): Promise<void> {
   const giveUpAt = Date.now() + patienceMs

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -70,7 +71,9 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     app,
     documented,
     async listen(host, port) {
-      await app.listen({ host, port })
+      await app.listen({ host, port }).catch((error) => {
+        throw cannotListen(error, host, port)
+      })
       const address = app.server.address()
       return typeof address === 'object' && address ? address.port : port
     },
@@ -80,6 +83,17 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       clearTimeout(cut)
     }
   }
+}
+
+function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is taken by another program. Stop it, or set PORT to another port.`,
+    EACCES: `Port ${port} may not be opened by this user. Set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine. Set HOST to one that is.`,
+    ENOTFOUND: `${host} cannot be resolved. Set HOST to an address of this machine.`
+  }
+  const reason = reasons[error.code ?? '']
+  return reason ? new OperatorError(reason, 1, { cause: error }) : error
 }
 
 /** What is not HTTP, or too much of it, never becomes a request; its answer has an id all the same. */

@@ -11,7 +11,7 @@ export const add = statement(
   'jobs.add',
   `with added as (
      insert into jobs as j (id, name, project_id, key, payload, ready, run_at, attempts, max_attempts, created_at)
-     select n.id, $1, n.project_id, n.key, n.payload, coalesce(n.run_at <= now(), true), coalesce(n.run_at, now()), 0,
+     select n.id, $1, n.project_id, n.key, n.payload, coalesce(n.run_at <= now(), true), greatest(n.run_at, now()), 0,
             n.max_attempts, $8
        from unnest($2::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[], $7::int[])
          as n (id, project_id, key, payload, run_at, max_attempts)
@@ -41,19 +41,22 @@ export const keepRecurring = statement(
 /**
  * Takes up to $3 jobs, the projects by turns: the next $5 projects from $4 on that have something ready each give an equal
  * share. They are found by leaps over jobs_ready, so the cost is one probe per project, however long their queues are.
+ * It looks back no further than $8 ms: what ended earlier may still lie in the index (see `createReach`).
  */
 export const claim = statement(
   'jobs.claim',
   `with recursive turn (lane, n) as (
      (select coalesce(project_id, ''), 1 from jobs
-       where ready and coalesce(project_id, '') >= $4 and name = any($6::text[])
+       where ready and coalesce(project_id, '') >= $4 and run_at >= now() - $8::float8 * interval '1 ms'
+         and name = any($6::text[])
        order by coalesce(project_id, '') limit 1)
      union all
      select next.lane, turn.n + 1
        from turn
       cross join lateral (
         select coalesce(project_id, '') as lane from jobs
-         where ready and coalesce(project_id, '') > turn.lane and name = any($6::text[])
+         where ready and coalesce(project_id, '') > turn.lane and run_at >= now() - $8::float8 * interval '1 ms'
+           and name = any($6::text[])
          order by coalesce(project_id, '') limit 1) as next
       where turn.n < $5::int
    ),
@@ -62,7 +65,8 @@ export const claim = statement(
        from (select lane, greatest($3::int / max(n) over (), 1) as share from turn) as lanes
       cross join lateral (
         select id from jobs
-         where ready and coalesce(project_id, '') = lanes.lane and name = any($6::text[])
+         where ready and coalesce(project_id, '') = lanes.lane and run_at >= now() - $8::float8 * interval '1 ms'
+           and name = any($6::text[])
          order by run_at limit lanes.share
            for update skip locked) as mine
       limit $3::int
@@ -78,7 +82,10 @@ export const claim = statement(
 export const sweep = statement(
   'jobs.sweep',
   `with due as (
-     select id from jobs where not ready and run_at <= now() order by run_at limit $1 for update skip locked
+     select id from jobs
+      where not ready and run_at <= now() and run_at >= now() - $2::float8 * interval '1 ms'
+      order by run_at limit $1
+        for update skip locked
    ),
    woken as (
      update jobs set ready = true, claim = null, node_id = null, again_at = null

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { createBell } from './bell.ts'
 import { defaultLeaseMs, type JobDefinition } from './definition.ts'
+import { createReach } from './reach.ts'
 import { type Claimed, createRun, nowMs, type Run, released } from './run.ts'
 import { createSession, type Session } from './session.ts'
 import { renew, settle } from './settle.ts'
@@ -58,6 +59,8 @@ export function createWorker(options: WorkerOptions): Worker {
   /** Whether there may be ready jobs. It is put down when a claim comes back empty. */
   let hinted = true
   let from = ''
+  const readyReach = createReach()
+  const laterReach = createReach()
   let sweepAt = 0
   let renewAt = 0
   let state: 'new' | 'working' | 'stopping' | 'stopped' = 'new'
@@ -119,8 +122,11 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   async function sweep(): Promise<void> {
-    const [found] = await session.query<{ woken: number; nextInMs: number | null }>(store.sweep, [jobsPerSweep])
-    const { woken, nextInMs } = found!
+    const sentAt = nowMs()
+    const backMs = laterReach.lookBackMs()
+    const found = await session.query<{ woken: number; nextInMs: number | null }>(store.sweep, [jobsPerSweep, backMs])
+    const { woken, nextInMs } = found[0]!
+    if (woken < jobsPerSweep) laterReach.clear(sentAt, backMs)
     sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? pollMs, pollMs)
     hinted = true
   }
@@ -132,8 +138,11 @@ export function createWorker(options: WorkerOptions): Worker {
     const lanes = Math.max(leastLanes, Math.min(wanted, mostLanes))
     // Put down before asking: a hint that comes while the claim is under way must count.
     hinted = false
-    const claimed = await session.query<Claimed>(store.claim, [token, nodeId, wanted, from, lanes, names, leases])
+    const backMs = readyReach.lookBackMs()
+    const values = [token, nodeId, wanted, from, lanes, names, leases, backMs]
+    const claimed = await session.query<Claimed>(store.claim, values)
     hinted ||= claimed.length > 0 || from !== ''
+    if (!hinted) readyReach.clear(sentAt, backMs)
     // Where not every project could be served, the next claim goes on after the last one that was. U+0001 is the least
     // character a text can continue with.
     const served = [...new Set(claimed.map(({ lane }) => lane))].sort(byBytes)

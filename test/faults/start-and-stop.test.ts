@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { readFile, stat } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { emptyDatabase } from '../support/database.ts'
+import { ask } from '../support/http.ts'
+import { processesOf, startProgram, temporaryFolder } from '../support/program.ts'
+import { eventually } from '../support/service.ts'
+
+describe('npm start', () => {
+  it('prints address, project, keys, data folder and a curl that works; a SIGTERM to npm ends everything with 0', async (t) => {
+    const dataDir = await temporaryFolder(t)
+    const program = startProgram(t, { DATA_DIR: dataDir }, ['npm', 'start'])
+    const url = await program.ready
+    await eventually(() => assert.match(program.stdout(), /^curl /m))
+    const printed = program.stdout()
+    const { base_url, project_id, secret_key, public_key, admin_token } = JSON.parse(
+      await readFile(join(dataDir, 'credentials.json'), 'utf8')
+    )
+    for (const text of [url, 'demo', secret_key, public_key, admin_token, dataDir])
+      assert.ok(printed.includes(text), text)
+    assert.deepEqual([base_url, project_id], [url, 'demo'])
+    assert.ok(!printed.includes('\u001b['), 'plain text without a terminal')
+    for (const file of ['credentials.json', 'master.key'])
+      assert.equal((await stat(join(dataDir, file))).mode & 0o777, 0o600, file)
+
+    const line = printed.split('\n').find((each) => each.startsWith('curl '))!
+    const shell = startProgram(t, {}, ['sh', '-c', line])
+    assert.equal((await shell.exited).code, 0)
+    assert.deepEqual(JSON.parse(shell.stdout()), { properties: { plan: 'premium' } })
+
+    assert.ok(processesOf(dataDir).length >= 2)
+    program.child.kill('SIGTERM')
+    assert.equal((await program.exited).code, 0)
+    await eventually(() => assert.deepEqual(processesOf(dataDir), []))
+  })
+
+  it('a second start keeps keys and users, and prints the keys no more', async (t) => {
+    const dataDir = await temporaryFolder(t)
+    const first = startProgram(t, { DATA_DIR: dataDir })
+    await first.ready
+    const before = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
+    first.child.kill('SIGINT')
+    assert.equal((await first.exited).code, 0)
+    const second = startProgram(t, { DATA_DIR: dataDir })
+    const url = await second.ready
+    const after = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
+    assert.deepEqual({ ...after, base_url: '' }, { ...before, base_url: '' })
+    assert.equal(after.base_url, url)
+    assert.ok(!second.stdout().includes(before.admin_token))
+    assert.equal(
+      (await ask(url, 'GET', '/manage/v1/projects', { headers: { authorization: `Bearer ${before.admin_token}` } }))
+        .status,
+      200
+    )
+  })
+})
+
+describe('a stop', () => {
+  it('finishes what is in flight, takes nothing new, and a second signal soon after changes nothing', async (t) => {
+    const { url: databaseUrl } = await emptyDatabase(t)
+    const program = startProgram(t, {
+      DATA_DIR: await temporaryFolder(t),
+      DATABASE_URL: databaseUrl,
+      BOOTSTRAP_ADMIN_TOKEN: 'svc_at_test',
+      BOOTSTRAP_PROJECT_ID: 'shop'
+    })
+    const url = await program.ready
+    const { port } = new URL(url)
+    // An import whose last line arrives after the signal is in flight until then.
+    const { request } = await import('node:http')
+    const answer = Promise.withResolvers<{ status: number; text: string }>()
+    const upload = request(
+      {
+        port,
+        method: 'POST',
+        path: '/manage/v1/projects/shop/users:import',
+        headers: { authorization: 'Bearer svc_at_test', 'content-type': 'application/x-ndjson' }
+      },
+      (response) => {
+        let text = ''
+        response.on('data', (chunk) => (text += chunk))
+        response.on('end', () => answer.resolve({ status: response.statusCode!, text }))
+      }
+    )
+    upload.on('error', answer.reject)
+    upload.write('{"project_user_id":"early"}\n')
+    await eventually(async () => assert.equal((await ask(url, 'GET', '/healthz')).status, 200))
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    program.child.kill('SIGTERM')
+    await eventually(() => assert.match(program.stdout(), /Stopping/))
+    program.child.kill('SIGTERM')
+    await eventually(() => assert.rejects(ask(url, 'GET', '/healthz', { headers: { connection: 'close' } })))
+    upload.end('{"project_user_id":"late"}\n')
+    const { status, text } = await answer.promise
+    assert.deepEqual([status, JSON.parse(text).imported], [200, 2])
+    assert.equal((await program.exited).code, 0)
+  })
+
+  it('does not wait for a client for longer than its deadline', async (t) => {
+    const { url: databaseUrl } = await emptyDatabase(t)
+    const program = startProgram(t, {
+      DATA_DIR: await temporaryFolder(t),
+      DATABASE_URL: databaseUrl,
+      SHUTDOWN_SECONDS: '1',
+      BOOTSTRAP_ADMIN_TOKEN: 'svc_at_test',
+      BOOTSTRAP_PROJECT_ID: 'shop'
+    })
+    const { port } = new URL(await program.ready)
+    const { request } = await import('node:http')
+    const upload = request({
+      port,
+      method: 'POST',
+      path: '/manage/v1/projects/shop/users:import',
+      headers: { authorization: 'Bearer svc_at_test', 'content-type': 'application/x-ndjson' }
+    })
+    upload.on('error', () => {})
+    upload.write('{"project_user_id":"early"}\n')
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    program.child.kill('SIGTERM')
+    const { code } = await Promise.race([
+      program.exited,
+      new Promise<{ code: string }>((resolve) => setTimeout(() => resolve({ code: 'still running' }), 15_000))
+    ])
+    assert.equal(code, 0)
+  })
+})
+
+describe('a start that cannot succeed says why in one sentence', () => {
+  const failed = async (t: Parameters<typeof temporaryFolder>[0], env: Record<string, string>) => {
+    const program = startProgram(t, { DATA_DIR: await temporaryFolder(t), ...env })
+    const { code } = await program.exited
+    assert.ok(!/\n\s+at /.test(program.stderr()), `no stack: ${program.stderr()}`)
+    return { code, text: program.stderr() }
+  }
+
+  it('wrong settings, all in one message', async (t) => {
+    const { code, text } = await failed(t, {
+      PORT: 'eighty',
+      TRUST_PROXY: 'yes',
+      MASTER_KEY: 'short',
+      BOOTSTRAP_SECRET_KEY: 'sk_x'
+    })
+    assert.equal(code, 78)
+    for (const name of ['PORT', 'TRUST_PROXY', 'MASTER_KEY', 'BOOTSTRAP_SECRET_KEY'])
+      assert.match(text, new RegExp(`${name}: must`))
+  })
+
+  it('a port that is taken', async (t) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as { port: number }
+    const { url } = await emptyDatabase(t)
+    const { code, text } = await failed(t, { PORT: String(port), DATABASE_URL: url })
+    assert.equal(code, 1)
+    assert.match(text, new RegExp(`port ${port}.*PORT`, 'i'))
+  })
+
+  it('a database that is not there, or refuses', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const missing = new URL(url)
+    missing.pathname = '/no_such_database'
+    const { code, text } = await failed(t, { DATABASE_URL: missing.href })
+    assert.equal(code, 1)
+    assert.match(text, /no_such_database.*DATABASE_URL/)
+  })
+
+  it('a master key that is not the one of this database', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const dataDir = await temporaryFolder(t)
+    const first = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: url })
+    await first.ready
+    first.child.kill('SIGTERM')
+    await first.exited
+    const { code, text } = await failed(t, { DATABASE_URL: url })
+    assert.equal(code, 78)
+    assert.match(text, /MASTER_KEY is not the key/)
+    const again = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: url })
+    await again.ready
+  })
+
+  it('a database that a newer version has migrated', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const dataDir = await temporaryFolder(t)
+    const first = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: url })
+    await first.ready
+    first.child.kill('SIGTERM')
+    await first.exited
+    const { withClient } = await import('../support/database.ts')
+    await withClient(url, (client) =>
+      client.query(`insert into migrations values (9999, '9999-from-the-future', now())`)
+    )
+    const { code, text } = await failed(t, { DATA_DIR: dataDir, DATABASE_URL: url })
+    assert.equal(code, 1)
+    assert.match(text, /newer version.*9999-from-the-future/s)
+  })
+})
+
+describe('ten nodes that start at once on an empty database', () => {
+  it('migrate and bootstrap it once', async (t) => {
+    const { url } = await emptyDatabase(t)
+    const master = Buffer.alloc(32, 7).toString('base64')
+    const programs = await Promise.all(
+      Array.from({ length: 10 }, async () =>
+        startProgram(t, {
+          DATA_DIR: await temporaryFolder(t),
+          DATABASE_URL: url,
+          MASTER_KEY: master,
+          BOOTSTRAP_SECRET_KEY: 'svc_sk_shared'
+        })
+      )
+    )
+    const urls = await Promise.all(programs.map((program) => program.ready))
+    assert.equal(new Set(urls).size, 10)
+    assert.equal(
+      programs.filter((program) => program.stdout().includes('Admin token')).length,
+      1,
+      'one of them made the keys'
+    )
+    const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': 'svc_sk_shared' }
+    await ask(urls[0]!, 'POST', '/api/v1/users', { json: { project_user_id: 'ana', properties: { a: 1 } }, headers })
+    for (const each of urls)
+      assert.deepEqual((await ask(each, 'GET', '/api/v1/users/ana', { headers })).json, { properties: { a: 1 } })
+  })
+})

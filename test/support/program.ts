@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { TestContext } from 'node:test'
+
+export const root = resolve(import.meta.dirname, '../..')
+
+export interface Program {
+  child: ChildProcess
+  pid: number
+  stdout(): string
+  stderr(): string
+  /** Resolves with the base URL once the service says that it is ready. */
+  ready: Promise<string>
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+}
+
+/** A folder that goes with the test. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return folder
+}
+
+/** Starts the real program as its own process, by `node bin/tidings.js` or by another command line. */
+export function startProgram(
+  t: TestContext,
+  env: Record<string, string>,
+  command: string[] = [process.execPath, 'bin/tidings.js', 'serve']
+): Program {
+  const { TEST_DATABASE_URL: _, ...inherited } = process.env
+  const child = spawn(command[0]!, command.slice(1), {
+    cwd: root,
+    env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  let [stdout, stderr] = ['', '']
+  const ready = Promise.withResolvers<string>()
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+    const url = /is ready at (\S+)/.exec(stdout)?.[1]
+    if (url) ready.resolve(url)
+  })
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) => {
+    child.on('exit', (code, signal) => done({ code, signal }))
+  })
+  ready.promise.catch(() => {})
+  void exited.then(({ code }) =>
+    ready.reject(new Error(`it ended with ${code} before it was ready:\n${stdout}${stderr}`))
+  )
+  t.after(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
+    await exited
+  })
+  return { child, pid: child.pid!, stdout: () => stdout, stderr: () => stderr, ready: ready.promise, exited }
+}
+
+/** Every living process that works in or was given this folder, by the kernel's own list. */
+export function processesOf(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+        return command.includes(folder) || environment.includes(folder) ? [`${pid} ${command}`] : []
+      } catch {
+        return [] // It ended while we looked, or is another user's.
+      }
+    })
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { subscribe } from 'node:diagnostics_channel'
+import { describe, it } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import type { FastifyInstance } from 'fastify'
+import { Compile } from 'typebox/schema'
+import type { OpenApi, Operation } from '../../src/platform/http/openapi.ts'
+import type { Answer, Content } from '../../src/platform/http/openapi-answers.ts'
+import { pathTemplate } from '../../src/platform/http/openapi-names.ts'
+import type { Schema } from '../../src/platform/http/openapi-schema.ts'
+import type { Reply } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+// Fastify announces its instances here: the routes it really has, seen without a door of our own for tests.
+const registered: string[] = []
+subscribe('fastify.initialization', (message) => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  fastify.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat()) registered.push(`${name} ${url}`)
+  })
+})
+
+const service = await startService()
+const document: OpenApi = (await service.ask('GET', '/openapi.json')).json
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation }))
+)
+
+const answerOf = (operation: Operation, status: string | number): Answer => {
+  const answer = operation.responses[status]
+  assert.ok(answer, `${operation.operationId} documents ${status}`)
+  if (!('$ref' in answer)) return answer
+  return document.components.responses[answer.$ref.split('/').at(-1) as keyof OpenApi['components']['responses']]
+}
+const successOf = (operation: Operation) => {
+  const status = Object.keys(operation.responses).find((code) => code.startsWith('2'))!
+  return { status: Number(status), ...answerOf(operation, status) }
+}
+
+function assertPasses(schema: unknown, value: unknown, what: string): void {
+  const [, errors] = Compile(schema as object).Errors(value)
+  assert.deepEqual(errors, [], `${what}: ${JSON.stringify(value)}`)
+}
+
+/** The same schema without room for fields it does not name: what is answered must be documented. */
+function closed(schema: Schema): Schema {
+  const { properties, items, anyOf } = schema
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, closed(inner)])),
+      additionalProperties: false
+    }),
+    ...(items && { items: closed(items) }),
+    ...(anyOf && { anyOf: anyOf.map(closed) })
+  }
+}
+
+describe('GET /openapi.json', () => {
+  it('is a valid OpenAPI 3.1 document', async () => {
+    const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>)
+    assert.deepEqual(result.errors ?? [], [])
+    assert.ok(result.valid)
+    assert.match(document.openapi, /^3\.1\./)
+  })
+
+  it('needs no credentials, names the address it was asked at, and is answered 304 when unchanged', async () => {
+    assert.deepEqual(document.servers, [{ url: service.url }])
+    const there = await service.ask('GET', '/openapi.json', { headers: { host: 'api.example.test' } })
+    assert.deepEqual(there.json.servers, [{ url: 'http://api.example.test' }])
+    const odd = await service.ask('GET', '/openapi.json', { headers: { host: 'a"<b>' } })
+    assert.deepEqual(odd.json.servers, [{ url: 'http://localhost' }])
+    const again = await service.ask('GET', '/openapi.json', { headers: { 'if-none-match': there.headers.etag } })
+    assert.equal(again.status, 200, 'another address is another document')
+    const headers = { host: 'api.example.test', 'if-none-match': there.headers.etag }
+    const same = await service.ask('GET', '/openapi.json', { headers })
+    assert.deepEqual([same.status, same.text], [304, ''])
+  })
+
+  it('describes every route the service has, apart from twins and those that only refuse', () => {
+    const twin = /^\S+ \/manage\/v1\/projects\/:project_id\/(api\/v1|a2a)(\/|$)/
+    const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST \/api\/v1\/users\/$/
+    const expected = registered
+      .filter((route) => !route.startsWith('HEAD ') && !twin.test(route) && !refusing.test(route))
+      .map((route) => route.replace(/ .*/, (path) => pathTemplate(path)))
+    assert.ok(expected.length > 20)
+    assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), expected.sort())
+  })
+
+  it('gives every operation a name of its own, a summary, a tag, and a meaning to each parameter', () => {
+    const ids = operations.map(({ operation }) => operation.operationId)
+    assert.equal(new Set(ids).size, ids.length)
+    const tags = document.tags.map(({ name }) => name)
+    for (const { operation, path } of operations) {
+      assert.match(operation.operationId, /^[a-z][A-Za-z0-9]+$/)
+      assert.ok(operation.summary)
+      assert.ok(tags.includes(operation.tags[0]))
+      const parameters = operation.parameters ?? []
+      for (const { name, description } of parameters) assert.ok(description, `${operation.operationId} ${name}`)
+      const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`)
+      assert.deepEqual(inPath, path.match(/\{\w+\}/g) ?? [])
+    }
+  })
+
+  it('has examples that its own schemas accept, of bodies and of answers', () => {
+    for (const { operation } of operations) {
+      const contents: Record<string, Content> = { ...operation.requestBody?.content, ...successOf(operation).content }
+      if (operation.requestBody?.content['application/json']) {
+        const { schema, example } = operation.requestBody.content['application/json']
+        assert.notEqual(example, undefined, operation.operationId)
+        assertPasses(schema, example, `body of ${operation.operationId}`)
+      }
+      for (const { schema, example } of Object.values(contents))
+        if (example !== undefined) assertPasses(schema, example, operation.operationId)
+    }
+  })
+
+  it('says what the contract says about errors', () => {
+    const { patch, delete: remove } = document.paths['/api/v1/users/{project_user_id}']!
+    assert.equal(answerOf(patch!, 404).content, undefined, 'an empty body')
+    assert.equal(remove!.responses[404], undefined, 'delete user never answers 404')
+    for (const operation of [patch!, remove!, document.paths['/api/v1/users']!.post!]) {
+      const { schema } = answerOf(operation, 400).content!['text/plain']!
+      assert.equal((schema as Schema).const, 'Project User Id must be provided')
+      assert.equal(operation.responses[415], undefined, 'a wrong type is the fixed 400')
+    }
+  })
+})
+
+describe('what is documented is what is answered', () => {
+  const refused = operations.filter(({ operation }) => operation.security.length > 0)
+  it(`without credentials, ${refused.length} operations answer their documented 401`, async () => {
+    for (const { method, path, operation } of refused) {
+      const reply = await service.ask(method, path.replace(/\{(\w+)\}/g, '$1'))
+      assert.equal(reply.status, 401, operation.operationId)
+      const [[type, { schema }]] = Object.entries(answerOf(operation, 401).content!) as [[string, Content]]
+      assert.ok(reply.headers['content-type']?.startsWith(type), operation.operationId)
+      const resolved = '$ref' in schema ? document.components.schemas.Error : schema
+      assertPasses(resolved, type === 'text/plain' ? reply.text : reply.json, operation.operationId)
+    }
+  })
+
+  /** In this order: each finds what those before it left. */
+  async function calls(): Promise<Record<string, () => Promise<Reply>>> {
+    const { id, call } = await service.project()
+    const manage = (method: string, path: string, json?: unknown) =>
+      service.manage(method, path, json === undefined ? {} : { json })
+    const own = `/projects/${id}`
+    const properties = { plan: 'premium', age: 31, vip: true, note: null }
+    const user = { project_user_id: 'ana', properties }
+    const entry = async (path: string, name: string) =>
+      (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
+    return {
+      createUser: () => call('POST', '/api/v1/users', { json: user }),
+      updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
+      getUser: () => call('GET', '/api/v1/users/ana'),
+      batchUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
+      listProjectUsers: () => manage('GET', `${own}/users?limit=10&search=an`),
+      getProjectUser: () => manage('GET', `${own}/users/ana`),
+      exportProjectUsers: () => manage('GET', `${own}/users:export`),
+      importProjectUsers: () =>
+        service.manage('POST', `${own}/users:import`, {
+          body: '{"project_user_id":"bo"}\nnot json\n',
+          headers: { 'content-type': 'application/x-ndjson' }
+        }),
+      deleteUser: () => call('DELETE', '/api/v1/users/ana'),
+      createProject: () => manage('POST', '/projects', { name: 'Shop' }),
+      listProjects: () => manage('GET', '/projects?limit=1'),
+      getProject: () => manage('GET', own),
+      updateProject: () => manage('PATCH', own, { limits: { requests_per_second: 5000 } }),
+      createProjectKey: () => manage('POST', `${own}/keys`, { kind: 'public', name: 'app' }),
+      listProjectKeys: () => manage('GET', `${own}/keys`),
+      deleteProjectKey: async () => manage('DELETE', `${own}/keys/${await entry(`${own}/keys`, 'app')}`),
+      listProjectAudit: () => manage('GET', `${own}/audit`),
+      createToken: () => manage('POST', '/tokens', { name: 'deploy', role: 'editor', project_id: id }),
+      listTokens: () => manage('GET', '/tokens'),
+      deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
+      listNodes: () => manage('GET', '/nodes'),
+      deleteProject: () => manage('DELETE', own),
+      getHealthz: () => service.ask('GET', '/healthz'),
+      getReadyz: () => service.ask('GET', '/readyz'),
+      getHealth: () => service.ask('GET', '/api/v1/health'),
+      getMetrics: () => service.ask('GET', '/metrics')
+    }
+  }
+
+  it('every operation on users and projects, and around them, answers by its schema', async () => {
+    const table = await calls()
+    for (const { operation } of operations)
+      if (['Users', 'Projects'].includes(operation.tags[0]))
+        assert.ok(table[operation.operationId], operation.operationId)
+    for (const [id, ask] of Object.entries(table)) {
+      const found = operations.find(({ operation }) => operation.operationId === id)
+      assert.ok(found, `${id} is documented`)
+      const { status, content, headers = {} } = successOf(found.operation)
+      const reply = await ask()
+      assert.equal(reply.status, status, `${id}: ${reply.text}`)
+      for (const name of Object.keys(headers)) assert.ok(reply.headers[name.toLowerCase()], `${id} sends ${name}`)
+      const [[type, { schema }]] = Object.entries(content!) as [[string, Content]]
+      assert.ok(reply.headers['content-type']?.startsWith(type), `${id}: ${reply.headers['content-type']}`)
+      if (type === 'application/json') assertPasses(closed(schema as Schema), reply.json, id)
+    }
+  })
+})
+
+describe('GET /docs/api', async () => {
+  const reply = await service.ask('GET', '/docs/api')
+  const page = reply.text
+
+  it('shows every operation and links to it', () => {
+    assert.equal(reply.status, 200)
+    assert.match(reply.headers['content-type']!, /^text\/html/)
+    for (const { operation } of operations) {
+      assert.ok(page.includes(`<article id="${operation.operationId}"`), operation.operationId)
+      assert.ok(page.includes(`href="#${operation.operationId}"`), operation.operationId)
+    }
+    const anchors = [...page.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id!)
+    for (const id of anchors) assert.ok(page.includes(` id="${id}"`), `#${id} leads somewhere`)
+  })
+
+  it('refers to nothing outside itself, and its policy forbids it', () => {
+    const references = [...page.matchAll(/\b(?:src|href|action|data)="([^"]*)"/g)].map(([, target]) => target!)
+    assert.ok(references.length > 50)
+    for (const target of references) assert.match(target, /^(#|data:|\/openapi\.json$)/)
+    assert.doesNotMatch(page, /@import|url\(/)
+    const policy = String(reply.headers['content-security-policy'])
+    assert.match(policy, /^default-src 'none';/)
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/)
+  })
+
+  it('is built for the address it is read at', async () => {
+    assert.ok(page.includes(`${service.url}/api/v1/users`))
+    assert.ok(!page.includes('.invalid'))
+    const odd = await service.ask('GET', '/docs/api', { headers: { host: '"><script>alert(1)</script>' } })
+    assert.equal(odd.text.match(/<script\b/g)?.length, 1)
+  })
+})

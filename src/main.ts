@@ -1,12 +1,14 @@
+import { exit } from './cli/exit.ts'
 import { runCli } from './cli/program.ts'
 
 const argv = process.argv.slice(2)
-const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<NodeJS.Signals>()
+/** One Ctrl-C may arrive twice, from the terminal and from what started us: only a later one means "at once". */
+const repeatMs = 2_000
 
 // A reader that has seen enough (`tidings user list | head`) is no fault; the service lives on without one.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
-  if (argv[0] !== 'serve') process.exit(0)
+  if (argv[0] !== 'serve') process.exit(exit.ok)
 })
 
 const code = await runCli(argv, {
@@ -15,8 +17,14 @@ const code = await runCli(argv, {
   stdout: process.stdout,
   stderr: process.stderr,
   onInterrupt(stop) {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
-    void interrupted.then(stop)
+    let askedAtMs = 0
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (askedAtMs > 0 && Date.now() - askedAtMs > repeatMs) process.exit(exit.interrupted)
+        askedAtMs ||= Date.now()
+        stop()
+      })
+    }
   }
 })
 // What was written to a pipe may still be on its way.

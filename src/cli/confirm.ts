@@ -12,9 +12,11 @@ export async function confirm(shell: Shell, question: string, expected: RegExp, 
     throw usageFailure('This cannot be undone, and there is no terminal to ask on. Say --yes if it is meant.')
   const asked = createInterface({ input: shell.stdin, output: shell.stderr })
   try {
-    const closed = new Promise<string>((resolve) => asked.once('close', () => resolve('')))
+    const closed = new Promise<undefined>((resolve) => asked.once('close', () => resolve(undefined)))
     const answer = await Promise.race([asked.question(question), closed])
-    if (!expected.test(answer.trim())) throw new Failure(exit.failure, 'declined', 'Nothing was deleted.')
+    // Ctrl-C and Ctrl-D end no line.
+    if (answer === undefined) shell.stderr.write('\n')
+    if (!expected.test(answer?.trim() ?? '')) throw new Failure(exit.failure, 'declined', 'Nothing was deleted.')
   } finally {
     asked.close()
   }

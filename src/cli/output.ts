@@ -63,3 +63,6 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${amount(count)} ${count === 1 ? one : many}`
 
 export const columnsOf = (output: Output): number => output.columns || 80
+
+/** What the system said, without its code, its call and its paths. */
+export const reason = (error: unknown): string => (error as Error).message.replace(/^[A-Z]+: ([^,]+),.*$/s, '$1')

@@ -71,9 +71,15 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
     await program.parseAsync(argv, { from: 'user' })
     return exit.ok
   } catch (error) {
-    const help = wanted !== undefined && wanted in commands ? `tidings help ${wanted}` : 'tidings help'
-    return report(error, shell, { json: argv.includes('--json'), help })
+    return report(error, shell, { json: argv.includes('--json'), help: helpFor(program, operands) })
   }
+}
+
+/** The command line that explains what was got wrong. */
+function helpFor(program: Command, [first, second]: readonly string[]): string {
+  const group = program.commands.find((command) => command.name() === first)
+  const leaf = group?.commands.find((command) => command.name() === second)
+  return ['tidings', group?.name(), leaf?.name(), '--help'].filter(Boolean).join(' ')
 }
 
 function report(error: unknown, shell: Shell, { json, help }: { json: boolean; help: string }): number {

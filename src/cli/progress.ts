@@ -2,7 +2,7 @@ import { amount, bytes, columnsOf } from './output.ts'
 import type { Output } from './shell.ts'
 
 const everyMs = 100
-const barWidth = 24
+const barWidth = 20
 
 export interface Progress {
   /** Bytes and users so far. */
@@ -22,7 +22,7 @@ export function showProgress(output: Output, verb: string, total?: number): Prog
       if (nowMs - shownMs < everyMs) return
       shownMs = nowMs
       const rate = done / Math.max(0.001, (nowMs - beganMs) / 1000)
-      const part = total ? `${bar(done / total)} ${bytes(done)} of ${bytes(total)}` : bytes(done)
+      const part = total ? `${bar(done / total)} of ${bytes(total)}` : bytes(done)
       const line = `${verb} ${part}, ${bytes(rate)}/s, ${amount(users)} users`
       output.write(`\r${line.slice(0, columnsOf(output) - 1)}\u001b[K`)
     },

@@ -1,11 +1,11 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { interrupted } from './client.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
 import { countLines } from './lines.ts'
-import { amount, bytes, counted } from './output.ts'
+import { amount, bytes, counted, reason } from './output.ts'
 import { showProgress } from './progress.ts'
 import { unreachable } from './refusals.ts'
 import { type Session, tell } from './session.ts'
@@ -26,6 +26,8 @@ export async function exportUsers(session: Session, users: string, file: string 
     if (shell.stderr.isTTY) remark(shell, `Exported ${counted(sum.users, 'user')} (${bytes(sum.bytes)}).`)
     return
   }
+  if ((await stat(file).catch(() => undefined))?.isDirectory())
+    throw new Failure(exit.failure, 'unwritable', `${file} is a folder. Give the name of a file.`)
   const aside = `${file}.${process.pid}.part`
   // People's data: nobody else's to read. 'wx': a file that is there is not ours.
   const handle = await open(aside, 'wx', 0o600).catch((error) => {
@@ -44,8 +46,8 @@ export async function exportUsers(session: Session, users: string, file: string 
 }
 
 function unwritable(file: string, error: unknown): unknown {
-  const { syscall, message } = error as NodeJS.ErrnoException
-  return syscall ? new Failure(exit.failure, 'unwritable', `${file} cannot be written: ${message}.`) : error
+  const { syscall } = error as NodeJS.ErrnoException
+  return syscall ? new Failure(exit.failure, 'unwritable', `${file} cannot be written: ${reason(error)}.`) : error
 }
 
 async function download(

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { Ended, exit, Failure } from './exit.ts'
 import { partsOf } from './lines.ts'
-import { amount, counted, printable } from './output.ts'
+import { amount, counted, printable, reason } from './output.ts'
 import { showProgress } from './progress.ts'
 import { type Session, tell } from './session.ts'
 import { remark } from './shell.ts'
@@ -18,7 +18,7 @@ interface Outcome {
  * Many requests instead of one without end: each can be repeated after a 429 or a 503, none outlives the patience of a
  * proxy, and the progress is what the service has stored. Small enough for memory, large enough for few audit entries.
  */
-const partBytes = 4 * 1024 * 1024
+const partBytes = 2 * 1024 * 1024
 /** For a part; the service writes some thousands of users a second, and a part may hold a hundred thousand. */
 const partMs = 280_000
 const errorsKept = 100
@@ -78,8 +78,8 @@ function showErrors({ shell }: Session, { failed, errors }: Outcome): void {
 
 function explained(error: unknown, file: string, interrupted: boolean): unknown {
   if (interrupted) return new Failure(exit.interrupted, 'interrupted', 'Interrupted. Running it again does no harm.')
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code, syscall } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return new Failure(exit.failure, 'unreadable', `There is no file ${file}.`)
-  if (error instanceof Failure || (error as NodeJS.ErrnoException).syscall === undefined) return error
-  return new Failure(exit.failure, 'unreadable', `${file} cannot be read: ${message}.`)
+  if (error instanceof Failure || syscall === undefined) return error
+  return new Failure(exit.failure, 'unreadable', `${file} cannot be read: ${reason(error)}.`)
 }

@@ -4,7 +4,7 @@ import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { usageFailure } from '../exit.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
-import { record, time } from '../output.ts'
+import { printable, record, time } from '../output.ts'
 import { type ProjectChoices, projectChoices, wishOf } from '../project-choices.ts'
 import { type Common, connect, examples, reaching, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -84,7 +84,7 @@ export function declare(command: Command, shell: Shell): void {
     const session = await connect(shell, options)
     // Asked of the service first, so that nobody confirms the deletion of a misspelt name.
     const project = await session.client.json<Project>('GET', pathOf(id))
-    const question = `This deletes the project ${project.name} with its users, keys and history, for good.\nType its id (${id}) to go on: `
+    const question = `This deletes the project ${printable(project.name)} with its users, keys and history, for good.\nType its id (${id}) to go on: `
     await confirm(shell, question, new RegExp(`^${RegExp.escape(id)}$`), options.yes === true)
     await session.client.send('DELETE', pathOf(id))
     tell(session, { deleted: id }, `Deleted the project ${id}.`)

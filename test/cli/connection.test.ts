@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { run, startService, temporaryFolder } from './service.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse, attempt: number) => void
+
+/** A server that is not Tidings, or Tidings on a bad day. Remembers what it was sent. */
+async function fakeServer(t: TestContext, answer: Answer) {
+  const seen: IncomingMessage[] = []
+  const server = createServer((request, response) => {
+    seen.push(request)
+    answer(request, response, seen.length)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+}
+
+const empty: Answer = (_, response) => {
+  response.setHeader('content-type', 'application/json').end('{"items":[],"next_cursor":null}')
+}
+
+test('the service is found by options, else by variables, else by the data folder', async (t) => {
+  const { url, dataDir, credentials } = await startService(t)
+  const elsewhere = await temporaryFolder(t)
+  const token = credentials.admin_token
+
+  await t.test('the data folder alone is enough, also as ./data', async () => {
+    assert.equal((await run(['user', 'list'], { env: { DATA_DIR: dataDir } })).code, 0)
+    const nothing = await run(['user', 'list'], { cwd: elsewhere })
+    assert.equal(nothing.code, 78)
+    assert.match(nothing.stderr, /data\/credentials\.json names none\. Start one with `tidings serve`/)
+  })
+
+  await t.test('variables win over the data folder, and options over variables', async () => {
+    const env = { TIDINGS_URL: url, TIDINGS_TOKEN: token, TIDINGS_PROJECT: 'demo', DATA_DIR: elsewhere }
+    assert.equal((await run(['user', 'list'], { env })).code, 0)
+    assert.equal((await run(['user', 'list', '--project', 'other'], { env })).code, 3)
+    assert.equal((await run(['user', 'list', '--token', 'svc_at_wrong'], { env })).code, 4)
+    assert.equal((await run(['user', 'list', '--url', 'http://127.0.0.1:9'], { env })).code, 5)
+    const wrong = { ...env, DATA_DIR: dataDir, TIDINGS_TOKEN: 'svc_at_wrong' }
+    assert.equal((await run(['user', 'list'], { env: wrong })).code, 4)
+    assert.equal((await run(['user', 'list', '--token', token], { env: wrong })).code, 0)
+  })
+
+  await t.test('the token and the project of the data folder go to its own address only', async (t) => {
+    const other = await fakeServer(t, empty)
+    const ran = await run(['project', 'list', '--url', other.url], { env: { DATA_DIR: dataDir } })
+    assert.equal(ran.code, 78)
+    assert.match(ran.stderr, /No management token is known for/)
+    assert.equal(other.seen.length, 0)
+    const unnamed = await run(['user', 'list', '--url', other.url, '--token', 'x'], { env: { DATA_DIR: dataDir } })
+    assert.equal(unnamed.code, 2)
+    assert.match(unnamed.stderr, /Which project\?/)
+    const same = await run(['user', 'list', '--url', `${url}/`], { env: { DATA_DIR: dataDir } })
+    assert.equal(same.code, 0)
+  })
+
+  await t.test('an address that is none and a file that is broken are named', async () => {
+    const odd = await run(['project', 'list', '--url', 'localhost:8080', '--token', 'x'])
+    assert.equal(odd.code, 2)
+    assert.match(odd.stderr, /http:\/\/127\.0\.0\.1:8080/)
+    await writeFile(join(elsewhere, 'credentials.json'), '{')
+    const broken = await run(['project', 'list'], { env: { DATA_DIR: elsewhere } })
+    assert.equal(broken.code, 1)
+    assert.match(broken.stderr, /credentials\.json cannot be read/)
+  })
+})
+
+test('a service that is busy is asked again, as it wishes', async (t) => {
+  const busy = await fakeServer(t, (request, response, attempt) => {
+    if (attempt > 2) return empty(request, response, attempt)
+    response.writeHead(attempt === 1 ? 429 : 503, { 'retry-after': '0' }).end()
+  })
+  const ran = await run(['project', 'list', '--url', busy.url, '--token', 'svc_at_x'])
+  assert.deepEqual([ran.code, busy.seen.length], [0, 3])
+})
+
+test('what may have been done is not asked for twice, and a long wait is not waited for', async (t) => {
+  const away = await fakeServer(t, (_, response) => void response.writeHead(503, { 'retry-after': '0' }).end())
+  const created = await run(['project', 'create', 'X', '--url', away.url, '--token', 'svc_at_x'])
+  assert.deepEqual([created.code, away.seen.length], [5, 1])
+  const later = await fakeServer(t, (_, response) => void response.writeHead(429, { 'retry-after': '3600' }).end())
+  const ran = await run(['project', 'list', '--url', later.url, '--token', 'svc_at_x', '--json'])
+  assert.deepEqual([ran.code, later.seen.length], [5, 1])
+  assert.match(JSON.parse(ran.stderr).error, /rate limit/)
+})
+
+test('what goes wrong on the way is explained, and never shows the token', async (t) => {
+  const token = 'svc_at_very_secret'
+  const page: Answer = (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
+  const moved: Answer = (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()
+  const broken: Answer = (_, response) => void response.writeHead(500, { 'x-request-id': 'r-1' }).end()
+  const cut: Answer = (_, response) => void response.destroy()
+  const cases: [answer: Answer, code: number, said: RegExp][] = [
+    [page, 1, /is not Tidings/],
+    [moved, 1, /another address/],
+    [broken, 1, /HTTP 500.*r-1/],
+    [cut, 5, /^The connection to http:\S+ failed: .* Try again\.$/m]
+  ]
+  for (const [answer, code, said] of cases) {
+    const { url } = await fakeServer(t, answer)
+    const ran = await run(['project', 'list', '--url', url, '--token', token])
+    assert.equal(ran.code, code, ran.stderr)
+    assert.match(ran.stderr, said)
+    assert.ok(!ran.stderr.includes(token))
+  }
+  const closed = await fakeServer(t, empty)
+  const nobody = closed.url.replace(/\d+$/, '9')
+  const refused = await run(['project', 'list', '--url', nobody, '--token', token])
+  assert.equal(refused.code, 5)
+})
+
+test('an export that breaks off fails, and leaves no half file', async (t) => {
+  const folder = await temporaryFolder(t)
+  const half = await fakeServer(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).write('{"project_user_id":"ana"}\n')
+    setTimeout(() => response.destroy(), 50)
+  })
+  const where = ['--url', half.url, '--token', 'svc_at_x', '-p', 'demo']
+  const ran = await run(['user', 'export', '-o', join(folder, 'out'), ...where])
+  assert.equal(ran.code, 5)
+  assert.match(ran.stderr, /^The connection to /)
+  const { readdir } = await import('node:fs/promises')
+  assert.deepEqual(await readdir(folder), [])
+})

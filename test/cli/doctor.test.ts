@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmod, readdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import pg from 'pg'
+import { emptyDatabase } from '../support/database.ts'
+import { run, startService, temporaryFolder } from './service.ts'
+
+interface Report {
+  ok: boolean
+  checks: { name: string; status: string; message: string }[]
+}
+
+async function doctor(env: Record<string, string>) {
+  const ran = await run(['doctor', '--json'], { env })
+  const report = ran.json<Report>()
+  assert.equal(ran.code, report.ok ? 0 : 1)
+  assert.equal(report.ok, !report.checks.some(({ status }) => status === 'fail'))
+  const of = (name: string) => report.checks.filter((check) => check.name === name)
+  return { ...report, of, statuses: (name: string) => of(name).map(({ status }) => status) }
+}
+
+test('the doctor finds nothing wrong with a service that runs', async (t) => {
+  const { dataDir, databaseUrl, url } = await startService(t)
+  const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PORT: new URL(url).port }
+
+  await t.test('each check is a line, and the last one says so', async () => {
+    const { code, stdout } = await run(['doctor'], { env })
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /^ok {4}Port +127\.0\.0\.1:\d+ is held by Tidings$/m)
+    assert.match(stdout, /^ok {4}Service +http:\S+ is ready$/m)
+    assert.match(stdout, /^ok {4}Migrations +all \d+ applied$/m)
+    assert.match(stdout, /^ok {4}Master key +\S+ opens the secrets of the database$/m)
+    assert.match(stdout, /^ok {4}Clock +agrees with the database$/m)
+    assert.match(stdout, /\n\nEverything is in order\.\n$/)
+  })
+
+  await t.test('the service is looked for where it last started', async () => {
+    const { ok, of } = await doctor({ ...env, PORT: '0' })
+    assert.ok(ok)
+    assert.equal(of('Service')[0]!.message, `${url} is ready`)
+  })
+
+  await t.test('another master key fails, and files that others can read are a warning', async () => {
+    const other = await doctor({ ...env, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') })
+    assert.deepEqual(other.statuses('Master key'), ['fail'])
+    await chmod(join(dataDir, 'credentials.json'), 0o644)
+    const open = await doctor(env)
+    assert.deepEqual([open.ok, open.statuses('Credentials')], [true, ['warn']])
+    assert.match(open.of('Credentials')[0]!.message, /chmod 600/)
+  })
+
+  await t.test('a database that is newer than the code fails', async () => {
+    const client = new pg.Client({ connectionString: databaseUrl })
+    await client.connect()
+    await client.query(`insert into migrations (id, name, applied_at) values (9999, '9999-future', now())`)
+    await client.end()
+    const { of } = await doctor(env)
+    assert.equal(of('Migrations')[0]!.status, 'fail')
+    assert.match(of('Migrations')[0]!.message, /9999-future/)
+  })
+})
+
+test('before the first start the doctor changes nothing', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const parent = await temporaryFolder(t)
+  for (const DATABASE_URL of [url, '']) {
+    const { ok, of } = await doctor({ DATA_DIR: join(parent, 'data'), PORT: '0', DATABASE_URL })
+    assert.ok(ok)
+    assert.match(of('Data folder')[0]!.message, /made at the first start/)
+    assert.match(of('Master key')[0]!.message, /made at the first start/)
+  }
+  assert.deepEqual(await readdir(parent), [])
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(`select 1 from pg_tables where schemaname = 'public'`)
+  await client.end()
+  assert.equal(rows.length, 0)
+})
+
+test('the doctor names what is broken', async (t) => {
+  const folder = await temporaryFolder(t)
+
+  await t.test('a port that another program holds', async (t) => {
+    const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close().closeAllConnections())
+    const { of } = await doctor({ DATA_DIR: folder, PORT: String((server.address() as AddressInfo).port) })
+    assert.match(of('Port')[0]!.message, /taken by another program\. Stop it, or set PORT/)
+  })
+
+  await t.test('an address that this machine does not have', async () => {
+    const { of } = await doctor({ DATA_DIR: folder, HOST: '192.0.2.1' })
+    assert.match(of('Port')[0]!.message, /Set HOST/)
+  })
+
+  await t.test('a database that does not answer, without its password', async () => {
+    const { of } = await doctor({ DATA_DIR: folder, PORT: '0', DATABASE_URL: 'postgres://me:hush@127.0.0.1:9/nope' })
+    assert.deepEqual([of('PostgreSQL')[0]!.status, of('Migrations')], ['fail', []])
+    assert.match(of('PostgreSQL')[0]!.message, /127\.0\.0\.1:9\/nope .*DATABASE_URL/)
+    assert.ok(!JSON.stringify(of('PostgreSQL')).includes('hush'))
+  })
+
+  await t.test('a data folder that is a file, settings that are wrong, files that are broken', async () => {
+    const file = join(folder, 'file')
+    await writeFile(file, '')
+    assert.deepEqual((await doctor({ DATA_DIR: file, PORT: '0' })).statuses('Data folder'), ['fail'])
+    assert.deepEqual((await doctor({ PORT: 'x' })).statuses('Settings'), ['fail'])
+    await writeFile(join(folder, 'credentials.json'), '{')
+    await writeFile(join(folder, 'master.key'), 'short')
+    const broken = await doctor({ DATA_DIR: folder, PORT: '0' })
+    assert.deepEqual([...broken.statuses('Credentials'), ...broken.statuses('Master key')], ['fail', 'fail'])
+  })
+})

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startService } from './service.ts'
+
+interface Page<Row> {
+  items: Row[]
+  next_cursor: string | null
+}
+
+test('projects, keys, tokens, the audit log and nodes are managed from the command line', async (t) => {
+  const { tidings, credentials, url } = await startService(t)
+
+  await t.test('a project is created, shown, changed and listed', async () => {
+    const created = await tidings(
+      'project',
+      'create',
+      'Web shop',
+      '--id',
+      'shop',
+      '--plan',
+      'free',
+      '--events-days',
+      '7'
+    )
+    assert.equal(created.code, 0, created.stderr)
+    assert.match(created.stdout, /^Project +shop$/m)
+    assert.match(created.stdout, /^Events kept +7 days$/m)
+
+    const changed = await tidings(
+      'project',
+      'update',
+      'shop',
+      '--mode',
+      'simulator',
+      '--requests-per-second',
+      '5',
+      '--json'
+    )
+    const project = changed.json<{ mode: string; limits: object; retention: object }>()
+    assert.equal(project.mode, 'simulator')
+    assert.deepEqual(project.limits, {
+      requests_per_second: 5,
+      client_requests_per_second: 5000,
+      triggers_per_second: 10
+    })
+    assert.deepEqual(project.retention, { events_days: 7, messages_days: 90 })
+
+    const shown = await tidings('project', 'show', 'shop')
+    assert.match(shown.stdout, /^Requests +5 per second$/m)
+
+    const listed = await tidings('project', 'list')
+    assert.match(listed.stdout, /^ID +NAME +MODE +PLAN +CREATED$/m)
+    assert.match(listed.stdout, /^shop +Web shop +simulator +free +\d{4}-\d\d-\d\dT/m)
+    assert.match(listed.stdout, /^demo /m)
+  })
+
+  await t.test('a project that exists, a plan that does not and an empty change are refused', async () => {
+    const twice = await tidings('project', 'create', 'Shop', '--id', 'shop')
+    assert.equal(twice.code, 1)
+    assert.match(twice.stderr, /A project shop exists already/)
+    const plan = await tidings('project', 'create', 'X', '--plan', 'gold', '--json')
+    assert.equal(plan.code, 1)
+    const refused = JSON.parse(plan.stderr)
+    assert.equal(refused.code, 'invalid_parameter')
+    assert.match(refused.error, /plan: must be one of/)
+    assert.equal(plan.stdout, '')
+    assert.equal((await tidings('project', 'update', 'shop')).code, 2)
+    assert.equal((await tidings('project', 'update', 'shop', '--events-days', '0')).code, 2)
+    assert.equal((await tidings('project', 'show', 'nope')).code, 3)
+  })
+
+  await t.test('a key is shown once, works, is listed without its text, and is dead once revoked', async () => {
+    const created = await tidings('key', 'create', 'backend', '--kind', 'secret', '--json')
+    const { id, key } = created.json<{ id: string; key: string }>()
+    assert.match(key, /^svc_sk_/)
+    const call = () =>
+      fetch(`${url}/api/v1/users`, {
+        method: 'POST',
+        headers: { 'x-service-project-id': 'demo', 'x-service-api-key': key, 'content-type': 'application/json' },
+        body: '{"project_user_id":"ana"}'
+      })
+    assert.equal((await call()).status, 200)
+
+    const listed = await tidings('key', 'list')
+    assert.match(listed.stdout, new RegExp(`^${id} +secret +backend `, 'm'))
+    const asJson = await tidings('key', 'list', '--json')
+    assert.equal(asJson.json<Page<object>>().items.length, 3)
+    for (const secret of [key, credentials.secret_key, credentials.public_key]) {
+      assert.ok(!listed.stdout.includes(secret) && !asJson.stdout.includes(secret))
+    }
+
+    assert.match((await tidings('key', 'revoke', id)).stdout, /^Revoked the key /)
+    assert.equal((await call()).status, 401)
+    assert.equal((await tidings('key', 'revoke', id)).code, 3)
+    assert.equal((await tidings('key', 'create', 'backend')).code, 2)
+    assert.equal((await tidings('key', 'create', 'backend', '--kind', 'golden')).code, 2)
+  })
+
+  await t.test('a token is for one project or says --all-projects, and is never listed', async () => {
+    const unsaid = await tidings('token', 'create', 'deploy', '--role', 'viewer')
+    assert.equal(unsaid.code, 2)
+    assert.match(unsaid.stderr, /--project <id> or --all-projects/)
+
+    const created = await tidings('token', 'create', 'deploy', '--role', 'viewer', '--project', 'demo', '--json')
+    const { id, token, project_id } = created.json<{ id: string; token: string; project_id: string }>()
+    assert.equal(project_id, 'demo')
+    const listed = await tidings('token', 'list')
+    assert.match(listed.stdout, new RegExp(`^${id} +deploy +viewer +demo `, 'm'))
+    for (const secret of [token, credentials.admin_token]) assert.ok(!listed.stdout.includes(secret))
+
+    const forbidden = await tidings('project', 'create', 'X', '--token', token)
+    assert.equal(forbidden.code, 4)
+    assert.match(forbidden.stderr, /needs the role admin/)
+    assert.equal((await tidings('token', 'revoke', id)).code, 0)
+    const revoked = await tidings('project', 'list', '--token', token)
+    assert.equal(revoked.code, 4)
+    assert.ok(!revoked.stderr.includes(token))
+  })
+
+  await t.test('the audit log and the nodes are listed', async () => {
+    const audit = await tidings('audit', 'list')
+    assert.match(audit.stdout, /^AT +ACTOR +ACTION +TARGET +DETAILS$/m)
+    assert.match(audit.stdout, / key\.revoke /)
+    const nodes = (await tidings('nodes', '--json')).json<Page<{ role: string }>>()
+    assert.deepEqual(
+      nodes.items.map(({ role }) => role),
+      ['all']
+    )
+    assert.equal(nodes.next_cursor, null)
+  })
+
+  await t.test('lists are merged from many pages, stop at --limit, and go on from --cursor', async () => {
+    const one = (await tidings('audit', 'list', '--limit', '2', '--json')).json<Page<{ id: string }>>()
+    assert.equal(one.items.length, 2)
+    const rest = await tidings('audit', 'list', '--limit', 'all', '--cursor', one.next_cursor!, '--json')
+    const all = (await tidings('audit', 'list', '--limit', 'all', '--json')).json<Page<{ id: string }>>()
+    assert.deepEqual([...one.items, ...rest.json<Page<{ id: string }>>().items], all.items)
+    assert.equal((await tidings('audit', 'list', '--limit', '0')).code, 2)
+    assert.match((await tidings('audit', 'list', '--limit', '2')).stderr, /--limit all/)
+  })
+
+  await t.test('a project is deleted with --yes and, without a terminal, not without it', async () => {
+    const asked = await tidings('project', 'delete', 'shop')
+    assert.equal(asked.code, 2)
+    assert.match(asked.stderr, /--yes/)
+    assert.equal((await tidings('project', 'show', 'shop')).code, 0)
+    assert.deepEqual((await tidings('project', 'delete', 'shop', '--yes', '--json')).json(), { deleted: 'shop' })
+    assert.equal((await tidings('project', 'delete', 'shop', '--yes')).code, 3)
+  })
+})

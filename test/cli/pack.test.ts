@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { type Credentials, readyUrl, temporaryFolder } from './service.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const exec = promisify(execFile)
+
+test('the packed package installs into an empty folder and runs there', { timeout: 180_000 }, async (t) => {
+  const folder = await temporaryFolder(t)
+  // As an operator has them: settings of this suite would point the service elsewhere.
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data') }
+  const npm = (cwd: string, ...args: string[]) => exec('npm', args, { cwd, env, maxBuffer: 1e8 })
+
+  const { stdout } = await npm(root, 'pack', '--json', '--pack-destination', folder)
+  const files = filesIn(stdout)
+  for (const file of ['bin/tidings.js', 'dist/main.js', 'dist/cli/commands/user.js', 'migrations/0001-foundation.sql'])
+    assert.ok(files.includes(file), file)
+  assert.deepEqual(
+    files.filter((file) => /\.ts$|^(test|src|bench|scripts)\//.test(file)),
+    []
+  )
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
+  await npm(folder, 'install', `./${tarball}`, '--prefer-offline', '--no-audit', '--no-fund')
+
+  const child = spawn('npx', ['tidings', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let complaints = ''
+  child.stderr.on('data', (chunk) => {
+    complaints += chunk
+  })
+  t.after(async () => {
+    if (child.exitCode === null && child.kill()) await once(child, 'exit')
+  })
+  const url = await readyUrl(child).catch((error) => assert.fail(`${error.message}${complaints}`))
+  assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
+
+  const set = await exec('npx', ['tidings', 'user', 'set', 'ana', 'plan=premium', '--json'], { cwd: folder, env })
+  assert.deepEqual(JSON.parse(set.stdout).properties, { plan: 'premium' })
+  const credentials = JSON.parse(await readFile(join(folder, 'data/credentials.json'), 'utf8')) as Credentials
+  const read = await fetch(`${url}/api/v1/users/ana`, {
+    headers: { 'x-service-project-id': credentials.project_id, 'x-service-api-key': credentials.secret_key }
+  })
+  assert.deepEqual(await read.json(), { properties: { plan: 'premium' } })
+
+  child.kill('SIGTERM')
+  const [code] = await once(child, 'exit')
+  assert.equal(code, 0)
+})
+
+/** npm of different versions wraps what it packed in a list or in an object. */
+function filesIn(report: string): string[] {
+  const parsed = JSON.parse(report.slice(report.search(/^[[{]/m))) as object
+  const [packed] = Object.values(parsed) as { files: { path: string }[] }[]
+  return packed!.files.map(({ path }) => path)
+}

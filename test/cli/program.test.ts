@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { version } from '../../src/platform/version.ts'
+import { run } from './service.ts'
+
+const commands = [
+  ['serve'],
+  ['migrate'],
+  ['doctor'],
+  ['project'],
+  ...['create', 'list', 'show', 'update', 'delete'].map((name) => ['project', name]),
+  ...['create', 'list', 'revoke'].flatMap((name) => [
+    ['key', name],
+    ['token', name]
+  ]),
+  ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
+  ['audit', 'list'],
+  ['nodes']
+]
+
+test('every command explains itself with examples, and is in the docs', async () => {
+  const docs = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  for (const command of commands) {
+    const { code, stdout, stderr } = await run([...command, '--help'])
+    assert.deepEqual([code, stderr], [0, ''], command.join(' '))
+    assert.match(stdout, new RegExp(`^Usage: tidings ${command.join(' ')} `))
+    assert.match(stdout, /\nExamples:\n {2}\$ /)
+    assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/cli.md misses ${command.join(' ')}`)
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `too wide: ${line}`)
+  }
+})
+
+test('the help lists the commands and the exit codes, and the version is that of the package', async () => {
+  const help = await run(['--help'])
+  assert.equal(help.code, 0)
+  for (const [name] of commands) assert.match(help.stdout, new RegExp(`^ {2}${name} `, 'm'))
+  assert.match(help.stdout, /Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed/)
+  assert.equal((await run(['help', 'user'])).code, 0)
+  assert.equal((await run(['--version'])).stdout, `${version}\n`)
+})
+
+test('what is mistyped ends with 2 and a suggestion', async () => {
+  const cases: [args: string[], said: RegExp][] = [
+    [['usr'], /^Unknown command 'usr'\. Did you mean user\? See `tidings --help`\.$/m],
+    [['user', 'lst'], /Did you mean list\? See `tidings user --help`/],
+    [['user', 'list', '--limt', '3'], /Unknown option '--limt'\. Did you mean --limit\?/],
+    [['serve', '--role', 'boss'], /Allowed choices are all, api, worker/],
+    [[], /^Usage: tidings/],
+    [['key'], /^Usage: tidings key/]
+  ]
+  for (const [args, said] of cases) {
+    const { code, stdout, stderr } = await run(args)
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '))
+    assert.match(stderr, said)
+  }
+  const json = await run(['user', 'lst', '--json'])
+  assert.equal(JSON.parse(json.stderr).code, 'usage')
+})
+
+test('wrong settings end with 78 and are all named', async () => {
+  const { code, stderr } = await run(['serve'], { env: { PORT: 'x', LOG_LEVEL: 'loud' } })
+  assert.equal(code, 78)
+  assert.match(stderr, /PORT: must be .*\n.*LOG_LEVEL: must be/)
+  assert.equal((await run(['migrate'], { env: { PORT: 'x' } })).code, 78)
+})

@@ -1,34 +1,42 @@
-// Runs the suite: `node test/run.ts [file ...]`. On TEST_DATABASE_URL where it is set, else on an embedded server of its own.
+// Runs the suite, or the files given: `node test/run.ts [--external] [file ...]`.
+// On an embedded server of its own, or with --external on the one that TEST_DATABASE_URL names.
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded } from '../src/platform/db/embedded.ts'
+import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded.ts'
 
-const chosen = process.argv.slice(2)
+const external = process.argv.includes('--external')
+const chosen = process.argv.slice(2).filter((argument) => argument !== '--external')
 const files = chosen.length > 0 ? chosen : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 
-const embedded = process.env.TEST_DATABASE_URL ? undefined : await startServer()
-const url = process.env.TEST_DATABASE_URL ?? embedded!.url
+const server = external ? undefined : await startServer()
+const url = server?.url ?? process.env.TEST_DATABASE_URL
+if (!url) {
+  console.error('Set TEST_DATABASE_URL to a PostgreSQL 15 or newer whose role may create databases.')
+  process.exit(78)
+}
 
 const runner = spawn(
   process.execPath,
-  ['--test', '--test-reporter=spec', '--test-concurrency=4', '--test-timeout=120000', ...files],
+  ['--test', '--test-reporter=spec', '--test-concurrency=4', '--test-timeout=180000', ...files],
   { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: url } }
 )
-runner.on('exit', (code, signal) => {
-  process.exitCode = signal ? 1 : (code ?? 1)
-  embedded?.stop().catch(console.error)
+// Ctrl-C reaches the runner too; it ends by itself, and then so do we.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
+runner.on('exit', async (code) => {
+  await server?.stop()
+  process.exit(code ?? 1)
 })
 
-async function startServer() {
+async function startServer(): Promise<EmbeddedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
-  const server = await startEmbedded({ dataDir, say: console.error })
+  const embedded = await startEmbedded({ dataDir, say: console.error })
   return {
-    url: server.url,
-    stop: async () => {
-      await server.stop()
+    ...embedded,
+    async stop() {
+      await embedded.stop()
       await rm(dataDir, { recursive: true, force: true })
     }
   }

@@ -46,7 +46,7 @@ a:focus-visible, summary:focus-visible, button:focus-visible, [tabindex="0"]:foc
   outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px }
 main:focus { outline: none }
 code { font-family: var(--mono); font-size: 0.865em; overflow-wrap: anywhere }
-p code { display: inline-block; max-width: 100% }
+p code { display: inline-block; max-width: 100%; line-height: 1.35 }
 p code, td > code { background: var(--raised); border: 1px solid var(--line); border-radius: 4px; padding: 0.05em 0.35em }
 .skip { position: absolute; left: -100vw; background: var(--page); padding: 0.5rem 1rem; z-index: 2 }
 .skip:focus { left: 1rem; top: 1rem }
@@ -95,7 +95,6 @@ article:target h3 a { color: var(--accent) }
 .told > h4:first-child, .told > details:first-child { margin-top: 0 }
 h4 { font-size: 0.72rem; font-weight: 650; letter-spacing: 0.07em; text-transform: uppercase; color: var(--quiet); margin-bottom: 0.35rem }
 
-.scroll { overflow-x: auto }
 table { width: 100%; border-collapse: collapse; font-size: 0.86rem; line-height: 1.5 }
 thead th { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden }
 th, td { text-align: left; vertical-align: top; font-weight: 400; padding: 0.5rem 1rem 0.5rem 0; border-top: 1px solid var(--line) }
@@ -108,7 +107,7 @@ td:last-child { padding-right: 0; color: var(--quiet) }
 details:not(.contents) summary { cursor: pointer; width: fit-content; font-size: 0.72rem; font-weight: 650; letter-spacing: 0.07em;
   text-transform: uppercase; color: var(--quiet); padding: 0.15rem 0.3rem 0.15rem 0 }
 details:not(.contents) summary:hover { color: var(--text) }
-details .scroll { margin-top: 0.35rem }
+details table { margin-top: 0.35rem }
 details th[scope=row] { width: 3.5rem; font-family: var(--mono); font-size: 0.82rem; font-weight: 600 }
 details td:nth-child(2) { width: 44%; color: var(--quiet) }
 details td > code { background: none; border: 0; padding: 0; display: block }
@@ -121,9 +120,9 @@ details td > code { background: none; border: 0; padding: 0; display: block }
 .code .ok { color: #6fd7b3; font-family: var(--mono) }
 .code button { margin-left: auto; font: 500 0.74rem var(--sans); color: #c5d6d0; background: #ffffff12; border: 0; border-radius: 6px; padding: 0.3rem 0.65rem; cursor: pointer }
 .code button:hover { background: #ffffff26 }
-pre { margin: 0; padding: 0.85rem 1rem 1rem; max-height: 26rem; overflow: auto; font-size: 0.9rem; line-height: 1.6; scrollbar-width: thin; scrollbar-color: #ffffff33 transparent }
+pre { margin: 0; padding: 0.85rem 1rem 1rem; max-height: 26rem; overflow: auto; font: 0.78rem/1.75 var(--mono); scrollbar-width: thin; scrollbar-color: #ffffff33 transparent }
 .code pre:focus-visible { outline-offset: -2px }
-pre code { white-space: pre-wrap }
+pre code { font-size: inherit; white-space: pre-wrap }
 .word { display: inline-block; max-width: 100% }
 .key { color: #9cc9ff } .str { color: #a5dfb4 } .lit { color: #f3c07d }
 footer { margin-top: 4rem; padding-top: 1.5rem; border-top: 1px solid var(--line); font-size: 0.84rem; color: var(--quiet) }

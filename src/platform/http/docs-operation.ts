@@ -91,9 +91,9 @@ function errorTable(answers: (Answer & { status: number })[]): Html {
 <td>${description}</td><td>${errorBody(content)}</td></tr>`
   )
   return html`<details><summary>Errors <span class="statuses">${answers.map(({ status }) => html`<span>${status}</span> `)}</span></summary>
-<div class="scroll" tabindex="0" role="group" aria-label="Errors"><table>
+<table aria-label="Errors">
 <thead><tr><th scope="col">Status</th><th scope="col">When</th><th scope="col">Body</th></tr></thead>
-<tbody>${rows}</tbody></table></div></details>`
+<tbody>${rows}</tbody></table></details>`
 }
 
 function errorBody(content: Record<string, Content> | undefined): Html {

@@ -67,7 +67,7 @@ function introduction({ info, servers }: OpenApi): Html {
 <p class="lead">${info.summary} This installation answers at <code>${servers[0]!.url}</code>.</p>
 <div class="cards">
 <div><h2>Authentication</h2>
-<p><code>/api/v1</code> takes two headers: <code>X-Service-Project-ID</code> and <code>X-Service-API-Key</code>, with a secret key (<code>svc_sk_…</code>) that stays on your servers. <code>/manage/v1</code> takes <code>Authorization: Bearer</code> with a management token (<code>svc_at_…</code>) of the role admin, editor or viewer. With such a token, everything below <code>/api/v1</code> is also at <code>/manage/v1/projects/&lt;project_id&gt;/api/v1</code>.</p></div>
+<p><code>/api/v1</code> takes two headers: <code>X-Service-Project-ID</code> and <code>X-Service-API-Key</code>, with a secret key <code>svc_sk_…</code> that stays on your servers. <code>/manage/v1</code> takes <code>Authorization: Bearer</code> with a management token <code>svc_at_…</code> of the role admin, editor or viewer. With such a token, everything below <code>/api/v1</code> is also at <code>/manage/v1/projects/&lt;project_id&gt;/api/v1</code>.</p></div>
 <div><h2>Errors</h2>
 <p>Most errors are JSON: <code>error</code> is a sentence, <code>code</code> a word that stays the same, <code>details</code> names the fields. Where an operation answers a fixed text, the headers <code>X-Service-Error-Code</code> and <code>X-Service-Error-Detail</code> say what was wrong. An unknown path is 404, a wrong method 405 with <code>Allow</code>, a fault of the service 500.</p></div>
 <div><h2>Limits</h2>

@@ -20,7 +20,12 @@ export function docsRoutes(open: Routes<null, never>, documented: readonly Docum
 
   open.get(
     '/openapi.json',
-    { summary: 'This API as an OpenAPI document', answer: Type.Object({ openapi: Type.String({ default: '3.1.0' }) }) },
+    {
+      summary: 'This API as an OpenAPI document',
+      answer: Type.Object({
+        openapi: Type.Literal('3.1.0', { description: 'The version of OpenAPI; the rest is as it says.' })
+      })
+    },
     ({ request, reply }) => send(request, reply.type('application/json; charset=utf-8'), json())
   )
 

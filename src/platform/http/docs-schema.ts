@@ -70,9 +70,9 @@ export function fieldTable(caption: string, fields: Field[], sent: boolean): Htm
 <td>${meaning}</td></tr>`
   )
   return html`<h4>${caption}</h4>
-<div class="scroll" tabindex="0" role="group" aria-label="${caption}"><table>
+<table aria-label="${caption}">
 <thead><tr><th scope="col">Name and type</th><th scope="col">Meaning</th></tr></thead>
-<tbody>${rows}</tbody></table></div>`
+<tbody>${rows}</tbody></table>`
 }
 
 /** JSON with its parts marked for colour. */

@@ -64,8 +64,8 @@ export function exampleOfName(name: string): unknown {
   return Object.hasOwn(glossary, name) ? glossary[name]!.example : undefined
 }
 
-/** Every time on the wire has a name that ends in _at (settled for all additive endpoints). */
-export const isTime = (name: string): boolean => name.endsWith('_at')
+/** Every time on the wire has a name that ends in _at (settled for all additive endpoints), or is just called at. */
+export const isTime = (name: string): boolean => /(^|_)at$/.test(name)
 
 export const tagAbout: Record<string, string> = {
   Users: 'The people of a project and what is known about each.',

@@ -6,6 +6,11 @@
 --   later    (not ready, claim is null)    its run_at is to come. Found by jobs_later.
 --   running  (claim is not null)           run_at is the end of its lease. Found by jobs_later as well, so that one
 --                                          sweep wakes what has become due and what a dead worker left behind.
+--
+-- Measured by bench/jobs.ts on two busy cores with PostgreSQL 15: 20,000 to 30,000 trivial jobs/s from end to end,
+-- enqueue to run p50 1 to 2 ms, and the same with 1,000,000 jobs waiting for tomorrow: a claim of 200 jobs of 32 projects
+-- touches about 3,300 pages and takes 3 to 5 ms at either size. Beside a transaction that stays open, as of a backup,
+-- 150,000 ended jobs cannot be cleared away: then 6,000 jobs/s, p50 1.8 ms.
 create table jobs (
   id uuid primary key,
   name text not null,
@@ -27,6 +32,9 @@ create table jobs (
   last_error text,
   created_at timestamptz not null
 ) with (
+  -- Each job leaves two dead rows behind. Vacuum comes by number and not by share, so that many jobs for tomorrow do not
+  -- put it off, and does not rest in between. The fillfactor stays: a claim moves a job from one index to another, so no
+  -- update can keep to its page.
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_insert_scale_factor = 0,

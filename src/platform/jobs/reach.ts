@@ -9,10 +9,10 @@ export interface Reach {
 }
 
 const everMs = 1e12
-/** A thorough look at least this often, for what came late: a transaction that was open for a minute, say. */
+/** A thorough look at least this often, for what came late: a transaction that was open for a while, say. */
 const thoroughMs = 5_000
 /** What commits late or is woken late is still in reach for this long. */
-const lateMs = 60_000
+const lateMs = 3_000
 
 /**
  * While a transaction stays open somewhere, a backup for instance, PostgreSQL clears nothing away, and each look walks

@@ -21,14 +21,30 @@ const answerMs = 5_000
 export function createSession(pool: Pool, opened: (session: Session) => Promise<void>): Session {
   let client: Promise<pg.Client> | undefined
 
-  async function open(): Promise<pg.Client> {
+  function connected(): Promise<pg.Client> {
+    if (client) return client
+    const opening = open(() => forget(opening))
+    client = opening
+    opening.catch(() => forget(opening))
+    return opening
+  }
+
+  /** Only if it is still the one in use: an old connection may end after the next one was opened. */
+  function forget(which: Promise<pg.Client>): void {
+    if (client === which) client = undefined
+  }
+
+  async function open(lost: () => void): Promise<pg.Client> {
     const fresh = await pool.connect()
-    fresh.on('end', () => {
-      client = undefined
-    })
-    await send(fresh, settings)
-    await opened({ query: (statement, values) => send(fresh, statement, values), close: async () => {} })
-    return fresh
+    fresh.on('end', lost)
+    try {
+      await send(fresh, settings)
+      await opened({ query: (statement, values) => send(fresh, statement, values), close: async () => {} })
+      return fresh
+    } catch (error) {
+      fresh.end().catch(() => {})
+      throw error
+    }
   }
 
   async function send<Row>(to: pg.Client, { name, text }: Statement, values: readonly unknown[] = []): Promise<Row[]> {
@@ -39,19 +55,19 @@ export function createSession(pool: Pool, opened: (session: Session) => Promise<
       if (!isPassing(error)) throw error
       // Also when the server is only slow: the answer that is still to come would be taken for the next one's.
       to.end().catch(() => {})
-      client = undefined
-      throw new Unavailable('The database cannot answer the worker now.', { cause: error })
+      throw new Unavailable(`The database cannot answer now: ${(error as Error).message}`, { cause: error })
     }
   }
 
   return {
     async query(statement, values) {
-      client ??= open()
-      const current = await client.catch((error: unknown) => {
-        client = undefined
+      const current = connected()
+      try {
+        return await send(await current, statement, values)
+      } catch (error) {
+        if (error instanceof Unavailable) forget(current)
         throw error
-      })
-      return send(current, statement, values)
+      }
     },
     async close() {
       const current = await client?.catch(() => undefined)

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type Credentials, readyUrl, temporaryFolder } from './service.ts'
 
@@ -46,10 +47,32 @@ test('the packed package installs into an empty folder and runs there', { timeou
   })
   assert.deepEqual(await read.json(), { properties: { plan: 'premium' } })
 
+  // npm itself answers SIGTERM by ending of it, and has its shell end before us: the service must stop all the same.
   child.kill('SIGTERM')
-  const [code] = await once(child, 'exit')
-  assert.equal(code, 0)
+  await once(child, 'exit')
+  await untilGone(url)
+
+  const direct = spawn('node_modules/.bin/tidings', ['serve'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  await readyUrl(direct)
+  direct.kill('SIGTERM')
+  assert.deepEqual(await once(direct, 'exit'), [0, null])
 })
+
+async function untilGone(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const answers = await fetch(`${url}/healthz`).then(
+      () => true,
+      () => false
+    )
+    if (!answers) return
+    await sleep(100)
+  }
+  assert.fail('the service outlives npx')
+}
 
 /** npm of different versions wraps what it packed in a list or in an object. */
 function filesIn(report: string): string[] {

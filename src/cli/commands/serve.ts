@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { readConfig } from '../../platform/config.ts'
 import type { NodeRole } from '../../platform/nodes.ts'
 import { Ended } from '../exit.ts'
+import { stopWithNpx } from '../npx.ts'
 import { choice, examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
@@ -23,6 +24,7 @@ export function declare(command: Command, shell: Shell): void {
 DATABASE_URL it runs a PostgreSQL of its own in DATA_DIR.`
   )
   command.action(async (options: { role: NodeRole }) => {
+    stopWithNpx(shell.env)
     const { serve } = await import('../serve.ts')
     throw new Ended(await serve(readConfig(shell.env), options.role))
   })

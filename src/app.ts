@@ -14,6 +14,7 @@ import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { joinNodes, type NodeRole } from './platform/nodes.ts'
 import { checkMasterKey, masterKey } from './platform/secrets.ts'
+import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { eraseProjectJob, sweepJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
@@ -58,6 +59,8 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       'Connections of the pool, and requests that wait for one.',
       pool.stats
     )
+    const tracing = await openTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT)
+    opened.push(tracing.close)
     const listener = createListener(pool, log)
     opened.push(listener.close)
 
@@ -85,7 +88,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       log,
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
-      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS)]
+      jobs: [tracing.job(erasure), tracing.job(sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS))]
     })
     if (role !== 'api') {
       worker.start()
@@ -94,6 +97,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
     opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
+    tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
     docsRoutes(open, http.documented)

@@ -26,7 +26,11 @@ export function healthRoutes(
 
   open.get(
     '/readyz',
-    { summary: 'Whether it can serve: the database answers and no stop is under way', answer: Status },
+    {
+      summary: 'Whether it can serve: the database answers and no stop is under way',
+      answer: Status,
+      refusals: ['unavailable']
+    },
     async () => {
       if (stopping()) throw new Unavailable('The service is stopping.')
       await within(pingMs, pool.one(ping))
@@ -40,13 +44,19 @@ export function healthRoutes(
     () => ({ msg: 'ok' })
   )
 
-  open.get('/metrics', { summary: 'Prometheus metrics', answerType: 'text/plain' }, async ({ request, reply }) => {
-    if (metricsToken === undefined ? !loopback.test(request.ip) : !bears(request.headers.authorization, metricsToken)) {
-      throw new Refusal('forbidden', 'Metrics are read from this machine, or with METRICS_TOKEN as a bearer token.')
+  open.get(
+    '/metrics',
+    { summary: 'Prometheus metrics', answerType: 'text/plain', refusals: ['forbidden'] },
+    async ({ request, reply }) => {
+      if (
+        metricsToken === undefined ? !loopback.test(request.ip) : !bears(request.headers.authorization, metricsToken)
+      ) {
+        throw new Refusal('forbidden', 'Metrics are read from this machine, or with METRICS_TOKEN as a bearer token.')
+      }
+      reply.type(metrics.registry.contentType)
+      return metrics.registry.metrics()
     }
-    reply.type(metrics.registry.contentType)
-    return metrics.registry.metrics()
-  })
+  )
 }
 
 function bears(header: string | undefined, token: string): boolean {

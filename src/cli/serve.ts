@@ -2,6 +2,7 @@ import type { Config } from '../platform/config.ts'
 import { openDatabase } from '../platform/db/open.ts'
 import { createLog } from '../platform/log.ts'
 import type { NodeRole } from '../platform/nodes.ts'
+import { version } from '../platform/version.ts'
 import { greeting } from './greeting.ts'
 
 /** Under npm one Ctrl-C arrives twice, from the terminal and from npm: only a later second signal means "at once". */
@@ -41,12 +42,14 @@ export async function serve(config: Config, role: NodeRole): Promise<number> {
   try {
     const app = await startApp({ config, database, log, role, say })
     say(greeting(app, config))
+    log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     void database.exited.then(() => {
       log.fatal('PostgreSQL is gone for good')
       stop(1)
     })
     const code = await stopped
     await app.close()
+    log.info('stopped')
     return code
   } finally {
     await database.stop()

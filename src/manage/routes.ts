@@ -68,6 +68,16 @@ const AuditAnswer = Type.Object({
   details: Type.Record(Type.String(), Type.Unknown())
 })
 
+const NodeAnswer = Type.Object({
+  id: Type.String(),
+  role: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')]),
+  host: Type.String(),
+  pid: Type.Integer(),
+  version: Type.String(),
+  started_at: Type.String(),
+  seen_at: Type.String()
+})
+
 const wireProject = ({ createdAt, ...project }: Project) => ({ ...project, created_at: createdAt })
 const wireKey = ({ id, kind, name, prefix, created_at, last_used_at }: KeyRow) => ({
   id,
@@ -97,6 +107,7 @@ export function manageRoutes(
     '/projects',
     {
       summary: 'Create a project',
+      refusals: ['conflict'],
       access: 'installation',
       body: CreateProject,
       answer: ProjectAnswer,
@@ -206,6 +217,7 @@ export function manageRoutes(
     '/tokens',
     {
       summary: 'Create a management token; its text is only in this answer',
+      refusals: ['not_found'],
       access: 'admin',
       body: CreateToken,
       answer: Type.Object({
@@ -262,7 +274,7 @@ export function manageRoutes(
     {
       summary: 'The processes at work on this database',
       access: 'viewer',
-      answer: Type.Object({ items: Type.Array(Type.Unknown()) })
+      answer: Type.Object({ items: Type.Array(NodeAnswer) })
     },
     () => ({ items: nodes.list() })
   )

@@ -90,6 +90,7 @@ export function userManagementRoutes(manage: Routes<ManageCaller, ManageAccess>,
       access: 'editor',
       body: Type.String(),
       bodyKind: 'stream',
+      example: '{"project_user_id":"ana","properties":{"plan":"premium"}}\n',
       answer: ImportAnswer,
       unlimited: true
     },

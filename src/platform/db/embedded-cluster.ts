@@ -26,7 +26,7 @@ const major = '18'
  * command line at each start instead. The values suit a small machine.
  */
 const settings = {
-  max_connections: '100',
+  max_connections: '200',
   shared_buffers: '128MB',
   // Compiled queries and huge pages pay for long analytic queries on large machines, and cost memory on small ones.
   jit: 'off',

@@ -54,7 +54,14 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    metrics.request(request.method, request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime)
+    const { method, id, routeOptions } = request
+    const route = routeOptions.url ?? 'unknown'
+    metrics.request(method, route, reply.statusCode, reply.elapsedTime)
+    // The route, never the path: it holds ids of users.
+    log.debug(
+      { request_id: id, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered'
+    )
     done()
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))

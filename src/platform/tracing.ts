@@ -1,0 +1,76 @@
+import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { JobDefinition } from './jobs/definition.ts'
+import { version } from './version.ts'
+
+export interface Tracing {
+  /** A span for each request, under the trace of the caller where it sends one. */
+  requests(app: FastifyInstance): void
+  /** A span for each run of a job. */
+  job<Payload>(definition: JobDefinition<Payload>): JobDefinition<Payload>
+  close(): Promise<void>
+}
+
+const off: Tracing = { requests: () => {}, job: (definition) => definition, close: async () => {} }
+
+/** Spans go out only where a collector is named; otherwise not even the library is loaded. */
+export async function openTracing(endpoint: string | undefined): Promise<Tracing> {
+  if (endpoint === undefined) return off
+  const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace')
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
+  // The queue of the processor is bounded: a collector that is away costs spans, never memory.
+  const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })
+  const tracer = provider.getTracer('tidings', version)
+  const spans = new WeakMap<FastifyRequest, Span>()
+
+  return {
+    requests(app) {
+      app.addHook('onRequest', (request, _reply, done) => {
+        const options = { kind: SpanKind.SERVER, attributes: { 'http.request.method': request.method } }
+        spans.set(request, tracer.startSpan(request.method, options, callersTrace(request)))
+        done()
+      })
+      app.addHook('onResponse', (request, reply, done) => {
+        // The route, never the path: ids of users are nobody else's business.
+        const route = request.routeOptions.url ?? 'unknown'
+        const span = spans.get(request)
+        span?.updateName(`${request.method} ${route}`)
+        span?.setAttributes({
+          'http.route': route,
+          'http.response.status_code': reply.statusCode,
+          'tidings.request_id': request.id
+        })
+        if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR })
+        span?.end()
+        done()
+      })
+    },
+    job: (definition) => ({
+      ...definition,
+      async run(payload, context) {
+        const span = tracer.startSpan(`job ${definition.name}`, {
+          attributes: { 'tidings.job_id': context.jobId, 'tidings.attempt': context.attempt }
+        })
+        try {
+          await definition.run(payload, context)
+        } catch (error) {
+          span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
+          throw error
+        } finally {
+          span.end()
+        }
+      }
+    }),
+    close: () => provider.shutdown()
+  }
+}
+
+/** W3C Trace Context: version, trace, parent span, flags. */
+function callersTrace(request: FastifyRequest): Context {
+  const [, traceId, spanId, flags] =
+    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(request.headers.traceparent)) ?? []
+  if (!traceId || !spanId || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT
+  const traceFlags = Number.parseInt(flags!, 16) & TraceFlags.SAMPLED
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
+}

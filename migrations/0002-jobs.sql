@@ -7,10 +7,11 @@
 --   running  (claim is not null)           run_at is the end of its lease. Found by jobs_later as well, so that one
 --                                          sweep wakes what has become due and what a dead worker left behind.
 --
--- Measured by bench/jobs.ts on two busy cores with PostgreSQL 15: 20,000 to 30,000 trivial jobs/s from end to end,
--- enqueue to run p50 1 to 2 ms, and the same with 1,000,000 jobs waiting for tomorrow: a claim of 200 jobs of 32 projects
--- touches about 3,300 pages and takes 3 to 5 ms at either size. Beside a transaction that stays open, as of a backup,
--- 150,000 ended jobs cannot be cleared away: then 6,000 jobs/s, p50 1.8 ms.
+-- Measured by bench/jobs.ts on two shared cores with PostgreSQL 15, five runs: 20,000 to 32,000 trivial jobs/s from end
+-- to end when the machine was ours (10,000 when it was not), enqueue to run p50 1 to 2 ms. With 1,000,000 jobs waiting
+-- for tomorrow it is the same, 22,000 to 26,000 jobs/s: a claim of 200 jobs of 32 projects touches 3,300 pages and takes
+-- 3 to 5 ms at either size. Beside a transaction that stays open, as of a backup, nothing that ended can be cleared away:
+-- after 150,000 jobs the rate is down to 2,500 to 6,000 jobs/s, while a single job still runs within 2 ms.
 create table jobs (
   id uuid primary key,
   name text not null,

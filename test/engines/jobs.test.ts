@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createListener } from '../../src/platform/db/listen.ts'
 import { statement } from '../../src/platform/db/statement.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { defineJob, RetryLater } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
 import { testPool } from '../support/database.ts'
@@ -228,4 +229,37 @@ it('a worker leaves jobs alone that it does not know', async (t) => {
   await worker.idle()
   assert.equal(ran, 1)
   assert.equal(await jobRows(pool, 'test.unknown'), 50)
+})
+
+const addByHand = statement(
+  'jobs.test_add_by_hand',
+  `insert into jobs (id, name, payload, ready, run_at, attempts, created_at)
+   values ($1, $2, 'null', true, now() - interval '1 hour', $3, now())`
+)
+
+it('a job that turns up late, with a time long past, is found too', async (t) => {
+  const pool = await testPool(t)
+  let ran = 0
+  const job = defineJob<null>({ name: 'test.late', run: async () => void ran++ })
+  const worker = workerHere(t, pool, [job])
+  await jobs.add(pool, job, null)
+  await worker.idle()
+  await pool.run(addByHand, [newId(), 'test.late', 0])
+  await eventually(
+    () => ran,
+    (n) => n === 2,
+    10_000
+  )
+})
+
+it('a job that brings down every worker ends among the dead', async (t) => {
+  const pool = await testPool(t)
+  let ran = 0
+  const job = defineJob<null>({ name: 'test.poison', maxAttempts: 2, run: async () => void ran++ })
+  // As five lost workers leave it behind: two attempts and three more that were forgiven.
+  await pool.run(addByHand, [newId(), 'test.poison', 5])
+  await workerHere(t, pool, [job]).idle()
+  const [dead] = await jobs.dead(pool, 1)
+  assert.match(dead!.error, /worker was lost/)
+  assert.equal(ran, 0)
 })

@@ -60,6 +60,8 @@ export function unreachable(url: string, error: unknown): Failure {
   const { code, message } = (cause ?? {}) as NodeJS.ErrnoException
   const failure = (text: string) => new Failure(exit.unavailable, 'unreachable', text, { cause: error })
   if (code === 'ECONNREFUSED') return failure(`Nothing answers at ${url}: is \`tidings serve\` running?`)
+  // The fetch standard bars ports of old protocols, such as 6000 and 10080.
+  if (message === 'bad port') return failure(`${url} has a port that HTTP clients refuse. Serve on another one.`)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return failure(`${new URL(url).hostname} is not a name that can be found. Check the address, or the network.`)
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -25,6 +25,16 @@ async function fakeServer(t: TestContext, answer: Answer) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
+/** An address where somebody just stopped listening. */
+async function nobody(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return `http://127.0.0.1:${port}`
+}
+
 const empty: Answer = (_, response) => {
   response.setHeader('content-type', 'application/json').end('{"items":[],"next_cursor":null}')
 }
@@ -46,7 +56,7 @@ test('the service is found by options, else by variables, else by the data folde
     assert.equal((await run(['user', 'list'], { env })).code, 0)
     assert.equal((await run(['user', 'list', '--project', 'other'], { env })).code, 3)
     assert.equal((await run(['user', 'list', '--token', 'svc_at_wrong'], { env })).code, 4)
-    assert.equal((await run(['user', 'list', '--url', 'http://127.0.0.1:9'], { env })).code, 5)
+    assert.equal((await run(['user', 'list', '--url', await nobody()], { env })).code, 5)
     const wrong = { ...env, DATA_DIR: dataDir, TIDINGS_TOKEN: 'svc_at_wrong' }
     assert.equal((await run(['user', 'list'], { env: wrong })).code, 4)
     assert.equal((await run(['user', 'list', '--token', token], { env: wrong })).code, 0)
@@ -114,10 +124,11 @@ test('what goes wrong on the way is explained, and never shows the token', async
     assert.match(ran.stderr, said)
     assert.ok(!ran.stderr.includes(token))
   }
-  const closed = await fakeServer(t, empty)
-  const nobody = closed.url.replace(/\d+$/, '9')
-  const refused = await run(['project', 'list', '--url', nobody, '--token', token])
+  const refused = await run(['project', 'list', '--url', await nobody(), '--token', token])
   assert.equal(refused.code, 5)
+  assert.match(refused.stderr, /^Nothing answers at http:\S+: is `tidings serve` running\?$/m)
+  const barred = await run(['project', 'list', '--url', 'http://127.0.0.1:6000', '--token', token])
+  assert.match(barred.stderr, /port that HTTP clients refuse/)
 })
 
 test('an export that breaks off fails, and leaves no half file', async (t) => {
@@ -130,6 +141,5 @@ test('an export that breaks off fails, and leaves no half file', async (t) => {
   const ran = await run(['user', 'export', '-o', join(folder, 'out'), ...where])
   assert.equal(ran.code, 5)
   assert.match(ran.stderr, /^The connection to /)
-  const { readdir } = await import('node:fs/promises')
   assert.deepEqual(await readdir(folder), [])
 })

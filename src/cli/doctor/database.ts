@@ -1,6 +1,5 @@
 import pg from 'pg'
 import { readMigrations } from '../../platform/db/migrate.ts'
-import { counted } from '../output.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
 
 const oldest = 15
@@ -74,8 +73,6 @@ async function checkMigrations(client: pg.Client): Promise<Finding> {
   }
   const pending = known.filter(({ id }) => !rows.some((row) => row.id === id))
   if (pending.length === 0) return ok(name, `all ${rows.length} applied`)
-  return warn(
-    name,
-    `${counted(pending.length, 'is', 'are')} pending. The next start or \`tidings migrate\` applies them.`
-  )
+  const [are, them] = pending.length === 1 ? ['is', 'it'] : ['are', 'them']
+  return warn(name, `${pending.length} ${are} pending. The next start or \`tidings migrate\` applies ${them}.`)
 }

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { amount, type Cell, table } from './output.ts'
 import { type Session, tell } from './session.ts'
 import { remark } from './shell.ts'
@@ -18,8 +18,9 @@ const pageSize = 200
 /** `--limit` and `--cursor`. What can be long shows its newest part unless told; what is short shows all. */
 export function listing(command: Command, usual: number = Number.POSITIVE_INFINITY): Command {
   const told = Number.isFinite(usual) ? String(usual) : 'all'
+  const limit = new Option('--limit <count>', 'How many at most, newest first; or "all"')
   return command
-    .option('--limit <count>', `How many at most, newest first; or "all" (default: ${told})`, limitOf, usual)
+    .addOption(limit.argParser(limitOf).default(usual, told))
     .option('--cursor <cursor>', 'Go on after next_cursor of an earlier --json answer')
 }
 

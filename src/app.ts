@@ -123,7 +123,10 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const port = await http.listen(config.HOST, config.PORT)
     const baseUrl = config.PUBLIC_URL ?? `http://${reachable(config.HOST)}:${port}`
     bootstrapped.credentials.base_url = baseUrl
-    await writeCredentials(config.DATA_DIR, bootstrapped.credentials)
+    // On a read-only disk all is given by settings, and nobody needs the file.
+    await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
+      say(`Warning: ${error.message}`)
+    )
     return { baseUrl, port, bootstrapped, idle: worker.idle, close }
   } catch (error) {
     await close().catch(() => {})

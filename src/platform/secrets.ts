@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db } from './db/db.ts'
 import { statement } from './db/statement.ts'
@@ -17,10 +18,9 @@ export async function masterKey(given: Buffer | undefined, dataDir: string): Pro
   const file = join(dataDir, 'master.key')
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
-    // 'wx' fails where the file exists: two starts at once agree on one key.
-    await writeFile(file, `${randomBytes(32).toString('base64')}\n`, { flag: 'wx', mode: 0o600 })
+    await makeOnce(file, `${randomBytes(32).toString('base64')}\n`)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotUse(file, error)
+    throw cannotUse(file, error)
   }
   const key = Buffer.from(
     (
@@ -37,6 +37,17 @@ export async function masterKey(given: Buffer | undefined, dataDir: string): Pro
     )
   await chmod(file, 0o600).catch(() => {})
   return key
+}
+
+/** A link is made whole or not at all and never replaces: starts at the same time agree on one key. */
+async function makeOnce(file: string, text: string): Promise<void> {
+  if (existsSync(file)) return
+  const draft = `${file}.${randomUUID()}`
+  await writeFile(draft, text, { mode: 0o600, flush: true })
+  await link(draft, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await unlink(draft)
 }
 
 const cannotUse = (file: string, error: unknown) =>

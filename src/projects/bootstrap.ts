@@ -1,4 +1,4 @@
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../platform/config.ts'
 import type { Db } from '../platform/db/db.ts'
@@ -55,7 +55,8 @@ export async function bootstrap(
   warnAboutWeak(named, say)
   const credentials: Credentials = { ...(first && madeUp()), ...kept, ...named }
   if (first || Object.keys(named).length > 0) {
-    await writeCredentials(config.DATA_DIR, credentials)
+    const madeSome = Object.keys(credentials).some((name) => !(name in named))
+    if (first && madeSome) await writeCredentials(config.DATA_DIR, credentials)
     await ensure(projects, first ? credentials : { project_id: credentials.project_id ?? 'demo', ...named })
     await db.run(setDone, [marker, new Date().toISOString()])
   }
@@ -118,6 +119,13 @@ export async function readCredentials(dataDir: string): Promise<Credentials> {
 /** Whole or not at all: a reader never sees half a file, and the keys survive a crash. */
 export async function writeCredentials(dataDir: string, credentials: Credentials): Promise<void> {
   const file = fileIn(dataDir)
-  await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true })
-  await rename(`${file}.new`, file)
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true })
+    await rename(`${file}.new`, file)
+  } catch (error) {
+    throw new OperatorError(
+      `${file} cannot be written: ${(error as Error).message}. Make DATA_DIR a folder that this user may write to.`
+    )
+  }
 }

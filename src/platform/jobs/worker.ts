@@ -58,6 +58,7 @@ export function createWorker(options: WorkerOptions): Worker {
   let ended: Run[] = []
   /** Whether there may be ready jobs. It is put down when a claim comes back empty. */
   let hinted = true
+  let claiming = false
   let from = ''
   const readyReach = createReach()
   const laterReach = createReach()
@@ -96,9 +97,9 @@ export function createWorker(options: WorkerOptions): Worker {
       renewAt = nowMs() + renewMs
       await renew(session, [...runs])
     }
-    if (state !== 'working') return
-    if (nowMs() >= sweepAt) await sweep()
-    if (hinted && runs.size < concurrency) await claim()
+    if (state === 'working' && nowMs() >= sweepAt) await sweep()
+    // Asked once more: the stop may have come meanwhile, and would not wait for a claim that begins after it.
+    if (state === 'working' && hinted && runs.size < concurrency) await claim()
   }
 
   async function record(): Promise<void> {
@@ -140,7 +141,10 @@ export function createWorker(options: WorkerOptions): Worker {
     hinted = false
     const backMs = readyReach.lookBackMs()
     const values = [token, nodeId, wanted, from, lanes, names, leases, backMs]
-    const claimed = await session.query<Claimed>(store.claim, values)
+    claiming = true
+    const claimed = await session.query<Claimed>(store.claim, values).finally(() => {
+      claiming = false
+    })
     hinted ||= claimed.length > 0 || from !== ''
     if (!hinted) readyReach.clear(sentAt, backMs)
     // Where not every project could be served, the next claim goes on after the last one that was. U+0001 is the least
@@ -198,7 +202,9 @@ export function createWorker(options: WorkerOptions): Worker {
       if (state !== 'working') return
       state = 'stopping'
       bell.ring()
-      await until(() => runs.size === 0, deadlineMs)
+      await until(() => runs.size === 0 && !claiming, deadlineMs)
+      // What a claim under way brings must be given back as well.
+      await until(() => !claiming, handOverMs)
       const rest = [...runs].filter((run) => !run.outcome && !run.completed && !run.lost)
       for (const run of rest) {
         run.outcome = released

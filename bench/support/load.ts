@@ -1,0 +1,100 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export interface Measured {
+  perSecond: number
+  p99Ms: number
+  /** Of the measured process, user and system together. */
+  cpuMicrosPerRequest: number
+  failed: number
+}
+
+export interface Started {
+  child: ChildProcess
+  url: string
+}
+
+/** Starts a program that prints "is ready at <url>". */
+export async function start(command: string, args: string[], env: Record<string, string> = {}): Promise<Started> {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  process.on('exit', () => child.kill('SIGKILL'))
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stdout!.on('data', (chunk) => {
+      text += chunk
+      const found = /is ready at (\S+)/.exec(text)?.[1]
+      if (found) resolve(found)
+    })
+    child.on('exit', (code) => reject(new Error(`${command} ${args.join(' ')} ended with ${code}`)))
+  })
+  return { child, url }
+}
+
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await gone
+}
+
+/** CPU time of a process so far, in microseconds. */
+function cpuMicros(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * 10_000
+}
+
+export interface Load {
+  url: string
+  path: string
+  method?: string
+  headers: Record<string, string>
+  /** Lua expression of the body; `n` is a number drawn from `users`. */
+  body: string
+  users: number
+  connections: number
+  seconds: number
+}
+
+/** Drives wrk, a light load client in C, with a body that changes at every request. */
+export async function wrk(pid: number, load: Load, script: string): Promise<Measured> {
+  writeFileSync(
+    script,
+    `wrk.method = '${load.method ?? 'POST'}'
+${Object.entries(load.headers)
+  .map(([name, value]) => `wrk.headers['${name}'] = '${value}'`)
+  .join('\n')}
+local seeded = false
+request = function()
+  if not seeded then math.randomseed(os.time() + tonumber(tostring({}):match('0x(%x+)'), 16) % 100000) seeded = true end
+  local n = math.random(1, ${load.users})
+  return wrk.format(nil, nil, nil, ${load.body})
+end
+done = function(summary, latency)
+  io.write(string.format('RESULT %d %d %f %d\\n', summary.requests, summary.duration, latency:percentile(99) / 1000,
+    summary.errors.status + summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout))
+end
+`
+  )
+  const before = cpuMicros(pid)
+  const { stdout } = await run('wrk', [
+    '-t1',
+    `-c${load.connections}`,
+    `-d${load.seconds}s`,
+    '-s',
+    script,
+    load.url + load.path
+  ])
+  const cpu = cpuMicros(pid) - before
+  const [, requests, micros, p99, failed] = /RESULT (\d+) (\d+) ([\d.]+) (\d+)/.exec(stdout)!
+  return {
+    perSecond: (Number(requests) / Number(micros)) * 1e6,
+    p99Ms: Number(p99),
+    cpuMicrosPerRequest: cpu / Number(requests),
+    failed: Number(failed)
+  }
+}
+
+export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!

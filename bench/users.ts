@@ -1,0 +1,180 @@
+// Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
+//   node bench/users.ts [--seconds 5] [--rounds 3] [--parse]
+// On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { startEmbedded } from '../src/platform/db/embedded.ts'
+import { type Measured, median, type Started, start, stop, wrk } from './support/load.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '5' },
+    rounds: { type: 'string', default: '3' },
+    parse: { type: 'boolean', default: false }
+  }
+})
+const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
+const users = 100_000
+const connections = 64
+const run = promisify(execFile)
+const root = resolve(import.meta.dirname, '..')
+const folder = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+
+const body = `'{"project_user_id":"user-' .. n .. '","properties":{"plan":"premium","age":' .. (n % 90) .. ',"vip":true}}'`
+
+async function benchEngine(name: string, url: string): Promise<void> {
+  const dataDir = join(folder, `data-${name}`)
+  const tidings = await start(process.execPath, [join(root, 'bin/tidings.js'), 'serve'], {
+    DATABASE_URL: url,
+    DATA_DIR: dataDir,
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    MASTER_KEY: Buffer.alloc(32).toString('base64')
+  })
+  const credentials = JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8'))
+  const unlimited = await fetch(`${tidings.url}/manage/v1/projects/demo`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${credentials.admin_token}`, 'content-type': 'application/json' },
+    body: '{"limits":{"requests_per_second":0}}'
+  })
+  if (!unlimited.ok) throw new Error(`the limit was not lifted: ${unlimited.status}`)
+  const naive = await start(process.execPath, [join(root, 'bench/peers/naive.ts'), url])
+  const parse = values.parse ? await startParse(url) : undefined
+
+  const keys = {
+    'X-Service-Project-ID': 'demo',
+    'X-Service-API-Key': credentials.secret_key,
+    'Content-Type': 'application/json'
+  }
+  const over =
+    (target: Started, path: string, headers: Record<string, string>, text = body) =>
+    () =>
+      wrk(
+        target.child.pid!,
+        { url: target.url, path, headers, body: text, users, connections, seconds },
+        join(folder, 'load.lua')
+      )
+
+  const contestants: [string, () => Promise<Measured>][] = [
+    ['pgbench, 32 clients', () => pgbench(url)],
+    ['naive Fastify + pg', over(naive, '/api/v1/users', keys)],
+    ['Tidings', over(tidings, '/api/v1/users', keys)],
+    ...(parse
+      ? [
+          [
+            'Parse Server 9',
+            over(parse, '/parse/classes/Member', {
+              'X-Parse-Application-Id': 'bench',
+              'X-Parse-Master-Key': 'bench',
+              'Content-Type': 'application/json'
+            })
+          ] as [string, () => Promise<Measured>]
+        ]
+      : [])
+  ]
+  const results = new Map<string, Measured[]>(contestants.map(([who]) => [who, []]))
+  for (let round = 0; round < rounds + 1; round += 1) {
+    // The first round warms caches and compilers up and is not counted.
+    for (const [who, measure] of contestants) {
+      const measured = await measure()
+      if (round > 0) results.get(who)!.push(measured)
+    }
+  }
+  report(name, results)
+  console.log(`idle memory of Tidings' process: ${Math.round(rss(tidings.child.pid!) / 1024)} MB`)
+  await Promise.all([tidings, naive, ...(parse ? [parse] : [])].map(({ child }) => stop(child)))
+}
+
+function report(engine: string, results: Map<string, Measured[]>): void {
+  const base = median(results.get('pgbench, 32 clients')!.map((each) => each.perSecond))
+  console.log(
+    `\n${engine}: upserts of one user a request, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`
+  )
+  console.log(
+    `${'who'.padEnd(22)}${'upserts/s'.padStart(10)}${'of pgbench'.padStart(12)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(8)}${'failed'.padStart(8)}`
+  )
+  for (const [who, all] of results) {
+    const of = (field: keyof Measured) => median(all.map((each) => each[field]))
+    console.log(
+      `${who.padEnd(22)}${of('perSecond').toFixed(0).padStart(10)}${(of('perSecond') / base).toFixed(2).padStart(12)}` +
+        `${of('p99Ms').toFixed(1).padStart(9)}${of('cpuMicrosPerRequest').toFixed(0).padStart(8)}${of('failed').toFixed(0).padStart(8)}`
+    )
+  }
+  const rate = (who: string) => median(results.get(who)!.map((each) => each.perSecond))
+  console.log(
+    `Tidings is ${(rate('Tidings') / rate('naive Fastify + pg')).toFixed(2)} times the naive service and ${(rate('Tidings') / base).toFixed(2)} of pgbench`
+  )
+}
+
+/** The same single-row upsert, straight into the database. */
+async function pgbench(url: string): Promise<Measured> {
+  const script = join(folder, 'upsert.sql')
+  writeFileSync(
+    script,
+    `\\set n random(1, ${users})
+insert into naive_users (project_id, project_user_id, properties) values ('demo', 'user-' || :n, '{"plan": "premium", "age": 31, "vip": true}')
+on conflict (project_id, project_user_id) do update set properties = naive_users.properties || excluded.properties, updated_at = now() returning properties;
+`
+  )
+  const target = new URL(url)
+  const { stdout } = await run(
+    'pgbench',
+    [
+      '-n',
+      '-M',
+      'prepared',
+      '-c32',
+      '-j2',
+      `-T${seconds}`,
+      '-f',
+      script,
+      '-h',
+      target.searchParams.get('host') ?? target.hostname,
+      '-p',
+      target.port || '5432',
+      '-U',
+      target.username,
+      target.pathname.slice(1)
+    ],
+    {
+      env: { ...process.env, PGPASSWORD: target.password }
+    }
+  )
+  return {
+    perSecond: Number(/tps = ([\d.]+)/.exec(stdout)![1]),
+    p99Ms: Number.NaN,
+    cpuMicrosPerRequest: Number.NaN,
+    failed: 0
+  }
+}
+
+async function startParse(url: string) {
+  const home = join(folder, 'parse')
+  await run('mkdir', ['-p', home])
+  writeFileSync(join(home, 'package.json'), '{"private":true}')
+  console.log('installing Parse Server…')
+  await run('npm', ['install', '--no-audit', '--no-fund', '--save-exact', 'parse-server@9.10.0', 'express@5'], {
+    cwd: home
+  })
+  const database = new URL(url)
+  database.pathname = '/parse_bench'
+  const { default: pg } = await import('pg')
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  await client.query('drop database if exists parse_bench with (force)')
+  await client.query('create database parse_bench')
+  await client.end()
+  return start(process.execPath, [join(root, 'bench/peers/parse.js'), home, database.href, '18337'])
+}
+
+const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
+
+const server = await startEmbedded({ dataDir: join(folder, 'embedded'), say: console.error })
+await benchEngine('embedded', server.url)
+await server.stop()
+if (process.env.BENCH_DATABASE_URL) await benchEngine('external', process.env.BENCH_DATABASE_URL)
+process.exit(0)

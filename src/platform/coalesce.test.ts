@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createCoalescer } from './coalesce.ts'
+import { Unavailable } from './errors.ts'
+import type { ProjectId } from './ids.ts'
+
+const one = 'one' as ProjectId
+const two = 'two' as ProjectId
+const dataFault = () => Object.assign(new Error('bad row'), { code: '22P05' })
+const tick = () => new Promise((resolve) => setTimeout(resolve, 2))
+
+describe('coalesced writes', () => {
+  it('that come together go in one statement, and each caller gets its own answer', async () => {
+    const batches: string[][] = []
+    const writes = createCoalescer<string, string>(async (_project, batch) => {
+      batches.push(batch)
+      return batch.map((write) => `${write}!`)
+    })
+    const answers = await Promise.all(['a', 'b', 'c'].map((key) => writes.write(one, key, key)))
+    assert.deepEqual(answers, ['a!', 'b!', 'c!'])
+    assert.deepEqual(batches, [['a', 'b', 'c']])
+  })
+
+  it('of two projects never share a statement', async () => {
+    const seen: [string, string[]][] = []
+    const writes = createCoalescer<string, string>(async (project, batch) => {
+      seen.push([project, batch])
+      return batch
+    })
+    await Promise.all([writes.write(one, 'k', 'x'), writes.write(two, 'k', 'y'), writes.write(one, 'l', 'z')])
+    assert.deepEqual(seen, [
+      ['one', ['x', 'z']],
+      ['two', ['y']]
+    ])
+  })
+
+  it('of one key stay in order and never overlap, however slow a statement is', async () => {
+    const running = new Set<string>()
+    const done: number[] = []
+    const writes = createCoalescer<{ key: string; number: number }, number>(async (_project, batch) => {
+      for (const { key } of batch) {
+        assert.ok(!running.has(key), 'a key is at the database once')
+        running.add(key)
+      }
+      await tick()
+      for (const { key, number } of batch) {
+        running.delete(key)
+        if (key === 'hot') done.push(number)
+      }
+      return batch.map(({ number }) => number)
+    })
+    const all = Array.from({ length: 30 }, (_, number) => {
+      const key = number % 3 === 0 ? `cold${number}` : 'hot'
+      return writes.write(one, key, { key, number })
+    })
+    await Promise.all(all)
+    assert.deepEqual(
+      done,
+      done.toSorted((a, b) => a - b)
+    )
+    assert.equal(done.length, 20)
+  })
+
+  it('a row that the database refuses fails alone', async () => {
+    const writes = createCoalescer<string, string>(async (_project, batch) => {
+      if (batch.includes('bad')) throw dataFault()
+      return batch
+    })
+    const outcomes = await Promise.allSettled(['a', 'bad', 'c'].map((key) => writes.write(one, key, key)))
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled']
+    )
+  })
+
+  it('a database that is away fails them all, once, and later ones go on', async () => {
+    let tries = 0
+    const writes = createCoalescer<string, string>(async (_project, batch) => {
+      tries += 1
+      if (tries === 1) throw new Unavailable('away')
+      return batch
+    })
+    const outcomes = await Promise.allSettled(['a', 'b'].map((key) => writes.write(one, key, key)))
+    assert.ok(outcomes.every(({ status }) => status === 'rejected'))
+    assert.equal(tries, 1)
+    assert.equal(await writes.write(one, 'a', 'again'), 'again')
+  })
+
+  it('past a bound are refused instead of gathered', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const writes = createCoalescer<number, number>(async (_project, batch) => {
+      await promise
+      return batch
+    })
+    const all = Array.from({ length: 21_500 }, (_, number) => writes.write(one, String(number), number))
+    const settled = Promise.allSettled(all)
+    await tick()
+    resolve()
+    const refused = (await settled).filter(({ status }) => status === 'rejected')
+    assert.ok(refused.length > 0 && refused.length <= 1_500)
+    assert.ok(refused.every((outcome) => (outcome as PromiseRejectedResult).reason instanceof Unavailable))
+  })
+})

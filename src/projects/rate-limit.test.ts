@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createRateLimits } from './rate-limit.ts'
+
+function limits(nodes = 1) {
+  const clock = { now: 1_800_000_000_000 }
+  const rates = createRateLimits(
+    () => nodes,
+    () => clock.now
+  )
+  const allowed = (limit: number, times: number) =>
+    Array.from({ length: times }, () => rates.take('p', limit)).filter((each) => each.allowed).length
+  return { clock, rates, allowed }
+}
+
+describe('a token bucket', () => {
+  it('grants a second at once, then what time brings', () => {
+    const { clock, allowed } = limits()
+    assert.equal(allowed(10, 20), 10)
+    clock.now += 300
+    assert.equal(allowed(10, 20), 3)
+    clock.now += 60_000
+    assert.equal(allowed(10, 20), 10, 'it never holds more than a second')
+  })
+
+  it('tells when to come back and when it is full again', () => {
+    const { clock, rates } = limits()
+    for (let index = 0; index < 2; index += 1) rates.take('p', 2)
+    const refused = rates.take('p', 2)
+    assert.deepEqual([refused.allowed, refused.limit, refused.remaining, refused.retryAfterSeconds], [false, 2, 0, 1])
+    assert.equal(refused.resetAt, clock.now / 1000 + 1)
+  })
+
+  it('is shared by the nodes alive, and a node grants at least one request', () => {
+    assert.equal(limits(4).allowed(40, 100), 10)
+    assert.equal(limits(5).allowed(1, 100), 1)
+  })
+
+  it('does not move when the clock goes back', () => {
+    const { clock, allowed } = limits()
+    assert.equal(allowed(5, 10), 5)
+    clock.now -= 10_000
+    assert.equal(allowed(5, 10), 0)
+  })
+
+  it('of 0 is no limit', () => assert.equal(limits().allowed(0, 1000), 1000))
+})

@@ -54,7 +54,7 @@ test('it is durable, private, knows Unicode, and other databases are reached by 
     server_encoding: 'UTF8',
     listen_addresses: '',
     jit: 'off',
-    max_connections: '100',
+    max_connections: '200',
     shared_buffers: '128MB',
     TimeZone: 'UTC'
   }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { openDatabase } from '../../src/platform/db/open.ts'
-import { emptyDatabase, serverUrl } from '../support/database.ts'
+import { statement } from '../../src/platform/db/statement.ts'
+import { Unavailable } from '../../src/platform/errors.ts'
+import { asServer, emptyDatabase, testPool } from '../support/database.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { databaseProxy } from '../support/proxy.ts'
 import { eventually, startService } from '../support/service.ts'
@@ -80,6 +82,22 @@ describe('a database that is away at the start', () => {
       }
     )
     assert.ok(said.length >= 1 && said.every((line) => !line.includes('secret')))
-    assert.ok(serverUrl())
+  })
+})
+
+describe('a connection that is lost in the middle of a transaction', () => {
+  it('fails that transaction and not the process', async (t) => {
+    const pool = await testPool(t)
+    const pid = statement('test.pid', 'select pg_backend_pid() as pid')
+    await assert.rejects(
+      pool.transaction(async (tx) => {
+        const { pid: backend } = (await tx.one<{ pid: number }>(pid))!
+        await asServer((client) => client.query('select pg_terminate_backend($1)', [backend]))
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        await tx.one(pid)
+      }),
+      Unavailable
+    )
+    assert.ok(await pool.one(pid), 'the pool goes on')
   })
 })

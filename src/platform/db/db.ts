@@ -47,6 +47,11 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
     async transaction(work) {
       const client = await pool.connect().catch(fail)
       let broken: Error | undefined
+      // Between two statements a lost connection is an event, and one that nobody hears would end the process.
+      const lost = (error: Error) => {
+        broken = error
+      }
+      client.on('error', lost)
       try {
         await client.query('begin')
         const result = await work(runner((config) => client.query(config)))
@@ -59,6 +64,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
         })
         return fail(error)
       } finally {
+        client.off('error', lost)
         client.release(broken)
       }
     },

@@ -3,10 +3,13 @@ import { randomFillSync } from 'node:crypto'
 /** A project's id. Every store function takes one, so that no statement forgets its tenant. */
 export type ProjectId = string & { readonly __brand: 'ProjectId' }
 
-const random = new Uint8Array(16)
+/** Random bytes are drawn for many ids at once: a call into the system for each one cost more than the id. */
+const random = new Uint8Array(8 * 512)
+let drawn = random.length
 const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 let lastMs = 0
+let lastTime = ''
 let sequence = 0
 
 /**
@@ -14,21 +17,27 @@ let sequence = 0
  * the 12 bits after the time count up inside a millisecond and borrow from the next one when they run out.
  */
 export function newId(nowMs: number = Date.now()): string {
-  if (nowMs > lastMs) {
-    lastMs = nowMs
-    sequence = 0
-  } else if (++sequence > 0xfff) {
-    lastMs += 1
-    sequence = 0
+  if (nowMs > lastMs) startMillisecond(nowMs)
+  else if (++sequence > 0xfff) startMillisecond(lastMs + 1)
+  if (drawn === random.length) {
+    randomFillSync(random)
+    drawn = 0
   }
-  randomFillSync(random)
-  const h = (index: number) => hex[random[index]!]!
-  const time = lastMs.toString(16).padStart(12, '0')
-  const variant = hex[0x80 | (random[8]! & 0x3f)]!
+  const at = drawn
+  drawn += 8
+  const h = (index: number) => hex[random[at + index]!]!
+  const variant = hex[0x80 | (random[at]! & 0x3f)]!
   return (
-    `${time.slice(0, 8)}-${time.slice(8)}-7${sequence.toString(16).padStart(3, '0')}-${variant}${h(9)}-` +
-    `${h(10)}${h(11)}${h(12)}${h(13)}${h(14)}${h(15)}`
+    `${lastTime}-7${hex[sequence >> 8]![1]}${hex[sequence & 0xff]}-${variant}${h(1)}-` +
+    `${h(2)}${h(3)}${h(4)}${h(5)}${h(6)}${h(7)}`
   )
+}
+
+function startMillisecond(milliseconds: number): void {
+  const time = milliseconds.toString(16).padStart(12, '0')
+  lastMs = milliseconds
+  lastTime = `${time.slice(0, 8)}-${time.slice(8)}`
+  sequence = 0
 }
 
 /** The least id of a millisecond: ids carry their time, so this bounds everything older. */

@@ -1,27 +1,26 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-const labels = ['method', 'route', 'status'] as const
+/** Counts the answers of one route. */
+export type RouteMeter = (status: number, milliseconds: number) => void
+
+interface RouteCounts {
+  method: string
+  route: string
+  byStatus: Map<number, number>
+  /** Answers by the first bound they were within; the last is for those beyond all. */
+  byBound: number[]
+  seconds: number
+}
+
+const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 100]
 
 /** What operators watch, in Prometheus' form. Labels are routes, never paths: an id must not become a time series. */
 export function createMetrics() {
   const registry = new Registry()
   // Memory, CPU and event loop lag of the process.
   collectDefaultMetrics({ register: registry })
-  const requests = new Counter({
-    name: 'tidings_http_requests_total',
-    help: 'Requests answered, by route and status.',
-    labelNames: labels,
-    registers: [registry]
-  })
-  const durations = new Histogram({
-    name: 'tidings_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its answer.',
-    labelNames: ['method', 'route'] as const,
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 100],
-    registers: [registry]
-  })
   const batches = new Histogram({
     name: 'tidings_coalesced_writes',
     help: 'Writes that went to the database in one statement.',
@@ -29,29 +28,80 @@ export function createMetrics() {
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
     registers: [registry]
   })
+  const routes: RouteCounts[] = []
+  registry.registerMetric(requestsTotal(routes) as unknown as Metric)
+  registry.registerMetric(requestDurations(routes) as unknown as Metric)
 
   return {
     registry,
-    request(method: string, route: string, status: number, milliseconds: number): void {
-      requests.inc({ method, route, status })
-      durations.observe({ method, route }, milliseconds / 1000)
+    /** Plain numbers that are shaped for Prometheus when it asks: its own client looks the labels up at every answer. */
+    route(method: string, route: string): RouteMeter {
+      const counts: RouteCounts = {
+        method,
+        route,
+        byStatus: new Map(),
+        byBound: new Array(bounds.length + 1).fill(0),
+        seconds: 0
+      }
+      routes.push(counts)
+      return (status, milliseconds) => {
+        const seconds = milliseconds / 1000
+        counts.byStatus.set(status, (counts.byStatus.get(status) ?? 0) + 1)
+        counts.seconds += seconds
+        let index = 0
+        while (index < bounds.length && seconds > bounds[index]!) index += 1
+        counts.byBound[index]! += 1
+      }
     },
     coalesced(kind: string, writes: number): void {
       batches.observe({ kind }, writes)
     },
     /** A gauge read when it is scraped. */
-    gauge(name: string, help: string, read: () => Record<string, number> | number, label = 'state'): void {
+    gauge(name: string, help: string, read: () => Record<string, number>, label = 'state'): void {
       new Gauge({
         name,
         help,
         labelNames: [label],
         registers: [registry],
         collect() {
-          const value = read()
-          if (typeof value === 'number') this.set(value)
-          else for (const [state, count] of Object.entries(value)) this.set({ [label]: state }, count)
+          for (const [state, count] of Object.entries(read())) this.set({ [label]: state }, count)
         }
       })
     }
   }
 }
+
+function requestsTotal(routes: RouteCounts[]) {
+  const values = () =>
+    routes.flatMap(({ method, route, byStatus }) =>
+      [...byStatus].map(([status, value]) => ({ labels: { method, route, status }, value }))
+    )
+  return shaped('tidings_http_requests_total', 'Requests answered, by route and status.', 'counter', values)
+}
+
+function requestDurations(routes: RouteCounts[]) {
+  const name = 'tidings_http_request_duration_seconds'
+  const values = () =>
+    routes.flatMap(({ method, route, byBound, seconds }) => {
+      const labels = { method, route }
+      let count = 0
+      const buckets = byBound.map((answers, index) => {
+        count += answers
+        return { metricName: `${name}_bucket`, labels: { le: bounds[index] ?? '+Inf', ...labels }, value: count }
+      })
+      if (count === 0) return []
+      return [
+        ...buckets,
+        { metricName: `${name}_sum`, labels, value: seconds },
+        { metricName: `${name}_count`, labels, value: count }
+      ]
+    })
+  return shaped(name, 'Time from the arrival of a request to the end of its answer.', 'histogram', values)
+}
+
+/** As a registry wants it: `get` is called at every scrape. */
+const shaped = (name: string, help: string, type: string, values: () => object[]) => ({
+  name,
+  get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }),
+  reset: () => {}
+})

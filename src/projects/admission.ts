@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Credentials, KnownToken } from './credentials.ts'
+import type { Credentials, KnownKey, KnownToken } from './credentials.ts'
 import type { Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
@@ -32,15 +32,22 @@ const tokenLimit = 1_000
 const invalidKey = () => new Refusal('invalid_api_key', 'Invalid API key')
 
 export function createAdmission(credentials: Credentials, limits: RateLimits) {
-  async function byKey(request: FastifyRequest, reply: FastifyReply, access: ApiAccess = 'secret'): Promise<ApiCaller> {
+  function byKey(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    access: ApiAccess = 'secret'
+  ): ApiCaller | Promise<ApiCaller> {
     const projectId = header(request, 'x-service-project-id')
     if (!projectId) throw new Refusal('missing_project_id', 'Missing project id')
     const text = header(request, 'x-service-api-key')
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
-    const key = await credentials.key(text)
-    if (!key || key.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')) throw invalidKey()
-    spend(reply, limits, key.project, key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second')
-    return { project: key.project, actor: `key ${key.id}` }
+    const admit = (key: KnownKey | undefined): ApiCaller => {
+      if (!key || key.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')) throw invalidKey()
+      spend(reply, limits, key.project, key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second')
+      return { project: key.project, actor: `key ${key.id}` }
+    }
+    const key = credentials.key(text)
+    return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
   async function byToken(request: FastifyRequest, access: ManageAccess = 'admin'): Promise<ManageCaller> {
@@ -101,9 +108,9 @@ function spend(
 }
 
 function show(reply: FastifyReply, allowance: Allowance): void {
-  reply.header('x-ratelimit-limit', allowance.limit)
-  reply.header('x-ratelimit-remaining', allowance.remaining)
-  reply.header('x-ratelimit-reset', allowance.resetAt)
+  reply.header('x-ratelimit-limit', String(allowance.limit))
+  reply.header('x-ratelimit-remaining', String(allowance.remaining))
+  reply.header('x-ratelimit-reset', String(allowance.resetAt))
   if (allowance.allowed) return
   reply.header('retry-after', allowance.retryAfterSeconds)
   throw new Refusal('rate_limited', 'Too Many Requests')

@@ -17,8 +17,10 @@ export interface KnownKey {
 
 export interface KnownToken extends store.TokenRow {}
 
+/** A look-up under way, and its answer once it is there. */
 interface Cached<Found> {
-  found: Promise<Found | undefined>
+  pending: Promise<Found | undefined>
+  known?: { found: Found | undefined }
   expiresAtMs: number
 }
 
@@ -68,26 +70,30 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
 
   return {
     forget,
-    async key(text: string): Promise<KnownKey | undefined> {
-      const known = await remembered(keys, hashOf(text), async (hash) => {
-        const row = await store.findKey(pool, hash)
-        if (!row || !timingSafeEqual(row.hash, hash)) return undefined
-        const project = await findProject(row.project_id)
-        return project && { id: row.id, kind: row.kind, project }
-      })
-      if (known) used.keys.add(known.id)
-      return known
+    /** Answers at once, without a promise, when the key was looked up a moment ago. */
+    key(text: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+      return noted(
+        used.keys,
+        remembered(keys, hashOf(text), async (hash) => {
+          const row = await store.findKey(pool, hash)
+          if (!row || !timingSafeEqual(row.hash, hash)) return undefined
+          const project = await findProject(row.project_id)
+          return project && { id: row.id, kind: row.kind, project }
+        })
+      )
     },
     async token(text: string): Promise<KnownToken | undefined> {
-      const known = await remembered(tokens, hashOf(text), async (hash) => {
-        const row = await store.findToken(pool, hash)
-        return row && timingSafeEqual(row.hash, hash) ? row : undefined
-      })
-      if (known) used.tokens.add(known.id)
-      return known
+      return noted(
+        used.tokens,
+        remembered(tokens, hashOf(text), async (hash) => {
+          const row = await store.findToken(pool, hash)
+          return row && timingSafeEqual(row.hash, hash) ? row : undefined
+        })
+      )
     },
-    project: (id: Project['id']): Promise<Project | undefined> =>
-      remembered(projects, Buffer.from(id), () => findProject(id)),
+    async project(id: Project['id']): Promise<Project | undefined> {
+      return remembered(projects, Buffer.from(id), () => findProject(id))
+    },
     async close(): Promise<void> {
       clearInterval(flushTimer)
       await flushUsed()
@@ -95,19 +101,32 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
   }
 }
 
+type Soon<Found> = Found | undefined | Promise<Found | undefined>
+
 function remembered<Found>(
   cache: Map<string, Cached<Found>>,
   name: Buffer,
   find: (name: Buffer) => Promise<Found | undefined>
-): Promise<Found | undefined> {
+): Soon<Found> {
   const key = name.toString('latin1')
   const nowMs = Date.now()
   const cached = cache.get(key)
-  if (cached && cached.expiresAtMs > nowMs) return cached.found
-  const found = find(name)
+  if (cached && cached.expiresAtMs > nowMs) return cached.known ? cached.known.found : cached.pending
+  const fresh: Cached<Found> = { pending: find(name), expiresAtMs: nowMs + believedMs }
   if (cache.size >= maxCached) cache.clear()
-  cache.set(key, { found, expiresAtMs: nowMs + believedMs })
-  // A failed look-up is not an answer.
-  found.catch(() => cache.delete(key))
+  cache.set(key, fresh)
+  fresh.pending.then(
+    (found) => {
+      fresh.known = { found }
+    },
+    () => cache.delete(key) // A failed look-up is not an answer.
+  )
+  return fresh.pending
+}
+
+/** Remembers for the next flush that a credential was used. */
+function noted<Found extends { id: string }>(used: Set<string>, found: Soon<Found>): Soon<Found> {
+  if (found instanceof Promise) return found.then((known) => noted(used, known) as Found | undefined)
+  if (found) used.add(found.id)
   return found
 }

@@ -34,7 +34,7 @@ export function checkProperties(properties: unknown): Properties {
   }
   const names = Object.keys(properties)
   if (names.length > maxProperties) throw tooLarge()
-  let bytes = 1 + Math.max(1, names.length)
+  let longest = 0
   for (const name of names) {
     if (name === '' || longerThan(name, maxNameLength)) {
       throw refuse('properties', `names must be 1 to ${maxNameLength} characters`)
@@ -44,10 +44,24 @@ export function checkProperties(properties: unknown): Properties {
     if (typeof value === 'string' ? !isStorable(value) : !isScalar(value)) {
       throw refuse(`properties.${name}`, 'must be a string, a finite number, a boolean or null')
     }
-    bytes += Buffer.byteLength(JSON.stringify(name)) + 1 + valueBytes(value as PropertyValue)
+    longest += name.length + (typeof value === 'string' ? value.length : longestNumber)
   }
-  if (bytes > maxPropertiesBytes) throw tooLarge()
+  // No character takes more than 6 bytes (\u001f), so only what may be too large is measured.
+  if (longest * 6 + names.length * 6 > maxPropertiesBytes && bytesOf(properties as Properties) > maxPropertiesBytes)
+    throw tooLarge()
   return properties as Properties
+}
+
+/** Of a number written out in full: a sign, "0.", 323 zeros and 17 digits. */
+const longestNumber = 343
+
+function bytesOf(properties: Properties): number {
+  const entries = Object.entries(properties)
+  const punctuation = 1 + Math.max(1, entries.length) + entries.length
+  return entries.reduce(
+    (sum, [name, value]) => sum + Buffer.byteLength(JSON.stringify(name)) + valueBytes(value),
+    punctuation
+  )
 }
 
 const isScalar = (value: unknown) => typeof value === 'boolean' || value === null || Number.isFinite(value)

@@ -66,8 +66,6 @@ function asRefusal(error: unknown): Refusal | undefined {
   if (error instanceof Unavailable) return new Refusal('unavailable', error.message)
   const { code, statusCode, message } = error as FastifyError
   switch (code) {
-    case 'FST_ERR_HANDLER_TIMEOUT':
-      return new Refusal('unavailable', 'The request took too long.')
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Refusal('body_too_large', 'The body is larger than 10 MiB.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':

@@ -13,13 +13,16 @@ const json = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/
  */
 export function installBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-    try {
-      done(null, parseJson(request.headers['content-type'], body))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  // The catch-all would do; a parser found by its exact type is found faster.
+  for (const type of ['application/json', '*']) {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+      try {
+        done(null, parseJson(request.headers['content-type'], body))
+      } catch (error) {
+        done(error as Error)
+      }
+    })
+  }
   app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => done(null, payload))
 }
 

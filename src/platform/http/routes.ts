@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import Type, { type Static, type TSchema } from 'typebox'
+import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Static, TSchema } from 'typebox'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
-import { type BodyKind, forgetBody, isStorable } from './body.ts'
+import { type BodyKind, forgetBody } from './body.ts'
 import { hasBrokenEscape } from './paths.ts'
-import { readQuery, validator } from './schema.ts'
+import { queryParser, validator } from './schema.ts'
+import type { Http } from './server.ts'
 
 /** What a route declares about itself. The same declaration validates, answers errors and is printed as OpenAPI. */
 export interface RouteOptions<Access, Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
@@ -37,8 +38,6 @@ export interface Call<Caller, Query, Body> {
   params: Record<string, string>
   query: Query
   body: Body
-  /** Aborted when the client is gone or the request's time is up. */
-  signal: AbortSignal
   request: FastifyRequest
   reply: FastifyReply
 }
@@ -69,13 +68,12 @@ declare module 'fastify' {
   }
 }
 
+const none = Object.freeze({})
+
 export type Routes<Caller, Access> = ReturnType<typeof routesOn<Caller, Access>>
 
-/** How long a request may take before it is answered 503 (settled for every answer); streams are exempt. */
-export const requestLimitMs = 100_000
-
 export function routesOn<Caller, Access>(
-  { app, documented }: { app: FastifyInstance; documented: DocumentedRoute[] },
+  { app, documented, timeLimit, answered }: Pick<Http, 'app' | 'documented' | 'timeLimit' | 'answered'>,
   mounts: Mount<Caller, Access>[]
 ) {
   const add =
@@ -85,9 +83,9 @@ export function routesOn<Caller, Access>(
       options: RouteOptions<Access, Query, Body>,
       handle: (call: Call<Caller, Static<Query>, Static<Body>>) => unknown
     ): void => {
-      const { wording, status = 200, query = Type.Object({}), body } = options
+      const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
-      const checkQuery = validator(query, 'invalid_parameter')
+      const parseQuery = options.query && queryParser(options.query)
       const checkBody = body && bodyKind !== 'stream' && validator(body, 'malformed_body')
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
@@ -102,24 +100,35 @@ export function routesOn<Caller, Access>(
             plainUnauthorized
           })
         }
+        const ended = answered(method, url)
         app.route({
           method,
           url,
           config: { wording: { ...wording, plainUnauthorized } },
-          ...(!options.unlimited && { handlerTimeout: requestLimitMs }),
-          onRequest: async (request, reply) => {
-            request.caller = await mount.admit(request, reply, options.access)
-            if (bodyKind === 'ignored') forgetBody(request)
+          onRequest: (request, reply, done) => {
+            if (!options.unlimited) timeLimit.watch(reply)
+            const admitted = (caller: Caller) => {
+              request.caller = caller
+              if (bodyKind === 'ignored') forgetBody(request)
+              done()
+            }
+            let caller: Caller | Promise<Caller>
+            try {
+              caller = mount.admit(request, reply, options.access)
+            } catch (error) {
+              return done(error as Error)
+            }
+            // A caller who is known already is admitted at once, without a turn of the promise queue.
+            if (caller instanceof Promise) caller.then(admitted, done)
+            else admitted(caller)
+          },
+          onResponse: (request, reply, done) => {
+            ended(request, reply)
+            done()
           },
           handler: (request, reply) => {
             if (hasBrokenEscape(request.raw))
               throw new Refusal('malformed_request', 'the path holds a broken percent escape')
-            const given = readQuery(query, request.query as Record<string, unknown>)
-            for (const value of Object.values(given)) {
-              if (typeof value === 'string' && !isStorable(value))
-                throw new Refusal('malformed_request', 'the query holds NUL or a broken escape')
-            }
-            checkQuery(given)
             const sent = bodyKind === 'optional' && request.body === undefined ? {} : request.body
             if (bodyKind === 'json' && sent === undefined) throw new Refusal('malformed_body', 'the body is empty')
             if (checkBody) checkBody(sent)
@@ -127,9 +136,8 @@ export function routesOn<Caller, Access>(
             return handle({
               caller: request.caller as Caller,
               params: request.params as Record<string, string>,
-              query: given as Static<Query>,
+              query: (parseQuery ? parseQuery(request.query) : none) as Static<Query>,
               body: sent as Static<Body>,
-              signal: request.signal,
               request,
               reply
             })

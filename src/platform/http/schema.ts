@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
+import { isStorable } from './body.ts'
 
 /** Checks a value against a schema as it is: nothing is coerced, defaulted or removed. Compiled on first use. */
 export function validator(schema: TSchema, code: RefusalCode): (value: unknown) => void {
@@ -24,16 +25,28 @@ function detail(error: { instancePath: string; message: string }): Detail {
   return { path: path.replace(/^\./, '') || 'body', message: error.message }
 }
 
-/** Query values are text. Turns those the schema wants as integers or booleans, where the text is exactly one. */
-export function readQuery(schema: TSchema, query: Record<string, unknown>): Record<string, unknown> {
+/** Reads the parameters a schema names. Query values are text: those it wants as integers or booleans are turned. */
+export function queryParser(schema: TSchema): (query: unknown) => Record<string, unknown> {
+  const check = validator(schema, 'invalid_parameter')
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
-  const read: Record<string, unknown> = {}
-  for (const [name, { type }] of Object.entries(properties)) {
-    const text = query[name]
-    if (text === undefined) continue
-    if (type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) read[name] = Number(text)
-    else if (type === 'boolean' && (text === 'true' || text === 'false')) read[name] = text === 'true'
-    else read[name] = text
+  return (query) => {
+    const read: Record<string, unknown> = {}
+    for (const [name, { type }] of Object.entries(properties)) {
+      const text = (query as Record<string, unknown>)[name]
+      if (text === undefined) continue
+      if (typeof text === 'string' && !isStorable(text)) {
+        throw new Refusal('malformed_request', `${name}: holds NUL or a broken escape`)
+      }
+      read[name] = turned(text, type)
+    }
+    check(read)
+    return read
   }
-  return read
+}
+
+/** Only where the text is exactly one; anything else is left for the schema to refuse. */
+function turned(text: unknown, type: string | undefined): unknown {
+  if (type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
 }

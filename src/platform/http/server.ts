@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { OperatorError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -10,10 +10,14 @@ import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { requestId } from './request-id.ts'
 import type { DocumentedRoute } from './routes.ts'
+import { createTimeLimit, type TimeLimit } from './time-limit.ts'
 
 export interface Http {
   app: FastifyInstance
   documented: DocumentedRoute[]
+  timeLimit: TimeLimit
+  /** Makes what a route does when it has answered: count and log it. */
+  answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
   /** Answers the port, which 0 lets the system choose. */
   listen(host: string, port: number): Promise<number>
   /** Accepts nothing new, lets what runs finish until the deadline, then cuts it off. */
@@ -39,6 +43,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     clientErrorHandler
   })
   const documented: DocumentedRoute[] = []
+  const timeLimit = createTimeLimit()
   const methods = createMethodTable()
 
   installBodyParser(app)
@@ -53,15 +58,9 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     if (request.is404) forgetBody(request)
     done()
   })
+  const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, id, routeOptions } = request
-    const route = routeOptions.url ?? 'unknown'
-    metrics.request(method, route, reply.statusCode, reply.elapsedTime)
-    // The route, never the path: it holds ids of users.
-    log.debug(
-      { request_id: id, method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'answered'
-    )
+    if (request.is404) unknown(request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
@@ -74,9 +73,23 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       .send({ error: 'Method Not Allowed', code: 'method_not_allowed' })
   })
 
+  function answered(method: string, route: string) {
+    const count = metrics.route(method, route)
+    const logged = log.isLevelEnabled('debug')
+    return (request: FastifyRequest, reply: FastifyReply) => {
+      timeLimit.over(reply)
+      const { statusCode: status, elapsedTime: ms } = reply
+      count(status, ms)
+      // The route, never the path: it holds ids of users.
+      if (logged) log.debug({ request_id: request.id, method, route, status, ms: Math.round(ms) }, 'answered')
+    }
+  }
+
   return {
     app,
     documented,
+    timeLimit,
+    answered,
     async listen(host, port) {
       await app.listen({ host, port }).catch((error) => {
         throw cannotListen(error, host, port)
@@ -88,6 +101,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       const cut = setTimeout(() => app.server.closeAllConnections(), deadlineMs)
       await app.close()
       clearTimeout(cut)
+      timeLimit.close()
     }
   }
 }

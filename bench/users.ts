@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
+import pg from 'pg'
 import { startEmbedded } from '../src/platform/db/embedded.ts'
 import { type Measured, median, type Started, start, stop, wrk } from './support/load.ts'
 
@@ -160,15 +161,22 @@ async function startParse(url: string) {
   await run('npm', ['install', '--no-audit', '--no-fund', '--save-exact', 'parse-server@9.10.0', 'express@5'], {
     cwd: home
   })
-  const database = new URL(url)
-  database.pathname = '/parse_bench'
-  const { default: pg } = await import('pg')
+  await recreate(url, 'parse_bench')
+  return start(process.execPath, [join(root, 'bench/peers/parse.js'), home, onDatabase(url, 'parse_bench'), '18337'])
+}
+
+function onDatabase(url: string, name: string): string {
+  const other = new URL(url)
+  other.pathname = `/${name}`
+  return other.href
+}
+
+async function recreate(url: string, name: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query('drop database if exists parse_bench with (force)')
-  await client.query('create database parse_bench')
+  await client.query(`drop database if exists ${name} with (force)`)
+  await client.query(`create database ${name}`)
   await client.end()
-  return start(process.execPath, [join(root, 'bench/peers/parse.js'), home, database.href, '18337'])
 }
 
 const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
@@ -176,5 +184,9 @@ const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${
 const server = await startEmbedded({ dataDir: join(folder, 'embedded'), say: console.error })
 await benchEngine('embedded', server.url)
 await server.stop()
-if (process.env.BENCH_DATABASE_URL) await benchEngine('external', process.env.BENCH_DATABASE_URL)
+if (process.env.BENCH_DATABASE_URL) {
+  const url = process.env.BENCH_DATABASE_URL
+  await recreate(url, 'tidings_bench')
+  await benchEngine('external', onDatabase(url, 'tidings_bench'))
+}
 process.exit(0)

@@ -1,16 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Credentials, KnownKey, KnownToken } from './credentials.ts'
+import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
 import type { Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
-
-/** Who calls /api/v1, by a key or by a management token on its behalf. */
-export interface ApiCaller {
-  project: Project
-  actor: string
-}
 
 /** Which keys open a route: `secret` keys only, or those in `client` apps too. */
 export type ApiAccess = 'secret' | 'client'
@@ -42,9 +36,11 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     const text = header(request, 'x-service-api-key')
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
     const admit = (key: KnownKey | undefined): ApiCaller => {
-      if (!key || key.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')) throw invalidKey()
-      spend(reply, limits, key.project, key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second')
-      return { project: key.project, actor: `key ${key.id}` }
+      const refused = !key || key.caller.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')
+      if (refused) throw invalidKey()
+      const kind = key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second'
+      spend(reply, limits, key.caller.project, kind)
+      return key.caller
     }
     const key = credentials.key(text)
     return key instanceof Promise ? key.then(admit) : admit(key)

@@ -2,17 +2,23 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import type { Log } from '../platform/log.ts'
-import { hashOf } from './keys.ts'
+import { hashTextOf } from './keys.ts'
 import type { Project, ProjectRow } from './project.ts'
 import * as store from './store.ts'
 
 /** Said by every change of a key, token or project, so that other nodes forget what they cached. */
 export const changedChannel = 'tidings_projects'
 
+/** Who calls /api/v1, by a key or by a management token on its behalf. */
+export interface ApiCaller {
+  project: Project
+  actor: string
+}
+
 export interface KnownKey {
   id: string
   kind: store.KeyRow['kind']
-  project: Project
+  caller: ApiCaller
 }
 
 export interface KnownToken extends store.TokenRow {}
@@ -74,25 +80,27 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
     key(text: string): KnownKey | undefined | Promise<KnownKey | undefined> {
       return noted(
         used.keys,
-        remembered(keys, hashOf(text), async (hash) => {
+        remembered(keys, hashTextOf(text), async (name) => {
+          const hash = Buffer.from(name, 'base64')
           const row = await store.findKey(pool, hash)
           if (!row || !timingSafeEqual(row.hash, hash)) return undefined
           const project = await findProject(row.project_id)
-          return project && { id: row.id, kind: row.kind, project }
+          return project && { id: row.id, kind: row.kind, caller: { project, actor: `key ${row.id}` } }
         })
       )
     },
     async token(text: string): Promise<KnownToken | undefined> {
       return noted(
         used.tokens,
-        remembered(tokens, hashOf(text), async (hash) => {
+        remembered(tokens, hashTextOf(text), async (name) => {
+          const hash = Buffer.from(name, 'base64')
           const row = await store.findToken(pool, hash)
           return row && timingSafeEqual(row.hash, hash) ? row : undefined
         })
       )
     },
     async project(id: Project['id']): Promise<Project | undefined> {
-      return remembered(projects, Buffer.from(id), () => findProject(id))
+      return remembered(projects, id, () => findProject(id))
     },
     async close(): Promise<void> {
       clearInterval(flushTimer)
@@ -105,14 +113,13 @@ type Soon<Found> = Found | undefined | Promise<Found | undefined>
 
 function remembered<Found>(
   cache: Map<string, Cached<Found>>,
-  name: Buffer,
-  find: (name: Buffer) => Promise<Found | undefined>
+  key: string,
+  find: (key: string) => Promise<Found | undefined>
 ): Soon<Found> {
-  const key = name.toString('latin1')
   const nowMs = Date.now()
   const cached = cache.get(key)
   if (cached && cached.expiresAtMs > nowMs) return cached.known ? cached.known.found : cached.pending
-  const fresh: Cached<Found> = { pending: find(name), expiresAtMs: nowMs + believedMs }
+  const fresh: Cached<Found> = { pending: find(key), expiresAtMs: nowMs + believedMs }
   if (cache.size >= maxCached) cache.clear()
   cache.set(key, fresh)
   fresh.pending.then(

@@ -11,5 +11,8 @@ export const newCredential = (kind: keyof typeof prefixes): string =>
 
 export const hashOf = (credential: string): Buffer => hash('sha256', credential, 'buffer')
 
+/** The same hash as text, to find it in memory. */
+export const hashTextOf = (credential: string): string => hash('sha256', credential, 'base64')
+
 /** The part shown in lists, enough to tell keys apart and too little to use. */
 export const shownPrefix = (credential: string): string => credential.slice(0, 12)

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 
 export interface StoredUser {
@@ -84,8 +84,8 @@ const byKey = (rows: Merged[]) => new Map(rows.map((row) => [row.project_user_id
 const sorted = <Row extends { key: string }>(rows: Row[]) => rows.sort((a, b) => (a.key < b.key ? -1 : 1))
 
 /** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
-export async function upsertUsers(db: Db, projectId: ProjectId, changes: (Change & { id: string })[], at: Date) {
-  const rows = sorted(changes.map(({ id, projectUserId, properties }) => ({ id, key: projectUserId, properties })))
+export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
+  const rows = sorted(changes.map(({ projectUserId, properties }) => ({ id: newId(), key: projectUserId, properties })))
   return byKey(await db.query<Merged>(upsert, [projectId, JSON.stringify(rows), at]))
 }
 

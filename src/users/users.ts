@@ -1,7 +1,7 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
@@ -40,12 +40,7 @@ export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics })
   }
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
-    const outcomes: Map<string, Outcome> = await store.upsertUsers(
-      pool,
-      projectId,
-      puts.map((put) => ({ ...put, id: newId() })),
-      new Date()
-    )
+    const outcomes: Map<string, Outcome> = await store.upsertUsers(pool, projectId, puts, new Date())
     // No row came back at all where the project is being erased; otherwise the merged user would be too large.
     const gone = outcomes.size === 0
     for (const { projectUserId } of puts) {

@@ -72,6 +72,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       pool,
       plans: config.PLANS,
       credentials,
+      log,
       scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId })
     })
 

@@ -264,7 +264,7 @@ export function manageRoutes(
     '/tokens/:token_id',
     { summary: 'Revoke a management token', access: 'admin', answer: Type.Object({}) },
     async ({ caller, params }) => {
-      await projects.revokeToken(caller.token.project_id, known(params.token_id, 'token'))
+      await projects.revokeToken(caller.actor, caller.token.project_id, known(params.token_id, 'token'))
       return {}
     }
   )

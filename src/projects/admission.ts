@@ -46,49 +46,63 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
-  async function byToken(request: FastifyRequest, access: ManageAccess = 'admin'): Promise<ManageCaller> {
+  async function knownToken(request: FastifyRequest): Promise<KnownToken> {
     const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text)
     if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
-    const actor = `token ${token.id}`
-    const least = access === 'installation' ? 'admin' : access
-    if (rank[token.role] < rank[least])
-      throw new Refusal('forbidden', `This needs the role ${least}; the token is a ${token.role}.`)
-    if (access === 'installation' && token.project_id) {
-      throw new Refusal(
-        'forbidden',
-        `This needs a token for the whole installation; this one is for ${token.project_id}.`
-      )
-    }
-    const wanted = (request.params as { project_id?: ProjectId }).project_id
-    if (wanted === undefined) return { token, actor, project: undefined }
-    // A project that is out of reach and one that does not exist look alike.
-    const reachable = token.project_id === null || token.project_id === wanted
-    const project = reachable ? await credentials.project(wanted) : undefined
-    return { token, actor, project }
+    return token
   }
+
+  /** The project of the path. One that is out of the token's reach and one that does not exist look alike. */
+  async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
+    const { project_id: wanted } = request.params as { project_id?: ProjectId }
+    const reachable = wanted !== undefined && (token.project_id === null || token.project_id === wanted)
+    return reachable ? credentials.project(wanted) : undefined
+  }
+
+  const spendOfToken = (reply: FastifyReply, token: KnownToken) =>
+    show(reply, limits.take(`token:${token.id}`, tokenLimit))
 
   return {
     byKey,
     async byTokenForManagement(
       request: FastifyRequest,
       reply: FastifyReply,
-      access?: ManageAccess
+      access: ManageAccess = 'admin'
     ): Promise<ManageCaller> {
-      const caller = await byToken(request, access)
-      show(reply, limits.take(`token:${caller.token.id}`, tokenLimit))
-      if (hasProjectParam(request) && !caller.project) throw new Refusal('not_found', 'There is no such project.')
-      return caller
+      const token = await knownToken(request)
+      spendOfToken(reply, token)
+      checkRole(token, access)
+      const project = await projectOf(request, token)
+      if (hasProjectParam(request) && !project) throw noProject()
+      return { token, actor: `token ${token.id}`, project }
     },
     /** The same routes as /api/v1, for the console and the CLI: a viewer reads, an editor writes. */
     async byTokenForApi(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller> {
-      const reads = request.method === 'GET' || request.method === 'HEAD'
-      const { project, actor } = await byToken(request, reads ? 'viewer' : 'editor')
-      if (!project) throw new Refusal('not_found', 'There is no such project.')
-      spend(reply, limits, project, 'requests_per_second')
-      return { project, actor }
+      const token = await knownToken(request)
+      const project = await projectOf(request, token)
+      if (project) spend(reply, limits, project, 'requests_per_second')
+      else spendOfToken(reply, token)
+      checkRole(token, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
+      if (!project) throw noProject()
+      return { project, actor: `token ${token.id}` }
     }
+  }
+}
+
+const noProject = () => new Refusal('not_found', 'There is no such project.')
+
+function checkRole(token: KnownToken, access: ManageAccess): void {
+  const least = access === 'installation' ? 'admin' : access
+  if (rank[token.role] < rank[least]) {
+    throw new Refusal('forbidden', `This needs the role ${least}; the token is of role ${token.role}.`)
+  }
+  if (access === 'installation' && token.project_id) {
+    throw new Refusal(
+      'forbidden',
+      `This needs a token for the whole installation; this one is for ${token.project_id}.`
+    )
   }
 }
 

@@ -45,7 +45,6 @@ export async function bootstrap(
   say: (line: string) => void
 ): Promise<Bootstrapped> {
   const first = (await db.one(isDone, [marker])) === undefined
-  const kept = await readCredentials(config.DATA_DIR)
   const named: Credentials = {
     ...(config.BOOTSTRAP_PROJECT_ID && { project_id: config.BOOTSTRAP_PROJECT_ID }),
     ...(config.BOOTSTRAP_SECRET_KEY && { secret_key: config.BOOTSTRAP_SECRET_KEY }),
@@ -53,14 +52,21 @@ export async function bootstrap(
     ...(config.BOOTSTRAP_ADMIN_TOKEN && { admin_token: config.BOOTSTRAP_ADMIN_TOKEN })
   }
   warnAboutWeak(named, say)
+  const kept = keptFor(named.project_id, await readCredentials(config.DATA_DIR))
   const credentials: Credentials = { ...(first && madeUp()), ...kept, ...named }
   if (first || Object.keys(named).length > 0) {
     const madeSome = Object.keys(credentials).some((name) => !(name in named))
     if (first && madeSome) await writeCredentials(config.DATA_DIR, credentials)
-    await ensure(projects, first ? credentials : { project_id: credentials.project_id ?? 'demo', ...named })
+    await ensure(projects, first ? credentials : named, credentials.project_id ?? 'demo')
     await db.run(setDone, [marker, new Date().toISOString()])
   }
   return { credentials, first }
+}
+
+/** Keys that were kept for another project do not open this one. */
+function keptFor(projectId: string | undefined, kept: Credentials): Credentials {
+  if (projectId === undefined || kept.project_id === undefined || kept.project_id === projectId) return kept
+  return { ...(kept.admin_token && { admin_token: kept.admin_token }) }
 }
 
 const madeUp = (): Credentials => ({
@@ -79,14 +85,17 @@ function warnAboutWeak(named: Credentials, say: (line: string) => void): void {
     say('Warning: BOOTSTRAP_ADMIN_TOKEN does not start with svc_at_.')
 }
 
-async function ensure(projects: Projects, wanted: Credentials): Promise<void> {
-  const projectId = wanted.project_id as ProjectId
-  if (
-    (wanted.secret_key || wanted.public_key || wanted.admin_token || wanted.project_id) &&
-    !(await projects.find(projectId))
-  ) {
+async function ensure(projects: Projects, wanted: Credentials, id: string): Promise<void> {
+  const projectId = id as ProjectId
+  const needsProject =
+    wanted.project_id !== undefined || wanted.secret_key !== undefined || wanted.public_key !== undefined
+  if (needsProject && !(await projects.find(projectId))) {
     const name = projectId === 'demo' ? 'Demo' : projectId
-    await projects.create(actor, { id: projectId, name, mode: 'simulator' })
+    await projects.create(actor, { id: projectId, name, mode: 'simulator' }).catch((error: Error) => {
+      throw new OperatorError(
+        `The project ${projectId} cannot be made: ${error.message} Try again in a moment, or name another.`
+      )
+    })
   }
   for (const kind of ['secret', 'public'] as const) {
     const text = wanted[`${kind}_key`]
@@ -111,7 +120,7 @@ export async function readCredentials(dataDir: string): Promise<Credentials> {
   try {
     return JSON.parse(await readFile(fileIn(dataDir), 'utf8')) as Credentials
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return {}
     throw new OperatorError(`${fileIn(dataDir)} cannot be read: ${(error as Error).message}. Mend or remove it.`)
   }
 }

@@ -20,6 +20,9 @@ export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
       for (const eraseWindow of windows) {
         while ((await eraseWindow(projectId)) > 0) signal.throwIfAborted()
       }
+      // Once more: a key that was being made while the project was deleted.
+      await store.deleteKeys(pool, projectId)
+      await store.deleteTokens(pool, projectId)
       await store.eraseProject(pool, projectId)
     }
   })

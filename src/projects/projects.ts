@@ -4,6 +4,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { notify } from '../platform/db/listen.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
@@ -30,11 +31,13 @@ export function createProjects({
   pool,
   plans,
   credentials,
+  log,
   scheduleErasure
 }: {
   pool: Pool
   plans: Config['PLANS']
   credentials: Pick<Credentials, 'forget'>
+  log: Log
   scheduleErasure: ScheduleErasure
 }) {
   const asProject = toProject(plans)
@@ -145,16 +148,25 @@ export function createProjects({
         if (!(await store.insertToken(tx, hashOf(text), token)))
           throw new Refusal('conflict', 'This token exists already.')
       }
-      if (projectId === null) await insert(pool)
-      else await change(projectId, { actor, action: 'token.create', target: token.id, details: { role, name } }, insert)
+      if (projectId === null) {
+        await insert(pool)
+        // The audit log belongs to projects; what concerns the whole installation is in the service's own log.
+        log.info({ actor, action: 'token.create', target: token.id, role, name }, 'audit')
+      } else
+        await change(projectId, { actor, action: 'token.create', target: token.id, details: { role, name } }, insert)
       credentials.forget()
       return { ...token, token: text }
     },
     listTokens: (only: ProjectId | null, before: string | null, limit: number) =>
       store.listTokens(pool, only, before, limit),
-    async revokeToken(only: ProjectId | null, id: string): Promise<void> {
-      if (!(await store.deleteToken(pool, only, id))) throw new Refusal('not_found', 'There is no such token.')
-      await pool.run(notify, [changedChannel, id])
+    async revokeToken(actor: string, only: ProjectId | null, id: string): Promise<void> {
+      await pool.transaction(async (tx) => {
+        const token = await store.deleteToken(tx, only, id)
+        if (!token) throw new Refusal('not_found', 'There is no such token.')
+        if (token.project_id) await record(tx, token.project_id, { actor, action: 'token.revoke', target: id })
+        else log.info({ actor, action: 'token.revoke', target: id }, 'audit')
+        await tx.run(notify, [changedChannel, id])
+      })
       credentials.forget()
     },
     /** Whether a text is a key already, and of which project: for the bootstrap. */

@@ -133,7 +133,7 @@ const tokensOf = statement(
 )
 const deleteTokenRow = statement(
   'tokens.delete',
-  'delete from tokens where id = $1 and ($2::text is null or project_id = $2)'
+  'delete from tokens where id = $1 and ($2::text is null or project_id = $2) returning project_id'
 )
 const deleteTokensOf = statement('tokens.delete_all', 'delete from tokens where project_id = $1')
 const useTokens = statement('tokens.used', 'update tokens set last_used_at = $2 where id = any($1::uuid[])')
@@ -155,8 +155,9 @@ export const findToken = (db: Db, hash: Buffer) => db.one<TokenRow & { hash: Buf
 export const listTokens = (db: Db, only: ProjectId | null, before: string | null, limit: number) =>
   db.query<TokenRow>(tokensOf, [only, before, limit])
 
-export const deleteToken = async (db: Db, only: ProjectId | null, id: string) =>
-  (await db.run(deleteTokenRow, [id, only])) > 0
+/** The token that went, or nothing where there is none in reach. */
+export const deleteToken = (db: Db, only: ProjectId | null, id: string) =>
+  db.one<Pick<TokenRow, 'project_id'>>(deleteTokenRow, [id, only])
 
 export const deleteTokens = (db: Db, projectId: ProjectId) => db.run(deleteTokensOf, [projectId])
 

@@ -5,6 +5,7 @@ import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Users } from './users.ts'
 
 const wording = { invalid: 'Project User Id must be provided' }
+const fieldCodes = { project_user_id: 'invalid_project_user_id', properties: 'invalid_properties' } as const
 const params = { project_user_id: "The project's own id of the user, percent-encoded." }
 
 export const PropertiesSchema = Type.Record(
@@ -41,6 +42,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       {
         summary: 'Create a user, or change the properties of one that exists',
         body: CreateBody,
+        fieldCodes,
         answer: Answer,
         wording,
         example: { project_user_id: 'ana', properties: { plan: 'premium', age: 31 } },
@@ -64,6 +66,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       summary: 'Change some properties of a user',
       params,
       body: ChangeBody,
+      fieldCodes,
       bodyKind: 'optional',
       answer: Answer,
       wording: { ...wording, absent: 'empty' },

@@ -16,6 +16,7 @@ interface Write extends store.Change {
 
 /** A write's outcome: the stored properties, or why it was refused. */
 type Outcome = Properties | Refusal
+type Fulfilled = PromiseFulfilledResult<Map<string, Outcome>>
 
 export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics }) {
   const writes = createCoalescer<Write, Outcome>(runTogether)
@@ -25,18 +26,26 @@ export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics })
     const merges = batch.filter((write) => write.kind === 'merge')
     const removals = batch.filter((write) => write.kind === 'remove')
     metrics.coalesced('users', batch.length)
-    // No two writes of a batch share a user, so the three statements cannot disturb each other.
-    const [put, merged] = await Promise.all([
+    // No two writes of a batch share a user, so the three statements cannot disturb each other. All are awaited, also when
+    // one fails: a write that is still at the database must not be overtaken by the next one of its user.
+    const [put, merged, removed] = await Promise.allSettled([
       puts.length > 0 ? putTogether(projectId, puts) : new Map<string, Outcome>(),
       merges.length > 0 ? mergeTogether(projectId, merges) : new Map<string, Outcome>(),
-      removals.length > 0 &&
-        store.deleteUsers(
-          pool,
-          projectId,
-          removals.map((removal) => removal.projectUserId)
-        )
+      removals.length > 0
+        ? store.deleteUsers(
+            pool,
+            projectId,
+            removals.map((removal) => removal.projectUserId)
+          )
+        : undefined
     ])
-    return batch.map(({ kind, projectUserId }) => (kind === 'put' ? put : merged).get(projectUserId) ?? {})
+    for (const outcome of [put, merged, removed]) if (outcome.status === 'rejected') throw outcome.reason
+    const outcomes = {
+      put: (put as Fulfilled).value,
+      merge: (merged as Fulfilled).value,
+      remove: new Map<string, Outcome>()
+    }
+    return batch.map(({ kind, projectUserId }) => outcomes[kind].get(projectUserId) ?? {})
   }
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {

@@ -48,7 +48,17 @@ describe('npm start', () => {
     const after = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
     assert.deepEqual({ ...after, base_url: '' }, { ...before, base_url: '' })
     assert.equal(after.base_url, url)
-    assert.ok(!second.stdout().includes(before.admin_token))
+    await eventually(() => assert.match(second.stdout(), /^curl /m))
+    for (const secret of [before.admin_token, before.secret_key, before.public_key]) {
+      assert.ok(!second.stdout().includes(secret), 'no secret is printed again')
+    }
+    const line = second
+      .stdout()
+      .split('\n')
+      .find((each) => each.startsWith('curl '))!
+    const shell = startProgram(t, {}, ['sh', '-c', line])
+    await shell.exited
+    assert.deepEqual(JSON.parse(shell.stdout()), { properties: { plan: 'premium' } }, 'and the line still works')
     assert.equal(
       (await ask(url, 'GET', '/manage/v1/projects', { headers: { authorization: `Bearer ${before.admin_token}` } }))
         .status,

@@ -190,6 +190,7 @@ describe('/manage/v1 authentication', () => {
       for (const who of [viewer, editor]) {
         const reply = await who(method, url, json)
         assert.deepEqual([reply.status, reply.json.code], [403, 'forbidden'], `${method} ${url}`)
+        assert.ok(reply.headers['x-ratelimit-limit'], 'the limits are shown to every caller we know')
       }
     }
     assert.equal((await admin('POST', `${path}/keys`, { kind: 'secret', name: 'x' })).status, 201)
@@ -219,7 +220,8 @@ describe('/manage/v1 authentication', () => {
       ['GET', `/projects/${foreign.id}/api/v1/users/ana`],
       ['POST', `/projects/${foreign.id}/api/v1/users`]
     ] as const) {
-      assert.equal((await bound(method, path)).status, 404, `${method} ${path}`)
+      const reply = await bound(method, path)
+      assert.deepEqual([reply.status, reply.headers['x-ratelimit-limit']], [404, '1000'], `${method} ${path}`)
     }
     for (const [method, path, json] of [
       ['POST', '/projects', { name: 'x' }],
@@ -273,11 +275,15 @@ describe('keys and the audit log', () => {
 
   it('says who changed what, and never a secret', async () => {
     const { id, secretKey } = await service.project()
+    const text = await token('viewer', id)
+    const [made] = (await service.manage('GET', '/tokens')).json.items
+    assert.ok(text.startsWith(made.prefix))
+    await service.manage('DELETE', `/tokens/${made.id}`)
     await service.manage('PATCH', `/projects/${id}`, { json: { name: 'Renamed' } })
     const { items } = (await service.manage('GET', `/projects/${id}/audit`)).json
     assert.deepEqual(
       items.map((entry: Json) => entry.action),
-      ['project.update', 'key.create', 'key.create', 'project.create']
+      ['project.update', 'token.revoke', 'token.create', 'key.create', 'key.create', 'project.create']
     )
     assert.deepEqual(items[0].details, { name: 'Renamed' })
     assert.match(items[0].actor, /^token [0-9a-f-]{36}$/)

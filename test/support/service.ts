@@ -59,7 +59,7 @@ async function startOn(env: Record<string, string>): Promise<TestService> {
   const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
   const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {} })
   const url = `http://127.0.0.1:${app.port}`
-  const adminToken = config.BOOTSTRAP_ADMIN_TOKEN!
+  const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
   let closed: Promise<void> | undefined
   const close = () => (closed ??= app.close().then(() => rm(dataDir, { recursive: true, force: true })))
   after(close)

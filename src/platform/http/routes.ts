@@ -5,7 +5,7 @@ import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody } from './body.ts'
 import { hasBrokenEscape } from './paths.ts'
-import { queryParser, validator } from './schema.ts'
+import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
 
 /** What a route declares about itself. The same declaration validates, answers errors and is printed as OpenAPI. */
@@ -18,6 +18,7 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   query?: Query
   body?: Body
   bodyKind?: BodyKind
+  fieldCodes?: FieldCodes
   /** The answer of a success. */
   answer?: TSchema
   status?: 200 | 201 | 202 | 204
@@ -86,7 +87,7 @@ export function routesOn<Caller, Access>(
       const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
-      const checkBody = body && bodyKind !== 'stream' && validator(body, 'malformed_body')
+      const checkBody = body && bodyKind !== 'stream' && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
         const url = mount.prefix + path

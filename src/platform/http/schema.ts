@@ -3,26 +3,42 @@ import { Compile } from 'typebox/compile'
 import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
 import { isStorable } from './body.ts'
 
+/** Codes for faults in certain fields of a body, where a caller can act on them; all others get the general one. */
+export type FieldCodes = Readonly<Record<string, RefusalCode>>
+
 /** Checks a value against a schema as it is: nothing is coerced, defaulted or removed. Compiled on first use. */
-export function validator(schema: TSchema, code: RefusalCode): (value: unknown) => void {
+export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldCodes = {}): (value: unknown) => void {
   let compiled: ReturnType<typeof Compile> | undefined
   return (value) => {
     compiled ??= Compile(schema)
     if (compiled.Check(value)) return
-    const details = compiled.Errors(value).slice(0, 20).map(detail)
-    const [first] = details
-    throw new Refusal(code, first ? `${first.path}: ${first.message}` : 'the value is not valid', details)
+    const details = compiled.Errors(value).slice(0, 20).flatMap(detailsOf)
+    const [first = { path: 'body', message: 'is not valid' }] = details
+    const [field = ''] = first.path.split(/[.[]/)
+    throw new Refusal(fieldCodes[field] ?? code, `${first.path}: ${first.message}`, details)
   }
 }
 
-function detail(error: { instancePath: string; message: string }): Detail {
+interface SchemaError {
+  keyword: string
+  instancePath: string
+  message: string
+  params: object
+}
+
+function detailsOf({ keyword, instancePath, message, params }: SchemaError): Detail[] {
   // /push_notifications/3/title → push_notifications[3].title, as people write it.
-  const steps = error.instancePath
+  const steps = instancePath
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const path = steps.map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`)).join('')
-  return { path: path.replace(/^\./, '') || 'body', message: error.message }
+  const path = steps
+    .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '')
+  if (keyword !== 'required') return [{ path: path || 'body', message }]
+  const { requiredProperties } = params as { requiredProperties: string[] }
+  return requiredProperties.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'must be given' }))
 }
 
 /** Reads the parameters a schema names. Query values are text: those it wants as integers or booleans are turned. */

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { ask } from '../support/http.ts'
+import { eventually, startService, type TestService } from '../support/service.ts'
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'tidings-test-'))
+  t.after(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+const credentialsIn = async (dataDir: string) => JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8'))
+
+const opens = async (service: TestService, project: string, key: string) =>
+  (
+    await ask(service.url, 'GET', '/api/v1/users/x', {
+      headers: { 'x-service-project-id': project, 'x-service-api-key': key }
+    })
+  ).status === 404
+
+describe('the first start', () => {
+  it('makes the project demo in simulator mode with keys and a token that work, kept in a private file', async (t) => {
+    const dataDir = await folder(t)
+    const service = await startService({ DATA_DIR: dataDir, BOOTSTRAP_ADMIN_TOKEN: '' })
+    const file = await credentialsIn(dataDir)
+    assert.deepEqual(Object.keys(file).sort(), ['admin_token', 'base_url', 'project_id', 'public_key', 'secret_key'])
+    assert.deepEqual([file.project_id, file.base_url], ['demo', service.url])
+    assert.match(file.secret_key, /^svc_sk_[A-Za-z0-9_-]{43}$/)
+    assert.match(file.public_key, /^svc_pk_[A-Za-z0-9_-]{43}$/)
+    assert.match(file.admin_token, /^svc_at_[A-Za-z0-9_-]{43}$/)
+    assert.equal((await stat(join(dataDir, 'credentials.json'))).mode & 0o777, 0o600)
+    assert.ok(await opens(service, 'demo', file.secret_key))
+    const headers = { authorization: `Bearer ${file.admin_token}` }
+    assert.equal((await ask(service.url, 'GET', '/manage/v1/projects/demo', { headers })).json.mode, 'simulator')
+  })
+
+  it('takes the keys of a file that a start left which was killed before the database knew them', async (t) => {
+    const dataDir = await folder(t)
+    const left = {
+      project_id: 'demo',
+      secret_key: `svc_sk_${'a'.repeat(43)}`,
+      public_key: `svc_pk_${'b'.repeat(43)}`,
+      admin_token: `svc_at_${'c'.repeat(43)}`
+    }
+    await writeFile(join(dataDir, 'credentials.json'), JSON.stringify(left))
+    const service = await startService({ DATA_DIR: dataDir, BOOTSTRAP_ADMIN_TOKEN: '' })
+    assert.ok(await opens(service, 'demo', left.secret_key))
+    assert.equal((await credentialsIn(dataDir)).admin_token, left.admin_token)
+  })
+})
+
+describe('what the settings name', () => {
+  it('is added at every start, and nothing is taken away', async (t) => {
+    const first = await startService({ BOOTSTRAP_PROJECT_ID: 'shop', BOOTSTRAP_SECRET_KEY: 'svc_sk_one' })
+    assert.ok(await opens(first, 'shop', 'svc_sk_one'))
+    const dataDir = await folder(t)
+    const second = await first.another({
+      BOOTSTRAP_SECRET_KEY: 'svc_sk_two',
+      BOOTSTRAP_PUBLIC_KEY: 'svc_pk_two',
+      DATA_DIR: dataDir,
+      BOOTSTRAP_PROJECT_ID: 'shop'
+    })
+    assert.ok(await opens(second, 'shop', 'svc_sk_one'))
+    assert.ok(await opens(second, 'shop', 'svc_sk_two'))
+    const file = await credentialsIn(dataDir)
+    assert.deepEqual(
+      [file.project_id, file.secret_key, file.public_key, file.base_url],
+      ['shop', 'svc_sk_two', 'svc_pk_two', second.url]
+    )
+    assert.equal((await second.manage('GET', '/projects')).json.items.length, 1, 'the named project stands for demo')
+  })
+
+  it('a key that belongs to another project stops the start with a sentence', async () => {
+    const first = await startService({ BOOTSTRAP_PROJECT_ID: 'shop', BOOTSTRAP_SECRET_KEY: 'svc_sk_taken' })
+    await assert.rejects(
+      first.another({ BOOTSTRAP_PROJECT_ID: 'other', BOOTSTRAP_SECRET_KEY: 'svc_sk_taken' }),
+      /already a secret key of the project shop/
+    )
+  })
+
+  it('another project does not inherit the keys of the file', async (t) => {
+    const dataDir = await folder(t)
+    const first = await startService({ DATA_DIR: dataDir })
+    const before = await credentialsIn(dataDir)
+    await first.another({ DATA_DIR: dataDir, BOOTSTRAP_PROJECT_ID: 'shop' })
+    const after = await credentialsIn(dataDir)
+    assert.equal(after.project_id, 'shop')
+    assert.equal(after.secret_key, undefined, 'a key of demo does not open shop')
+    assert.equal(after.admin_token, before.admin_token)
+  })
+
+  it('a token alone brings no deleted project back', async (t) => {
+    const dataDir = await folder(t)
+    const first = await startService({ DATA_DIR: dataDir })
+    assert.equal((await first.manage('DELETE', '/projects/demo')).status, 200)
+    const again = await first.another({ DATA_DIR: dataDir })
+    await eventually(async () => assert.deepEqual((await again.manage('GET', '/projects')).json.items, []))
+  })
+
+  it('a folder that cannot be written stops no start that needs no file', async (t) => {
+    const file = join(await folder(t), 'file')
+    await writeFile(file, '')
+    const impossible = join(file, 'data')
+    const env = {
+      DATA_DIR: impossible,
+      BOOTSTRAP_PROJECT_ID: 'shop',
+      BOOTSTRAP_SECRET_KEY: 'svc_sk_x',
+      BOOTSTRAP_PUBLIC_KEY: 'svc_pk_x'
+    }
+    const service = await startService(env)
+    assert.ok(await opens(service, 'shop', 'svc_sk_x'))
+    await assert.rejects(startService({ DATA_DIR: impossible }), /credentials\.json cannot be written.*DATA_DIR/)
+  })
+})

@@ -21,15 +21,23 @@ export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App,
     ['API', `${baseUrl}/docs/api`]
   ]
   const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
-  const file = join(config.DATA_DIR, 'credentials.json')
-  // Shown once; later the line reads the key from the file, so that it can be pasted and still tells no secret.
-  const key = first
-    ? `'X-Service-API-Key: ${secret_key}'`
-    : `"X-Service-API-Key: $(sed -n 's/.*"secret_key": "\\(.*\\)".*/\\1/p' '${file}')"`
+  // Secrets are shown once; later a line reads them from the file, so that it can be pasted and still tells none.
+  const header = (name: string, secret: 'secret_key' | 'admin_token') =>
+    first
+      ? `-H ${quoted(`${name}${credentials[secret]}`)}`
+      : `-H "${name}$(sed -n 's/.*"${secret}": "\\(.*\\)".*/\\1/p' ${quoted(join(config.DATA_DIR, 'credentials.json'))})"`
+  const json = `-H 'Content-Type: application/json' -d`
   const create =
     secret_key &&
-    `\nCreate a user:\n\ncurl -X POST ${baseUrl}/api/v1/users -H 'X-Service-Project-ID: ${project_id}' -H ${key} ` +
-      `-H 'Content-Type: application/json' -d '{"project_user_id":"ana","properties":{"plan":"premium"}}'\n`
-  const makeKey = '\nNo secret key is known here. Make one with: tidings key create --kind secret --name backend\n'
-  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${create ?? makeKey}`
+    `Create a user:\n\ncurl -X POST ${baseUrl}/api/v1/users -H 'X-Service-Project-ID: ${project_id}' ` +
+      `${header('X-Service-API-Key: ', 'secret_key')} ${json} '{"project_user_id":"ana","properties":{"plan":"premium"}}'\n`
+  const makeKey =
+    admin_token &&
+    `Make a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
+      `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
+  const next = create ?? makeKey
+  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${next ? `\n${next}` : ''}`
 }
+
+/** For a shell, as it is: a key that an operator chose may hold any sign. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

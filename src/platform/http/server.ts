@@ -37,6 +37,8 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     routerOptions: { maxParamLength },
     // The limit of a request is its handler's: Node's own would also end a long upload.
     requestTimeout: 0,
+    // But nobody holds a connection by saying nothing: also a stream must move.
+    connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,

@@ -15,7 +15,7 @@ import { createLog } from '../src/platform/log.ts'
 const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
 if (!url) throw new Error('set BENCH_DATABASE_URL or TEST_DATABASE_URL')
 const count = Number(process.argv[2] ?? 50_000)
-const log = createLog('warn')
+const log = await createLog('warn')
 const name = `tidings_bench_${randomBytes(4).toString('hex')}`
 
 const fill = statement(

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import Type from 'typebox'
+import { Type } from '@sinclair/typebox'
 import type { Pool } from './platform/db/db.ts'
 import { statement } from './platform/db/statement.ts'
 import { Refusal, Unavailable } from './platform/errors.ts'

@@ -10,7 +10,6 @@ const repeatMs = 2_000
 
 /** Runs until it is told to stop. Answers the exit code. */
 export async function serve(config: Config, role: NodeRole): Promise<number> {
-  const log = createLog(config.LOG_LEVEL)
   const say = (line: string) => void process.stdout.write(`${line}\n`)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<number>()
   const starting = new AbortController()
@@ -33,6 +32,7 @@ export async function serve(config: Config, role: NodeRole): Promise<number> {
   // PostgreSQL starts while the rest of the code loads.
   const opening = openDatabase(config, say, { signal: starting.signal })
   opening.catch(() => {}) // Reported where it is awaited.
+  const log = await createLog(config.LOG_LEVEL)
   const { startApp } = await import('../app.ts')
   const database = await opening.catch((error) => {
     if (askedAtMs > 0) return undefined

@@ -1,4 +1,4 @@
-import { type Context, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
+import type { Span, SpanContext } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { JobDefinition } from './jobs/definition.ts'
 import { version } from './version.ts'
@@ -16,6 +16,7 @@ const off: Tracing = { requests: () => {}, job: (definition) => definition, clos
 /** Spans go out only where a collector is named; otherwise not even the library is loaded. */
 export async function openTracing(endpoint: string | undefined): Promise<Tracing> {
   if (endpoint === undefined) return off
+  const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
   const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace')
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
@@ -28,7 +29,9 @@ export async function openTracing(endpoint: string | undefined): Promise<Tracing
     requests(app) {
       app.addHook('onRequest', (request, _reply, done) => {
         const options = { kind: SpanKind.SERVER, attributes: { 'http.request.method': request.method } }
-        spans.set(request, tracer.startSpan(request.method, options, callersTrace(request)))
+        const parent = callersSpan(request)
+        const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
+        spans.set(request, tracer.startSpan(request.method, options, context))
         done()
       })
       app.addHook('onResponse', (request, reply, done) => {
@@ -67,10 +70,9 @@ export async function openTracing(endpoint: string | undefined): Promise<Tracing
 }
 
 /** W3C Trace Context: version, trace, parent span, flags. */
-function callersTrace(request: FastifyRequest): Context {
-  const [, traceId, spanId, flags] =
-    /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(String(request.headers.traceparent)) ?? []
-  if (!traceId || !spanId || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return ROOT_CONTEXT
-  const traceFlags = Number.parseInt(flags!, 16) & TraceFlags.SAMPLED
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
+function callersSpan(request: FastifyRequest): SpanContext | undefined {
+  const header = String(request.headers.traceparent)
+  const [, traceId, spanId, flags] = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(header) ?? []
+  if (!traceId || !spanId || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined
+  return { traceId, spanId, traceFlags: Number.parseInt(flags!, 16) & 1, isRemote: true }
 }

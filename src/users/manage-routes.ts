@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import Type from 'typebox'
+import { Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { pageOf, pageQuery } from '../platform/http/paging.ts'
 import { type Routes, streamBody } from '../platform/http/routes.ts'

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
@@ -8,13 +8,11 @@ const wording = { invalid: 'Project User Id must be provided' }
 const fieldCodes = { project_user_id: 'invalid_project_user_id', properties: 'invalid_properties' } as const
 const params = { project_user_id: "The project's own id of the user, percent-encoded." }
 
-export const PropertiesSchema = Type.Record(
-  Type.String(),
-  Type.Unsafe<string | number | boolean | null>({ type: ['string', 'number', 'boolean', 'null'] }),
-  {
-    description: 'Names of 1 to 256 characters; at most 1,000 properties and 64 KiB a user. null is a value.'
-  }
-)
+export const PropertiesSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'Names of 1 to 256 characters; at most 1,000 properties and 64 KiB a user. null is a value.'
+})
 const IdSchema = Type.String({
   description: '1 to 512 characters, no control characters.',
   minLength: 1,

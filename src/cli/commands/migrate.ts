@@ -22,7 +22,7 @@ as a step of its own.`
     ])
     const database = await openDatabase(config, (line) => remark(shell, line), { signal: interruption(shell) })
     try {
-      const pool = openPool(database.connection, createLog(config.LOG_LEVEL), 2)
+      const pool = openPool(database.connection, await createLog(config.LOG_LEVEL), 2)
       const applied = await migrate(pool).finally(() => pool.close())
       const known = readMigrations().length
       tell(

@@ -53,7 +53,10 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
     // Files must not change hands under a PostgreSQL that is still stopping.
     await letPreviousEnd(cluster, say, signal)
     if (exists) await takeOver(cluster, say)
-    else await initialise(cluster, signal)
+    else {
+      say(`Setting up PostgreSQL in ${dataDir}, this once…`)
+      await initialise(cluster, signal)
+    }
     const postmaster = await startPostmaster(cluster, say, signal)
     await makeDatabase(cluster).catch(async (error: Error) => {
       await stopPostmaster(postmaster, say)

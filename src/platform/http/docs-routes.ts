@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Type from 'typebox'
 import { docsScript, docsStyle } from './docs-assets.ts'
 import { renderDocsPage } from './docs-page.ts'
 import { buildOpenApi } from './openapi.ts'

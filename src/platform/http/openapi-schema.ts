@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { aboutName, exampleOfName, isTime } from './openapi-words.ts'
 
 /** The part of JSON Schema that our declarations use. */

@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Refusal } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 

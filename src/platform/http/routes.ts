@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
+import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Static, TSchema } from 'typebox'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody } from './body.ts'

@@ -1,44 +1,45 @@
-import type { TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import type { TSchema } from '@sinclair/typebox'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
 import { isStorable } from './body.ts'
 
 /** Codes for faults in certain fields of a body, where a caller can act on them; all others get the general one. */
 export type FieldCodes = Readonly<Record<string, RefusalCode>>
 
-/** Checks a value against a schema as it is: nothing is coerced, defaulted or removed. Compiled on first use. */
+// Nothing is coerced, defaulted or removed: 123 is not "123". Schemas carry words for the docs, which strict mode would refuse.
+const ajv = new Ajv2020({
+  coerceTypes: false,
+  useDefaults: false,
+  removeAdditional: false,
+  strict: false,
+  validateFormats: false
+})
+
+/** Checks a value against a schema as it is. Compiled on first use, so that a start does not wait for it. */
 export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldCodes = {}): (value: unknown) => void {
-  let compiled: ReturnType<typeof Compile> | undefined
+  let check: ValidateFunction | undefined
   return (value) => {
-    compiled ??= Compile(schema)
-    if (compiled.Check(value)) return
-    const details = compiled.Errors(value).slice(0, 20).flatMap(detailsOf)
+    check ??= ajv.compile(schema)
+    if (check(value)) return
+    const details = (check.errors ?? []).map(detailOf)
     const [first = { path: 'body', message: 'is not valid' }] = details
     const [field = ''] = first.path.split(/[.[]/)
     throw new Refusal(fieldCodes[field] ?? code, `${first.path}: ${first.message}`, details)
   }
 }
 
-interface SchemaError {
-  keyword: string
-  instancePath: string
-  message: string
-  params: object
-}
-
-function detailsOf({ keyword, instancePath, message, params }: SchemaError): Detail[] {
+function detailOf({ keyword, instancePath, message = 'is not valid', params }: ErrorObject): Detail {
   // /push_notifications/3/title → push_notifications[3].title, as people write it.
   const steps = instancePath
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (keyword === 'required') steps.push(params.missingProperty)
   const path = steps
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('')
     .replace(/^\./, '')
-  if (keyword !== 'required') return [{ path: path || 'body', message }]
-  const { requiredProperties } = params as { requiredProperties: string[] }
-  return requiredProperties.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'must be given' }))
+  return { path: path || 'body', message: keyword === 'required' ? 'must be given' : message }
 }
 
 /** Reads the parameters a schema names. Query values are text: those it wants as integers or booleans are turned. */

@@ -5,98 +5,24 @@ import { decodeCursor, defaultLimit, encodeCursor, idAfter, PageQuery, page, pag
 import type { Routes } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Nodes } from '../platform/nodes.ts'
+import { listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
 import {
-  type KeyRow,
-  listAudit,
-  type ManageAccess,
-  type ManageCaller,
-  type Project,
-  type Projects,
-  type TokenRow
-} from '../projects/projects.ts'
-
-const PerSecond = Type.Integer({ minimum: 0, maximum: 1_000_000, description: '0: no limit.' })
-const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
-const Mode = Type.Union([Type.Literal('simulator'), Type.Literal('live')])
-const Role = Type.Union([Type.Literal('admin'), Type.Literal('editor'), Type.Literal('viewer')])
-const Kind = Type.Union([Type.Literal('secret'), Type.Literal('public')])
-const ProjectIdText = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })
-
-const limits = {
-  requests_per_second: PerSecond,
-  client_requests_per_second: PerSecond,
-  triggers_per_second: PerSecond
-}
-const retention = { events_days: Days, messages_days: Days }
-
-const changes = {
-  mode: Type.Optional(Mode),
-  plan: Type.Optional(Type.String()),
-  limits: Type.Optional(Type.Partial(Type.Object(limits))),
-  retention: Type.Optional(Type.Partial(Type.Object(retention)))
-}
-const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
-const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })
-const ProjectAnswer = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  mode: Mode,
-  plan: Type.String(),
-  limits: Type.Object(limits),
-  retention: Type.Object(retention),
-  created_at: Type.String()
-})
-const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
-const KeyAnswer = Type.Object({ id: Type.String(), kind: Kind, name: Type.String(), prefix: Type.String(), ...used })
-const CreateKey = Type.Object({ kind: Kind, name: Name })
-const CreateToken = Type.Object({ name: Name, role: Role, project_id: Type.Optional(ProjectIdText) })
-const TokenAnswer = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  role: Role,
-  project_id: Type.Union([Type.String(), Type.Null()]),
-  prefix: Type.String(),
-  ...used
-})
-const AuditAnswer = Type.Object({
-  id: Type.String(),
-  at: Type.String(),
-  actor: Type.String(),
-  action: Type.String(),
-  target: Type.String(),
-  details: Type.Record(Type.String(), Type.Unknown())
-})
-
-const NodeAnswer = Type.Object({
-  id: Type.String(),
-  role: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')]),
-  host: Type.String(),
-  pid: Type.Integer(),
-  version: Type.String(),
-  started_at: Type.String(),
-  seen_at: Type.String()
-})
-
-const wireProject = ({ createdAt, ...project }: Project) => ({ ...project, created_at: createdAt })
-const wireKey = ({ id, kind, name, prefix, created_at, last_used_at }: KeyRow) => ({
-  id,
-  kind,
-  name,
-  prefix,
-  created_at,
-  last_used_at
-})
-const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
-  id,
-  name,
-  role,
-  project_id,
-  prefix,
-  created_at,
-  last_used_at
-})
-const cursorOfId = (row: { id: string }) => encodeCursor(row.id)
+  AuditAnswer,
+  ChangeProject,
+  CreateKey,
+  CreateProject,
+  CreateToken,
+  cursorOfId,
+  KeyAnswer,
+  Kind,
+  NodeAnswer,
+  ProjectAnswer,
+  Role,
+  TokenAnswer,
+  wireKey,
+  wireProject,
+  wireToken
+} from './shapes.ts'
 
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
 export function manageRoutes(

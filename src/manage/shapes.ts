@@ -1,0 +1,94 @@
+import { Type } from '@sinclair/typebox'
+import { encodeCursor } from '../platform/http/paging.ts'
+import type { KeyRow, Project, TokenRow } from '../projects/projects.ts'
+
+// How projects, keys, tokens and the rest look on the wire: what is taken, what is answered.
+
+const PerSecond = Type.Integer({ minimum: 0, maximum: 1_000_000, description: '0: no limit.' })
+const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const Mode = Type.Union([Type.Literal('simulator'), Type.Literal('live')])
+export const Role = Type.Union([Type.Literal('admin'), Type.Literal('editor'), Type.Literal('viewer')])
+export const Kind = Type.Union([Type.Literal('secret'), Type.Literal('public')])
+const ProjectIdText = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })
+
+const limits = {
+  requests_per_second: PerSecond,
+  client_requests_per_second: PerSecond,
+  triggers_per_second: PerSecond
+}
+const retention = { events_days: Days, messages_days: Days }
+
+const changes = {
+  mode: Type.Optional(Mode),
+  plan: Type.Optional(Type.String()),
+  limits: Type.Optional(Type.Partial(Type.Object(limits))),
+  retention: Type.Optional(Type.Partial(Type.Object(retention)))
+}
+export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
+export const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })
+export const ProjectAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  mode: Mode,
+  plan: Type.String(),
+  limits: Type.Object(limits),
+  retention: Type.Object(retention),
+  created_at: Type.String()
+})
+const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
+export const KeyAnswer = Type.Object({
+  id: Type.String(),
+  kind: Kind,
+  name: Type.String(),
+  prefix: Type.String(),
+  ...used
+})
+export const CreateKey = Type.Object({ kind: Kind, name: Name })
+export const CreateToken = Type.Object({ name: Name, role: Role, project_id: Type.Optional(ProjectIdText) })
+export const TokenAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  role: Role,
+  project_id: Type.Union([Type.String(), Type.Null()]),
+  prefix: Type.String(),
+  ...used
+})
+export const AuditAnswer = Type.Object({
+  id: Type.String(),
+  at: Type.String(),
+  actor: Type.String(),
+  action: Type.String(),
+  target: Type.String(),
+  details: Type.Record(Type.String(), Type.Unknown())
+})
+
+export const NodeAnswer = Type.Object({
+  id: Type.String(),
+  role: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')]),
+  host: Type.String(),
+  pid: Type.Integer(),
+  version: Type.String(),
+  started_at: Type.String(),
+  seen_at: Type.String()
+})
+
+export const wireProject = ({ createdAt, ...project }: Project) => ({ ...project, created_at: createdAt })
+export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at }: KeyRow) => ({
+  id,
+  kind,
+  name,
+  prefix,
+  created_at,
+  last_used_at
+})
+export const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
+  id,
+  name,
+  role,
+  project_id,
+  prefix,
+  created_at,
+  last_used_at
+})
+export const cursorOfId = (row: { id: string }) => encodeCursor(row.id)

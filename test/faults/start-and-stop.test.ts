@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { emptyDatabase } from '../support/database.ts'
 import { ask } from '../support/http.ts'
-import { processesOf, startProgram, temporaryFolder } from '../support/program.ts'
+import { paste, processesOf, startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
 
 describe('npm start', () => {
@@ -26,9 +26,7 @@ describe('npm start', () => {
       assert.equal((await stat(join(dataDir, file))).mode & 0o777, 0o600, file)
 
     const line = printed.split('\n').find((each) => each.startsWith('curl '))!
-    const shell = startProgram(t, {}, ['sh', '-c', line])
-    assert.equal((await shell.exited).code, 0)
-    assert.deepEqual(JSON.parse(shell.stdout()), { properties: { plan: 'premium' } })
+    assert.deepEqual(JSON.parse(await paste(t, line)), { properties: { plan: 'premium' } })
 
     assert.ok(processesOf(dataDir).length >= 2)
     program.child.kill('SIGTERM')
@@ -56,9 +54,7 @@ describe('npm start', () => {
       .stdout()
       .split('\n')
       .find((each) => each.startsWith('curl '))!
-    const shell = startProgram(t, {}, ['sh', '-c', line])
-    await shell.exited
-    assert.deepEqual(JSON.parse(shell.stdout()), { properties: { plan: 'premium' } }, 'and the line still works')
+    assert.deepEqual(JSON.parse(await paste(t, line)), { properties: { plan: 'premium' } }, 'and the line still works')
     assert.equal(
       (await ask(url, 'GET', '/manage/v1/projects', { headers: { authorization: `Bearer ${before.admin_token}` } }))
         .status,

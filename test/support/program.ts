@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -58,6 +58,16 @@ export function startProgram(
     await exited
   })
   return { child, pid: child.pid!, stdout: () => stdout, stderr: () => stderr, ready: ready.promise, exited }
+}
+
+/** Pastes a printed line into a shell, as a person would. A machine without curl gets a small one of ours. */
+export async function paste(t: TestContext, line: string): Promise<string> {
+  const folder = await temporaryFolder(t)
+  const own = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, 'curl.ts')}' "$@"\n`
+  await writeFile(join(folder, 'curl'), own, { mode: 0o755 })
+  const shell = startProgram(t, { PATH: `${process.env.PATH}:${folder}` }, ['sh', '-c', line])
+  await shell.exited
+  return shell.stdout()
 }
 
 /** Every living process that works in or was given this folder, by the kernel's own list. */

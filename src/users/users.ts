@@ -16,36 +16,21 @@ interface Write extends store.Change {
 
 /** A write's outcome: the stored properties, or why it was refused. */
 type Outcome = Properties | Refusal
-type Fulfilled = PromiseFulfilledResult<Map<string, Outcome>>
 
 export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics }) {
   const writes = createCoalescer<Write, Outcome>(runTogether)
 
+  /** One statement for each kind of write. They follow each other, so that after a failure none is still under way. */
   async function runTogether(projectId: ProjectId, batch: Write[]): Promise<Outcome[]> {
-    const puts = batch.filter((write) => write.kind === 'put')
-    const merges = batch.filter((write) => write.kind === 'merge')
-    const removals = batch.filter((write) => write.kind === 'remove')
     metrics.coalesced('users', batch.length)
-    // No two writes of a batch share a user, so the three statements cannot disturb each other. All are awaited, also when
-    // one fails: a write that is still at the database must not be overtaken by the next one of its user.
-    const [put, merged, removed] = await Promise.allSettled([
-      puts.length > 0 ? putTogether(projectId, puts) : new Map<string, Outcome>(),
-      merges.length > 0 ? mergeTogether(projectId, merges) : new Map<string, Outcome>(),
-      removals.length > 0
-        ? store.deleteUsers(
-            pool,
-            projectId,
-            removals.map((removal) => removal.projectUserId)
-          )
-        : undefined
-    ])
-    for (const outcome of [put, merged, removed]) if (outcome.status === 'rejected') throw outcome.reason
-    const outcomes = {
-      put: (put as Fulfilled).value,
-      merge: (merged as Fulfilled).value,
-      remove: new Map<string, Outcome>()
-    }
-    return batch.map(({ kind, projectUserId }) => outcomes[kind].get(projectUserId) ?? {})
+    const byKind = Map.groupBy(batch, ({ kind }) => kind)
+    const [puts, merges, removals] = [byKind.get('put'), byKind.get('merge'), byKind.get('remove')]
+    const put = puts && (await putTogether(projectId, puts))
+    const merged = merges && (await mergeTogether(projectId, merges))
+    const removed = removals?.map(({ projectUserId }) => projectUserId)
+    if (removed) await store.deleteUsers(pool, projectId, removed)
+    // No two writes of a batch share a user.
+    return batch.map(({ projectUserId }) => put?.get(projectUserId) ?? merged?.get(projectUserId) ?? {})
   }
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {

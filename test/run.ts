@@ -20,7 +20,13 @@ if (!url) {
 
 const runner = spawn(
   process.execPath,
-  ['--test', '--test-reporter=spec', '--test-concurrency=4', '--test-timeout=180000', ...files],
+  [
+    '--test',
+    '--test-reporter=spec',
+    '--test-concurrency=4',
+    `--test-timeout=${process.env.TIDINGS_LONG ? 3_600_000 : 180_000}`,
+    ...files
+  ],
   { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: url } }
 )
 // Ctrl-C reaches the runner too; it ends by itself, and then so do we.

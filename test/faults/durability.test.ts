@@ -6,11 +6,12 @@ import { ask } from '../support/http.ts'
 import { processesOf, startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
 
-const rounds = 10
+// `npm run test:long` kills a hundred times.
+const rounds = process.env.TIDINGS_LONG ? 100 : 10
 const clients = 32
 const roundMs = 700
 
-it('every acknowledged write survives kill -9 of the service, ten times, while 32 clients write', async (t) => {
+it('every acknowledged write survives kill -9 of the service, again and again, while 32 clients write', async (t) => {
   const dataDir = await temporaryFolder(t)
   const acknowledged = new Map<string, number>()
   let refused = 0

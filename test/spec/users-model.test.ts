@@ -5,6 +5,8 @@ import type { Reply } from '../support/http.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
 const service = await startService()
+/** How much more `npm run test:long` tries. */
+const more = process.env.TIDINGS_LONG ? 50 : 1
 const fixed = 'Project User Id must be provided'
 
 /** Few ids, so that steps meet; odd ones, so that they are worth meeting. */
@@ -78,7 +80,7 @@ describe('the users API agrees with a model of its store', () => {
           if (taken.kind === 'delete') assert.equal(reply.text, '{}')
         }
       }),
-      { numRuns: 60 }
+      { numRuns: 60 * more }
     )
   })
 
@@ -100,7 +102,7 @@ describe('the users API agrees with a model of its store', () => {
           })
         )
       }),
-      { numRuns: 30 }
+      { numRuns: 30 * more }
     )
   })
 })
@@ -146,7 +148,7 @@ describe('no request, however malformed,', () => {
           url.startsWith('/api/v1/users') && !url.includes(':batch') && (verb === 'POST' || verb === 'PATCH')
         if (reply.status === 400 && writes && !url.includes('?')) assert.equal(reply.text, fixed)
       }),
-      { numRuns: 500 }
+      { numRuns: 500 * more }
     )
     assert.equal((await service.ask('GET', '/readyz')).status, 200)
   })

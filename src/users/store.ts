@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
 import { statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
@@ -20,7 +21,7 @@ export interface Change {
  * Compact size and count of the merged properties. PostgreSQL's text form has a blank after each colon and comma, which
  * is 2n - 1 more than compact; below 7,000 characters neither limit can be met, so most rows are not counted.
  */
-const fits = (merged: string) => `(
+export const fits = (merged: string) => `(
      octet_length((${merged})::text) < 7000
      or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
          and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
@@ -56,6 +57,7 @@ const find = statement(
     where project_id = $1 and project_user_id = any($2::text[])`
 )
 
+// Devices, tokens and events go by cascade, in the same transaction.
 const remove = statement(
   'users.delete',
   'delete from users where project_id = $1 and project_user_id = any($2::text[])'
@@ -100,7 +102,7 @@ export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: st
 }
 
 export async function deleteUsers(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<void> {
-  await db.run(remove, [projectId, [...projectUserIds].sort()])
+  await againIfRaced(() => db.run(remove, [projectId, [...projectUserIds].sort()]))
 }
 
 export interface UserRow {

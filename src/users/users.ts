@@ -6,7 +6,16 @@ import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
 
-export type { Properties, PropertyValue } from './properties.ts'
+export * as identity from './identity.ts'
+export {
+  checkChosenId,
+  checkProjectUserId,
+  checkProperties,
+  longerThan,
+  type Properties,
+  type PropertyValue,
+  tooLarge
+} from './properties.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 

@@ -1,0 +1,60 @@
+import type { Pool } from '../platform/db/db.ts'
+
+/** The first moment of the month that is `offset` months away, in UTC. */
+const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1))
+
+const nameOf = (start: Date) => `events_${start.toISOString().slice(0, 7).replace('-', '_')}`
+
+/** Any constant, the same for every node: it keeps two of them from making the same table. */
+const lockKey = 7_463_822_191
+/** Making a table of a month locks the whole history for a moment. Better to try again than to make all writers queue. */
+const lockTimeout = '3s'
+
+/** Last month too: an event may be a week late. Two ahead, so that a worker may be away for weeks. */
+const monthsAround = [-1, 0, 1, 2]
+
+async function withLock<Result>(
+  pool: Pool,
+  work: (query: (text: string) => Promise<Record<string, string>[]>) => Promise<Result>
+): Promise<Result> {
+  const client = await pool.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await client.query(`set lock_timeout = '${lockTimeout}'`)
+    return await work(async (text) => (await client.query(text)).rows)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+const existing = `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'events'::regclass order by c.relname`
+
+/** Makes the tables of the months around a time that are not there yet. Safe on many nodes at once. */
+export async function makePartitions(pool: Pool, around: Date): Promise<void> {
+  await withLock(pool, async (query) => {
+    const there = new Set((await query(existing)).map(({ name }) => name))
+    for (const offset of monthsAround) {
+      const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
+      if (there.has(nameOf(from))) continue
+      // No value of a caller is in this text: names and bounds are made of a date of our own.
+      await query(
+        `create table ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${to.toISOString()}')`
+      )
+    }
+  })
+}
+
+/** Drops the tables of months that ended before a time. */
+export async function dropPartitions(pool: Pool, before: Date): Promise<void> {
+  await withLock(pool, async (query) => {
+    for (const { name } of await query(existing)) {
+      const [, year, month] = /^events_(\d{4})_(\d\d)$/.exec(name ?? '') ?? []
+      if (year && new Date(Date.UTC(Number(year), Number(month), 1)) <= before) await query(`drop table ${name}`)
+    }
+  })
+}
+
+/** PostgreSQL's words for a row that no month takes. */
+export const isWithoutPartition = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23514'

@@ -1,4 +1,4 @@
-import { createDevices } from './devices/devices.ts'
+import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { createEvents, keepEventsJob, makePartitions, moveHistory } from './events/events.ts'
@@ -72,7 +72,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
     opened.push(credentials.close)
-    const users = createUsers({ pool, metrics })
+    const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
     const devices = createDevices({ pool, metrics, moveHistory })
     const events = createEvents({ pool, devices, metrics })
     // What belongs to others goes first: a cascade over all of it would be one long transaction.

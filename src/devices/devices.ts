@@ -10,7 +10,7 @@ import * as store from './store.ts'
 import { type ActivityToken, registerActivityToken, setTokens } from './token-store.ts'
 
 export { checkDeviceId } from './fields.ts'
-export type { DeviceRow } from './store.ts'
+export { type DeviceRow, lockDevicesOf } from './store.ts'
 export type Devices = ReturnType<typeof createDevices>
 
 /** Told when an anonymous user turns out to be another: what is kept elsewhere moves in the same transaction. */

@@ -51,6 +51,10 @@ const lockOne = statement(
   'devices.lock_to_move',
   'select user_id from devices where project_id = $1 and id = $2 for update'
 )
+const lockOfUsers = statement(
+  'devices.lock_of_users',
+  `select id from devices where project_id = $1 and user_id = any($2::uuid[]) order by id for update`
+)
 const hold = statement(
   'devices.hold',
   `select id, user_id from devices where project_id = $1 and id = any($2::text[]) order by id for key share`
@@ -99,6 +103,10 @@ export const findDevices = (db: Db, projectId: ProjectId, ids: string[]) => db.q
 /** The user the device has now, until the end of the transaction. */
 export const lockDevice = async (db: Db, projectId: ProjectId, id: string) =>
   (await db.one<{ user_id: string }>(lockOne, [projectId, id]))?.user_id
+
+/** Before users are removed. The cascade would lock users first and devices in any order, and meet those who do it in ours. */
+export const lockDevicesOf = (db: Db, projectId: ProjectId, userIds: string[]) =>
+  db.query<{ id: string }>(lockOfUsers, [projectId, userIds])
 
 /** The users of those devices that exist; they keep them until the end of the transaction. */
 export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string>> {

@@ -5,6 +5,8 @@ const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFull
 
 const nameOf = (start: Date) => `events_${start.toISOString().slice(0, 7).replace('-', '_')}`
 
+const literal = (at: Date) => `'${at.toISOString()}'`
+
 /** Any constant, the same for every node: it keeps two of them from making the same table. */
 const lockKey = 7_463_822_191
 /** Making a table of a month locks the whole history for a moment. Better to try again than to make all writers queue. */
@@ -39,7 +41,7 @@ export async function makePartitions(pool: Pool, around: Date): Promise<void> {
       if (there.has(nameOf(from))) continue
       // No value of a caller is in this text: names and bounds are made of a date of our own.
       await query(
-        `create table ${nameOf(from)} partition of events for values from ('${from.toISOString()}') to ('${to.toISOString()}')`
+        `create table ${nameOf(from)} partition of events for values from (${literal(from)}) to (${literal(to)})`
       )
     }
   })

@@ -1,4 +1,4 @@
-import type { Db } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
@@ -58,9 +58,10 @@ const find = statement(
 )
 
 // Devices, tokens and events go by cascade, in the same transaction.
-const remove = statement(
-  'users.delete',
-  'delete from users where project_id = $1 and project_user_id = any($2::text[])'
+const remove = statement('users.delete', 'delete from users where project_id = $1 and id = any($2::uuid[])')
+const idsOf = statement(
+  'users.ids',
+  'select id from users where project_id = $1 and project_user_id = any($2::text[]) order by id'
 )
 
 const eraseWindow = statement(
@@ -101,8 +102,20 @@ export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: st
   return (await db.query<UserRow>(find, [projectId, projectUserIds])).map(toUser)
 }
 
-export async function deleteUsers(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<void> {
-  await againIfRaced(() => db.run(remove, [projectId, [...projectUserIds].sort()]))
+/** Told which users are about to go, in the transaction that removes them. */
+export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
+
+/** What belongs to the users is locked first, then they are: the order of everybody who writes for a user. */
+export async function deleteUsers(pool: Pool, projectId: ProjectId, projectUserIds: string[], before: BeforeRemoval) {
+  await againIfRaced(() =>
+    pool.transaction(async (tx) => {
+      const users = await tx.query<{ id: string }>(idsOf, [projectId, projectUserIds])
+      if (users.length === 0) return
+      const ids = users.map(({ id }) => id)
+      await before(tx, projectId, ids)
+      await tx.run(remove, [projectId, ids])
+    })
+  )
 }
 
 export interface UserRow {

@@ -27,7 +27,13 @@ interface Write extends store.Change {
 type Outcome = Properties | Refusal
 type Fulfilled = PromiseFulfilledResult<Map<string, Outcome>>
 
-export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics }) {
+export interface UsersOptions {
+  pool: Pool
+  metrics: Metrics
+  beforeRemoval: store.BeforeRemoval
+}
+
+export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   const writes = createCoalescer<Write, Outcome>(runTogether)
 
   async function runTogether(projectId: ProjectId, batch: Write[]): Promise<Outcome[]> {
@@ -44,7 +50,8 @@ export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics })
         ? store.deleteUsers(
             pool,
             projectId,
-            removals.map((removal) => removal.projectUserId)
+            removals.map((removal) => removal.projectUserId),
+            beforeRemoval
           )
         : undefined
     ])

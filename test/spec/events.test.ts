@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { keepEventsJob } from '../../src/events/events.ts'
 import { dropPartitions, makePartitions } from '../../src/events/partitions.ts'
 import { openPool } from '../../src/platform/db/db.ts'
+import { asApp } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { silentLog } from '../support/log.ts'
 import { startService, type TestProject } from '../support/service.ts'
@@ -10,11 +11,6 @@ import { startService, type TestProject } from '../support/service.ts'
 const service = await startService()
 const dayMs = 24 * 3_600_000
 
-const asApp = (project: TestProject, method: string, path: string, json?: unknown) =>
-  project.call(method, `/api/v1${path}`, {
-    ...(json !== undefined && { json }),
-    headers: { 'x-service-api-key': project.publicKey }
-  })
 const record = (project: TestProject, ...events: unknown[]) => asApp(project, 'POST', '/events', { events })
 const stored = (project: TestProject): Promise<Json[]> =>
   service.sql('select * from events where project_id = $1 order by at, id', [project.id])

@@ -87,7 +87,10 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const bootstrapped = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
-      await makePartitions(pool, new Date())
+      // Should they be in use for long, the start does not fail over months that may not be needed before tomorrow.
+      await makePartitions(pool, new Date()).catch((error: Error) => {
+        log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
+      })
       return bootstrap(config, pool, projects, say)
     })
     const nodes = await joinNodes(pool, role, log)

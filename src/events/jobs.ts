@@ -17,8 +17,8 @@ export const keepEventsJob = (pool: Pool) =>
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => new Date(Date.now() - days * dayMs)
       // First the drop, which costs nothing: what is left for deletes is only what some project keeps longer.
-      const longest = Math.max(...kept.map(({ retention }) => retention.events_days))
-      if (kept.length > 0) await dropPartitions(pool, agoOf(longest))
+      const longest = kept.reduce((most, { retention }) => Math.max(most, retention.events_days), 0)
+      if (longest > 0) await dropPartitions(pool, agoOf(longest))
       for (const { projectId, retention } of kept) {
         const before = agoOf(retention.events_days)
         while ((await sweepEventWindow(pool, projectId, before)) > 0) signal.throwIfAborted()

@@ -1,4 +1,5 @@
 import type { Pool } from '../platform/db/db.ts'
+import { Unavailable } from '../platform/errors.ts'
 
 /** The first moment of the month that is `offset` months away, in UTC. */
 const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1))
@@ -9,22 +10,26 @@ const literal = (at: Date) => `'${at.toISOString()}'`
 
 /** Any constant, the same for every node: it keeps two of them from making the same table. */
 const lockKey = 7_463_822_191
-/** Making a table of a month locks the whole history for a moment. Better to try again than to make all writers queue. */
+/** Whoever waits for a lock on the whole history makes all writers queue behind it. Better to try again later. */
 const lockTimeout = '3s'
+const lockNotAvailable = '55P03'
 
 /** Last month too: an event may be a week late. Two ahead, so that a worker may be away for weeks. */
 const monthsAround = [-1, 0, 1, 2]
 
-async function withLock<Result>(
-  pool: Pool,
-  work: (query: (text: string) => Promise<Record<string, string>[]>) => Promise<Result>
-): Promise<Result> {
+type Query = (text: string) => Promise<Record<string, string>[]>
+
+async function withLock(pool: Pool, work: (query: Query) => Promise<void>): Promise<void> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [lockKey])
     await client.query(`set lock_timeout = '${lockTimeout}'`)
-    return await work(async (text) => (await client.query(text)).rows)
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await work(async (text) => (await client.query(text)).rows)
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error
+    throw new Unavailable('The tables of the months are in use.', { cause: error })
   } finally {
+    // Ending the session lets go of the lock.
     await client.end().catch(() => {})
   }
 }
@@ -38,11 +43,14 @@ export async function makePartitions(pool: Pool, around: Date): Promise<void> {
     const there = new Set((await query(existing)).map(({ name }) => name))
     for (const offset of monthsAround) {
       const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
-      if (there.has(nameOf(from))) continue
-      // No value of a caller is in this text: names and bounds are made of a date of our own.
-      await query(
-        `create table ${nameOf(from)} partition of events for values from (${literal(from)}) to (${literal(to)})`
-      )
+      const name = nameOf(from)
+      if (there.has(name)) continue
+      // No value of a caller is in this text: names and bounds are made of a date of our own. Attaching a table that
+      // exists does not stop readers, as making it in place would: a backup reads for hours.
+      await query('begin')
+      await query(`create table ${name} (like events)`)
+      await query(`alter table events attach partition ${name} for values from (${literal(from)}) to (${literal(to)})`)
+      await query('commit')
     }
   })
 }

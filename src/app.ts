@@ -1,3 +1,9 @@
+import { createDevices, lockDevicesOf } from './devices/devices.ts'
+import { deviceManagementRoutes } from './devices/manage-routes.ts'
+import { deviceRoutes } from './devices/routes.ts'
+import { createEvents, keepEventsJob, makePartitions, moveHistory } from './events/events.ts'
+import { eventManagementRoutes } from './events/manage-routes.ts'
+import { eventRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
 import { manageRoutes } from './manage/routes.ts'
 import type { Config } from './platform/config.ts'
@@ -66,8 +72,11 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
     opened.push(credentials.close)
-    const users = createUsers({ pool, metrics })
-    const erasure = eraseProjectJob(pool, [users.eraseWindow])
+    const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
+    const devices = createDevices({ pool, metrics, moveHistory })
+    const events = createEvents({ pool, devices, metrics })
+    // What belongs to others goes first: a cascade over all of it would be one long transaction.
+    const erasure = eraseProjectJob(pool, [events.eraseWindow, devices.eraseWindow, users.eraseWindow])
     const projects = tenants.createProjects({
       pool,
       plans: config.PLANS,
@@ -78,6 +87,10 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const bootstrapped = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
+      // Should they be in use for long, the start does not fail over months that may not be needed before tomorrow.
+      await makePartitions(pool, new Date()).catch((error: Error) => {
+        log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
+      })
       return bootstrap(config, pool, projects, say)
     })
     const nodes = await joinNodes(pool, role, log)
@@ -89,7 +102,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       log,
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
-      jobs: [tracing.job(erasure), tracing.job(sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS))]
+      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool)].map(tracing.job)
     })
     if (role !== 'api') {
       worker.start()
@@ -117,8 +130,12 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
         { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
       ])
       userRoutes(api, users)
+      deviceRoutes(api, devices)
+      eventRoutes(api, events)
       manageRoutes(manage, { projects, pool, nodes })
       userManagementRoutes(manage, users, pool)
+      deviceManagementRoutes(manage, { devices, users, pool })
+      eventManagementRoutes(manage, { users, pool })
     }
 
     const port = await http.listen(config.HOST, config.PORT)

@@ -38,6 +38,11 @@ export interface ProjectRow {
 const defaultLimits = { requests_per_second: 1_000, client_requests_per_second: 5_000 }
 const defaultRetention: Retention = { events_days: 365, messages_days: 90 }
 
+export const retentionOf = (row: Pick<ProjectRow, 'retention'>): Retention => ({
+  ...defaultRetention,
+  ...row.retention
+})
+
 /** A row holds only what the project overrides; its plan and the defaults give the rest. */
 export const toProject =
   (plans: Config['PLANS']) =>
@@ -47,6 +52,6 @@ export const toProject =
     mode: row.mode,
     plan: row.plan,
     limits: { ...defaultLimits, triggers_per_second: plans[row.plan] ?? plans.standard!, ...row.limits },
-    retention: { ...defaultRetention, ...row.retention },
+    retention: retentionOf(row),
     createdAt: row.created_at
   })

@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
-import { type Mode, type Project, toProject } from './project.ts'
+import { type Mode, type Project, type Retention, retentionOf, toProject } from './project.ts'
 import * as store from './store.ts'
 
 export { type ApiAccess, createAdmission, type ManageAccess, type ManageCaller } from './admission.ts'
@@ -178,4 +178,10 @@ export function createProjects({
     },
     erase: (projectId: ProjectId) => store.eraseProject(pool, projectId)
   }
+}
+
+/** How long each project keeps its history, for the sweeps of other capabilities. */
+export async function listRetentions(db: Db): Promise<{ projectId: ProjectId; retention: Retention }[]> {
+  const rows = await store.listProjectIds(db)
+  return rows.map((row) => ({ projectId: row.project_id, retention: retentionOf(row) }))
 }

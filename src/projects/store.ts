@@ -32,11 +32,11 @@ const mark = statement(
 )
 const erase = statement('projects.erase', 'delete from projects where project_id = $1 and deleted_at is not null')
 
-const ids = statement('projects.ids', 'select project_id from projects order by project_id', {
+const ids = statement('projects.ids', 'select project_id, retention from projects order by project_id', {
   acrossProjects: 'sweeps visit every project'
 })
 
-export const listProjectIds = (db: Db) => db.query<{ project_id: ProjectId }>(ids)
+export const listProjectIds = (db: Db) => db.query<Pick<ProjectRow, 'project_id' | 'retention'>>(ids)
 
 export async function insertProject(db: Db, row: ProjectRow): Promise<boolean> {
   const { project_id, name, mode, plan, limits, retention, created_at } = row

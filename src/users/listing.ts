@@ -9,31 +9,36 @@ const windowSize = 20_000
 const windowsPerPage = 10
 const exportWindow = 1_000
 
+// Anonymous users are left out everywhere here: an import could not take them back, and there may be very many.
 const columns = 'id, project_user_id, properties, created_at, updated_at'
 
 const newest = statement(
   'users.newest',
   `select ${columns} from users
-    where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+    where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
+    order by id desc limit $3`
 )
 // A key window: the next ids unfiltered, the filter inside. Filtered paging would scan again for every page.
 const searchWindow = statement(
   'users.search_window',
   `with w as materialized (
      select id, project_user_id from users
-      where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3)
+      where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
+      order by id desc limit $3)
    select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
           array(select w.id from w where position(lower($4) in lower(w.project_user_id)) > 0
                  order by w.id desc limit $5) as found`
 )
 const byIds = statement(
   'users.by_ids',
-  `select ${columns} from users where project_id = $1 and id = any($2::uuid[]) order by id desc`
+  `select ${columns} from users
+    where project_id = $1 and id = any($2::uuid[]) and project_user_id is not null order by id desc`
 )
 const oldest = statement(
   'users.oldest',
   `select ${columns} from users
-    where project_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`
+    where project_id = $1 and project_user_id is not null and ($2::uuid is null or id > $2)
+    order by id limit $3`
 )
 
 export interface UserPage {

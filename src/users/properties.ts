@@ -10,14 +10,17 @@ export const maxProperties = 1_000
 export const maxPropertiesBytes = 64 * 1024
 
 /** Code points, as people count characters; cheap where UTF-16 units alone already fit. */
-const longerThan = (text: string, limit: number) => text.length > limit && [...text].length > limit
+export const longerThan = (text: string, limit: number) => text.length > limit && [...text].length > limit
 
 /** The rules for an id the project chooses (decision 0007). Never coerced: 123 is not an id. */
-export function checkProjectUserId(id: unknown): string {
-  const refuse = (message: string) => new Refusal('invalid_project_user_id', `project_user_id: ${message}`)
+export const checkProjectUserId = (id: unknown): string =>
+  checkChosenId(id, maxIdLength, (message) => new Refusal('invalid_project_user_id', `project_user_id: ${message}`))
+
+/** The same rules for every id that others choose and that stands in paths. */
+export function checkChosenId(id: unknown, maxLength: number, refuse: (message: string) => Refusal): string {
   if (typeof id !== 'string') throw refuse('must be a string')
   if (id === '') throw refuse('must not be empty')
-  if (longerThan(id, maxIdLength)) throw refuse(`must be at most ${maxIdLength} characters`)
+  if (longerThan(id, maxLength)) throw refuse(`must be at most ${maxLength} characters`)
   if (/\p{Cc}/u.test(id)) throw refuse('must not hold control characters')
   if (!id.isWellFormed()) throw refuse('must not hold lone surrogates')
   if (id.trim() === '') throw refuse('must not be only white space')

@@ -1,4 +1,5 @@
-import type { Db } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
 import { statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
@@ -20,7 +21,7 @@ export interface Change {
  * Compact size and count of the merged properties. PostgreSQL's text form has a blank after each colon and comma, which
  * is 2n - 1 more than compact; below 7,000 characters neither limit can be met, so most rows are not counted.
  */
-const fits = (merged: string) => `(
+export const fits = (merged: string) => `(
      octet_length((${merged})::text) < 7000
      or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
          and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
@@ -56,9 +57,11 @@ const find = statement(
     where project_id = $1 and project_user_id = any($2::text[])`
 )
 
-const remove = statement(
-  'users.delete',
-  'delete from users where project_id = $1 and project_user_id = any($2::text[])'
+// Devices, tokens and events go by cascade, in the same transaction.
+const remove = statement('users.delete', 'delete from users where project_id = $1 and id = any($2::uuid[])')
+const idsOf = statement(
+  'users.ids',
+  'select id from users where project_id = $1 and project_user_id = any($2::text[]) order by id'
 )
 
 const eraseWindow = statement(
@@ -99,8 +102,20 @@ export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: st
   return (await db.query<UserRow>(find, [projectId, projectUserIds])).map(toUser)
 }
 
-export async function deleteUsers(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<void> {
-  await db.run(remove, [projectId, [...projectUserIds].sort()])
+/** Told which users are about to go, in the transaction that removes them. */
+export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
+
+/** What belongs to the users is locked first, then they are: the order of everybody who writes for a user. */
+export async function deleteUsers(pool: Pool, projectId: ProjectId, projectUserIds: string[], before: BeforeRemoval) {
+  await againIfRaced(() =>
+    pool.transaction(async (tx) => {
+      const users = await tx.query<{ id: string }>(idsOf, [projectId, projectUserIds])
+      if (users.length === 0) return
+      const ids = users.map(({ id }) => id)
+      await before(tx, projectId, ids)
+      await tx.run(remove, [projectId, ids])
+    })
+  )
 }
 
 export interface UserRow {

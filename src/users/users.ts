@@ -6,7 +6,16 @@ import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
 
-export type { Properties, PropertyValue } from './properties.ts'
+export * as identity from './identity.ts'
+export {
+  checkChosenId,
+  checkProjectUserId,
+  checkProperties,
+  longerThan,
+  type Properties,
+  type PropertyValue,
+  tooLarge
+} from './properties.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 
@@ -17,7 +26,13 @@ interface Write extends store.Change {
 /** A write's outcome: the stored properties, or why it was refused. */
 type Outcome = Properties | Refusal
 
-export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics }) {
+export interface UsersOptions {
+  pool: Pool
+  metrics: Metrics
+  beforeRemoval: store.BeforeRemoval
+}
+
+export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   const writes = createCoalescer<Write, Outcome>(runTogether)
 
   /** One statement for each kind of write. They follow each other, so that after a failure none is still under way. */
@@ -28,7 +43,7 @@ export function createUsers({ pool, metrics }: { pool: Pool; metrics: Metrics })
     const put = puts && (await putTogether(projectId, puts))
     const merged = merges && (await mergeTogether(projectId, merges))
     const removed = removals?.map(({ projectUserId }) => projectUserId)
-    if (removed) await store.deleteUsers(pool, projectId, removed)
+    if (removed) await store.deleteUsers(pool, projectId, removed, beforeRemoval)
     // No two writes of a batch share a user.
     return batch.map(({ projectUserId }) => put?.get(projectUserId) ?? merged?.get(projectUserId) ?? {})
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -52,15 +52,24 @@ test('the packed package installs into an empty folder and runs there', { timeou
   await once(child, 'exit')
   await untilGone(url)
 
-  const direct = spawn('node_modules/.bin/tidings', ['serve'], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
-  await readyUrl(direct)
+  const direct = await startedAgain(folder, env)
   direct.kill('SIGTERM')
   assert.deepEqual(await once(direct, 'exit'), [0, null])
 })
+
+/** The one before answers nothing any more, but may still be stopping its PostgreSQL: until then the folder is taken. */
+async function startedAgain(cwd: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const child = spawn('node_modules/.bin/tidings', ['serve'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const ready = await readyUrl(child).then(
+      () => true,
+      () => false
+    )
+    if (ready) return child
+    await sleep(500)
+  }
+  return assert.fail('the data folder is never free again')
+}
 
 async function untilGone(url: string): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {

@@ -153,6 +153,8 @@ describe('what is documented is what is answered', () => {
     const own = `/projects/${id}`
     const properties = { plan: 'premium', age: 31, vip: true, note: null }
     const user = { project_user_id: 'ana', properties }
+    const device = { id: 'phone', platform: 'iOS', push_token: 'a1', model: 'iPhone' }
+    const ofPhone = '/api/v1/devices/phone'
     const entry = async (path: string, name: string) =>
       (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
     return {
@@ -168,6 +170,25 @@ describe('what is documented is what is answered', () => {
           body: '{"project_user_id":"bo"}\nnot json\n',
           headers: { 'content-type': 'application/x-ndjson' }
         }),
+      createDevice: () => call('POST', '/api/v1/devices', { json: { devices: [device] } }),
+      createEvent: () => call('POST', '/api/v1/events', { json: { events: [{ device_id: 'phone', name: 'open' }] } }),
+      postDeviceUserProjectUserId: () =>
+        call('POST', `${ofPhone}/user/project-user-id`, { json: { project_user_id: 'ana' } }),
+      createDeviceUserProperty: () =>
+        call('POST', `${ofPhone}/user/properties`, { json: { properties: [{ name: 'a', value: 1 }] } }),
+      deleteDeviceUserProperties: () => call('DELETE', `${ofPhone}/user/properties?names=a`),
+      createDeviceLiveActivityStartToken: () =>
+        call('POST', `${ofPhone}/live-activity-start-tokens`, {
+          json: { attributes_type: 'A', push_to_start_token: 'a' }
+        }),
+      createDeviceLiveActivityUpdateToken: () =>
+        call('POST', `${ofPhone}/live-activity-update-tokens`, {
+          json: { attributes_type: 'A', activity_id: '1', push_token: 'a' }
+        }),
+      listProjectDevices: () => manage('GET', `${own}/devices`),
+      getProjectDevice: () => manage('GET', `${own}/devices/phone`),
+      listProjectEvents: () => manage('GET', `${own}/events`),
+      deleteDeviceUserProjectUserId: () => call('DELETE', `${ofPhone}/user/project-user-id`),
       deleteUser: () => call('DELETE', '/api/v1/users/ana'),
       createProject: () => manage('POST', '/projects', { name: 'Shop' }),
       listProjects: () => manage('GET', '/projects?limit=1'),
@@ -189,10 +210,10 @@ describe('what is documented is what is answered', () => {
     }
   }
 
-  it('every operation on users and projects, and around them, answers by its schema', async () => {
+  it('every operation on users, devices, events and projects, and around them, answers by its schema', async () => {
     const table = await calls()
     for (const { operation } of operations)
-      if (['Users', 'Projects'].includes(operation.tags[0]))
+      if (['Users', 'Devices', 'Events', 'Projects'].includes(operation.tags[0]))
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {
       const found = operations.find(({ operation }) => operation.operationId === id)

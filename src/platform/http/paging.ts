@@ -32,6 +32,14 @@ export function idAfter(cursor: string | undefined): string | null {
   return id!
 }
 
+/** The time in a cursor of a list that is ordered by one. */
+export function timeOf(text: string): Date {
+  const at = new Date(text)
+  // What JavaScript reads, PostgreSQL need not: years beyond four digits, for one.
+  if (Number.isNaN(at.getTime()) || at.toISOString() !== text || text.length !== 24) throw badCursor()
+  return at
+}
+
 const badCursor = () =>
   new Refusal('invalid_parameter', 'cursor: is not one that was given out', [
     { path: 'cursor', message: 'is not one that was given out' }

@@ -1,0 +1,160 @@
+import { createCoalescer } from '../platform/coalesce.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
+import { Refusal } from '../platform/errors.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
+import { checkDeviceId, type DeviceInput } from './fields.ts'
+import * as store from './store.ts'
+import { type ActivityToken, registerActivityToken, setTokens } from './token-store.ts'
+
+export { checkDeviceId } from './fields.ts'
+export { type DeviceRow, lockDevicesOf } from './store.ts'
+export type Devices = ReturnType<typeof createDevices>
+
+/** Told when an anonymous user turns out to be another: what is kept elsewhere moves in the same transaction. */
+export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
+
+export function createDevices({
+  pool,
+  metrics,
+  moveHistory
+}: {
+  pool: Pool
+  metrics: Metrics
+  moveHistory: MoveHistory
+}) {
+  const writes = createCoalescer<DeviceInput, store.DeviceRow>(async (projectId, batch) => {
+    metrics.coalesced('devices', batch.length)
+    const rows = await againIfRaced(() => pool.transaction((tx) => writeTogether(tx, projectId, batch)))
+    return batch.map(({ id }) => rows.get(id)!)
+  })
+
+  /** Devices first, then tokens, then users, each in order: whoever writes devices takes its locks in this order. */
+  async function writeTogether(tx: Db, projectId: ProjectId, batch: DeviceInput[]) {
+    const at = new Date()
+    const ids = batch.map(({ id }) => id)
+    const known = new Map((await store.lockDevices(tx, projectId, ids)).map((row) => [row.id, row]))
+    const rows = batch.map(({ id, platform, pushPermission, facts }) => ({
+      id,
+      user_id: known.get(id)?.user_id ?? newId(),
+      platform,
+      push_permission: pushPermission ?? known.get(id)?.push_permission ?? false,
+      facts: { ...known.get(id)?.facts, ...facts }
+    }))
+    const fresh = rows.filter(({ id }) => !known.has(id))
+    if (fresh.length > 0) {
+      const made = await identity.createAnonymous(tx, projectId, usersOf(fresh), at)
+      if (!made) throw projectGone()
+    }
+    const written = await store.upsertDevices(tx, projectId, rows, at)
+    if (written.size < rows.length) throw projectGone()
+    // Another node made the same device a moment ago, and it has a user already.
+    const orphans = fresh.filter(({ id, user_id }) => written.get(id) !== user_id)
+    if (orphans.length > 0) await identity.removeAnonymous(tx, projectId, usersOf(orphans))
+    const said = batch.flatMap(({ id, token }) => (token === undefined ? [] : [[id, token] as const]))
+    await setTokens(tx, projectId, new Map(said), at)
+    await identity.markSeen(tx, projectId, [...written.values()], at)
+    return new Map((await store.findDevices(tx, projectId, ids)).map((row) => [row.id, row]))
+  }
+
+  /** Runs with the user that the device has, and keeps, until the work is done. */
+  const withUserOf = <Result>(
+    projectId: ProjectId,
+    deviceId: string,
+    work: (tx: Db, userId: string) => Promise<Result>
+  ) =>
+    againIfRaced(() =>
+      pool.transaction(async (tx) => {
+        const userId = (await store.holdDevices(tx, projectId, [deviceId])).get(deviceId)
+        if (!userId) throw noDevice()
+        const result = await work(tx, userId)
+        const at = new Date()
+        await store.markDevicesSeen(tx, projectId, [deviceId], at)
+        await identity.markSeen(tx, projectId, [userId], at)
+        return result
+      })
+    )
+
+  /** Gives the device to another user. The device's lock is held, so nothing arrives for the old one meanwhile. */
+  const give = (projectId: ProjectId, deviceId: string, work: (tx: Db, from: string, at: Date) => Promise<void>) =>
+    againIfRaced(() =>
+      pool.transaction(async (tx) => {
+        const from = await store.lockDevice(tx, projectId, deviceId)
+        if (!from) throw noDevice()
+        await work(tx, from, new Date())
+      })
+    )
+
+  const isAnonymous = async (tx: Db, projectId: ProjectId, userId: string) =>
+    (await identity.namesOf(tx, projectId, [userId])).get(userId) === null
+
+  return {
+    /** Registers devices or changes them, each by itself. What an entry does not say stays as it is. */
+    put: (projectId: ProjectId, devices: DeviceInput[]): Promise<store.DeviceRow[]> =>
+      Promise.all(devices.map((device) => writes.write(projectId, device.id, device))),
+
+    /** Whoever the device belonged to: an anonymous user and its history become the named one's, a named user keeps its own. */
+    async link(projectId: ProjectId, deviceId: unknown, projectUserId: unknown): Promise<void> {
+      const id = checkDeviceId(deviceId)
+      const name = checkProjectUserId(projectUserId)
+      await give(projectId, id, async (tx, from, at) => {
+        const to = await identity.ensure(tx, projectId, name, at)
+        if (!to) throw projectGone()
+        await store.moveDevice(tx, projectId, id, to, at)
+        if (to === from || !(await isAnonymous(tx, projectId, from))) return
+        await moveHistory(tx, projectId, from, to)
+        await identity.absorb(tx, projectId, from, to, at)
+        await identity.removeAnonymous(tx, projectId, [from])
+      })
+    },
+
+    /** The device goes to a new anonymous user; the named one keeps its history. */
+    async unlink(projectId: ProjectId, deviceId: unknown): Promise<void> {
+      const id = checkDeviceId(deviceId)
+      await give(projectId, id, async (tx, from, at) => {
+        if (await isAnonymous(tx, projectId, from)) return
+        const to = newId()
+        if (!(await identity.createAnonymous(tx, projectId, [to], at))) throw projectGone()
+        await store.moveDevice(tx, projectId, id, to, at)
+      })
+    },
+
+    setProperties: (projectId: ProjectId, deviceId: unknown, properties: Properties): Promise<void> =>
+      withUserOf(projectId, checkDeviceId(deviceId), async (tx, userId) => {
+        const merged = await identity.mergeProperties(tx, projectId, userId, properties, new Date())
+        if (!merged) throw tooLarge()
+      }),
+
+    dropProperties: (projectId: ProjectId, deviceId: unknown, names: string[]): Promise<number> =>
+      withUserOf(projectId, checkDeviceId(deviceId), (tx, userId) =>
+        identity.dropProperties(tx, projectId, userId, names, new Date())
+      ),
+
+    setActivityToken: (projectId: ProjectId, deviceId: unknown, token: ActivityToken): Promise<boolean> =>
+      withUserOf(projectId, checkDeviceId(deviceId), (tx) =>
+        registerActivityToken(tx, projectId, checkDeviceId(deviceId), token, new Date())
+      ),
+
+    /** The users of those devices that exist. They keep them until the transaction ends, and the devices count as seen. */
+    async hold(tx: Db, projectId: ProjectId, deviceIds: string[], at: Date): Promise<Map<string, string>> {
+      const users = await store.holdDevices(tx, projectId, deviceIds)
+      await store.markDevicesSeen(tx, projectId, [...users.keys()], at)
+      return users
+    },
+
+    async get(projectId: ProjectId, deviceId: unknown): Promise<store.DeviceRow> {
+      const [device] = await store.findDevices(pool, projectId, [checkDeviceId(deviceId)])
+      if (!device) throw noDevice()
+      return device
+    },
+
+    /** Up to a window of devices of a project that is being erased. */
+    eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseDeviceWindow(pool, projectId)
+  }
+}
+
+const usersOf = (rows: { user_id: string }[]) => rows.map(({ user_id }) => user_id)
+const projectGone = () => new Refusal('invalid_api_key', 'Invalid API key')
+export const noDevice = (message = 'No device of this id is registered.') => new Refusal('device_not_found', message)

@@ -1,0 +1,75 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Refusal } from '../platform/errors.ts'
+import { checkProperties, type Properties, type PropertyValue } from '../users/users.ts'
+
+const Value = Type.Unsafe<PropertyValue>({ type: ['string', 'number', 'boolean', 'null'] })
+
+/** SDKs differ: `value` or `value_string`, as text for every type or as JSON of the type. All are taken. */
+export const SentProperty = Type.Object({
+  name: Type.String({ description: 'The name of the property.', minLength: 1 }),
+  type: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'USER_PROPERTY_TYPE_STRING, _NUMBER, _BOOLEAN or _DATETIME, with or without the beginning. Absent: as the value is.'
+    })
+  ),
+  value: Type.Optional({ ...Value, description: 'As JSON of its type, or as text.' }),
+  value_string: Type.Optional({ ...Value, description: 'Another name for value.' })
+})
+type Sent = Static<typeof SentProperty>
+
+export function readProperties(list: Sent[]): Properties {
+  const properties: Properties = Object.create(null)
+  for (const [index, entry] of list.entries()) properties[entry.name] = read(entry, `properties[${index}]`)
+  return checkProperties(properties)
+}
+
+function read(entry: Sent, path: string): PropertyValue {
+  const value = entry.value !== undefined ? entry.value : entry.value_string
+  if (value === undefined) throw refuse(`${path}.value`, 'must be given')
+  if (value === null) return null
+  const type = (entry.type ?? '').toUpperCase().replace(/^USER_PROPERTY_TYPE_/, '')
+  switch (type) {
+    case '':
+      return value
+    case 'STRING':
+    case 'DATETIME':
+      return String(value)
+    case 'NUMBER': {
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+      if (typeof number !== 'number' || !Number.isFinite(number)) throw refuse(`${path}.value`, 'must be a number')
+      return number
+    }
+    case 'BOOLEAN': {
+      const text = String(value).toLowerCase()
+      if (text !== 'true' && text !== 'false') throw refuse(`${path}.value`, 'must be true or false')
+      return text === 'true'
+    }
+    default:
+      throw refuse(`${path}.type`, 'must be USER_PROPERTY_TYPE_STRING, _NUMBER, _BOOLEAN or _DATETIME')
+  }
+}
+
+const refuse = (path: string, message: string) =>
+  new Refusal('invalid_properties', `${path}: ${message}`, [{ path, message }])
+
+const Names = Type.Unsafe<string | string[]>({
+  anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 1_000 }]
+})
+
+export const NamesQuery = Type.Object({
+  names: Type.Optional({ ...Names, description: 'A name; repeat it for more.' }),
+  property_names: Type.Optional({ ...Names, description: 'Names with commas between them.' })
+})
+
+/** One SDK repeats `names`, another joins `property_names` by commas. */
+export function readNames({ names = [], property_names = [] }: Static<typeof NamesQuery>): string[] {
+  const listed = [...[names].flat(), ...[property_names].flat().flatMap((text) => text.split(','))]
+  const found = listed.filter((name) => name !== '')
+  const message = 'must be given, as names=a&names=b or property_names=a,b'
+  if (found.length === 0) throw new Refusal('invalid_parameter', `names: ${message}`, [{ path: 'names', message }])
+  if (found.some((name) => name.includes('\0') || !name.isWellFormed()))
+    throw new Refusal('malformed_request', 'names: holds NUL or a broken escape')
+  return found
+}

@@ -1,0 +1,136 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Facts, Platform } from './fields.ts'
+import type { TokenType } from './tokens.ts'
+
+export interface DeviceRow {
+  id: string
+  user_id: string
+  platform: Platform
+  push_permission: boolean
+  facts: Facts
+  created_at: Date
+  updated_at: Date
+  last_seen_at: Date
+  token: string | null
+  type: TokenType | null
+  environment: 'production' | 'sandbox' | null
+  app_identifier: string | null
+  registered_at: Date | null
+}
+
+export type WrittenDevice = Pick<DeviceRow, 'id' | 'user_id' | 'platform' | 'push_permission' | 'facts'>
+
+const columns = `d.id, d.user_id, d.platform, d.push_permission, d.facts, d.created_at, d.updated_at, d.last_seen_at,
+          t.token, t.type, t.environment, t.app_identifier, t.registered_at`
+const source = 'from devices d left join push_tokens t on t.project_id = $1 and t.device_id = d.id'
+
+// In order, so that two batches cannot wait for each other.
+const lockMany = statement(
+  'devices.lock',
+  `select id, user_id, push_permission, facts from devices
+    where project_id = $1 and id = any($2::text[]) order by id for no key update`
+)
+const upsert = statement(
+  'devices.upsert',
+  `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
+   select p.project_id, d.id, d.user_id, d.platform, d.push_permission, jsonb_strip_nulls(d.facts), $3, $3, $3
+     from projects p
+    cross join json_to_recordset($2::json)
+       as d(id text, user_id uuid, platform text, push_permission boolean, facts jsonb)
+    where p.project_id = $1 and p.deleted_at is null
+   on conflict (project_id, id) do update
+      set platform = excluded.platform, push_permission = excluded.push_permission, facts = excluded.facts,
+          updated_at = excluded.updated_at, last_seen_at = excluded.last_seen_at
+   returning id, user_id`
+)
+const find = statement('devices.find', `select ${columns} ${source} where d.project_id = $1 and d.id = any($2::text[])`)
+// Stronger than an upsert's lock: it also keeps away events that are being written for the user the device has now.
+const lockOne = statement(
+  'devices.lock_to_move',
+  'select user_id from devices where project_id = $1 and id = $2 for update'
+)
+const lockOfUsers = statement(
+  'devices.lock_of_users',
+  `select id from devices where project_id = $1 and user_id = any($2::uuid[]) order by id for update`
+)
+const hold = statement(
+  'devices.hold',
+  `select id, user_id from devices where project_id = $1 and id = any($2::text[]) order by id for key share`
+)
+const move = statement(
+  'devices.move',
+  `update devices set user_id = $3, updated_at = $4, last_seen_at = $4 where project_id = $1 and id = $2`
+)
+// Never waits, and not for every event: a minute is fine enough.
+const seen = statement(
+  'devices.mark_seen',
+  `update devices set last_seen_at = $3 where project_id = $1 and id in (
+     select id from devices where project_id = $1 and id = any($2::text[]) and last_seen_at < $4
+        for no key update skip locked)`
+)
+const newest = statement(
+  'devices.newest',
+  `select ${columns} ${source}
+    where d.project_id = $1 and ($2::timestamptz is null or (d.created_at, d.id) < ($2, $3::text))
+    order by d.created_at desc, d.id desc limit $4`
+)
+const newestOfUser = statement(
+  'devices.newest_of_user',
+  `select ${columns} ${source}
+    where d.project_id = $1 and d.user_id = $5 and ($2::timestamptz is null or (d.created_at, d.id) < ($2, $3::text))
+    order by d.created_at desc, d.id desc limit $4`
+)
+const erase = statement(
+  'devices.erase_window',
+  `delete from devices where project_id = $1 and id in (
+     select id from devices where project_id = $1 order by id limit 5000)`
+)
+
+export const lockDevices = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<Pick<DeviceRow, 'id' | 'user_id' | 'push_permission' | 'facts'>>(lockMany, [projectId, ids])
+
+/** The user of each device that was written: of one that another node made just now it is not the one given. */
+export async function upsertDevices(db: Db, projectId: ProjectId, devices: WrittenDevice[], at: Date) {
+  const rows = devices.sort((one, two) => (one.id < two.id ? -1 : 1))
+  const written = await db.query<{ id: string; user_id: string }>(upsert, [projectId, JSON.stringify(rows), at])
+  return new Map(written.map(({ id, user_id }) => [id, user_id]))
+}
+
+export const findDevices = (db: Db, projectId: ProjectId, ids: string[]) => db.query<DeviceRow>(find, [projectId, ids])
+
+/** The user the device has now, until the end of the transaction. */
+export const lockDevice = async (db: Db, projectId: ProjectId, id: string) =>
+  (await db.one<{ user_id: string }>(lockOne, [projectId, id]))?.user_id
+
+/** Before users are removed. The cascade would lock users first and devices in any order, and meet those who do it in ours. */
+export const lockDevicesOf = (db: Db, projectId: ProjectId, userIds: string[]) =>
+  db.query<{ id: string }>(lockOfUsers, [projectId, userIds])
+
+/** The users of those devices that exist; they keep them until the end of the transaction. */
+export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string>> {
+  const rows = await db.query<{ id: string; user_id: string }>(hold, [projectId, ids])
+  return new Map(rows.map(({ id, user_id }) => [id, user_id]))
+}
+
+export const moveDevice = (db: Db, projectId: ProjectId, id: string, userId: string, at: Date) =>
+  db.run(move, [projectId, id, userId, at])
+
+const seenAgainMs = 60_000
+
+export const markDevicesSeen = (db: Db, projectId: ProjectId, ids: string[], at: Date) =>
+  db.run(seen, [projectId, ids, at, new Date(at.getTime() - seenAgainMs)])
+
+export function listDevices(
+  db: Db,
+  projectId: ProjectId,
+  { userId, after, limit }: { userId: string | undefined; after: [Date, string] | undefined; limit: number }
+) {
+  const values = [projectId, after?.[0] ?? null, after?.[1] ?? null, limit]
+  return userId === undefined
+    ? db.query<DeviceRow>(newest, values)
+    : db.query<DeviceRow>(newestOfUser, [...values, userId])
+}
+
+export const eraseDeviceWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,0 +1,78 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { TokenInput } from './tokens.ts'
+
+// The key is the token: on another device the row moves there, whoever comes first.
+const register = statement(
+  'push_tokens.register',
+  `insert into push_tokens (project_id, hash, device_id, token, type, environment, app_identifier, registered_at)
+   select p.project_id, decode(t.hash, 'hex'), t.device_id, t.token, t.type, t.environment, t.app_identifier, $3
+     from projects p
+    cross join json_to_recordset($2::json)
+       as t(hash text, device_id text, token text, type text, environment text, app_identifier text)
+    where p.project_id = $1
+   on conflict (project_id, hash) do update
+      set device_id = excluded.device_id, token = excluded.token, environment = excluded.environment,
+          app_identifier = excluded.app_identifier, registered_at = excluded.registered_at`
+)
+const retire = statement(
+  'push_tokens.retire',
+  `delete from push_tokens
+    where project_id = $1 and device_id = any($2::text[])
+      and not (encode(hash, 'hex') = any($3::text[]))`
+)
+const registerActivity = statement(
+  'live_activity_tokens.register',
+  `insert into live_activity_tokens (project_id, device_id, attributes_type, activity_id, token, registered_at)
+   select d.project_id, d.id, $3, $4, $5, $6 from devices d where d.project_id = $1 and d.id = $2
+   on conflict (project_id, device_id, attributes_type, activity_id) do update
+      set token = excluded.token, registered_at = excluded.registered_at`
+)
+// Activities end within half a day and nobody says so; what a phone can have at once is far below this.
+const keptPerDevice = 100
+const trimActivities = statement(
+  'live_activity_tokens.trim',
+  `delete from live_activity_tokens
+    where project_id = $1 and device_id = $2 and (attributes_type, activity_id) in (
+      select attributes_type, activity_id from live_activity_tokens
+       where project_id = $1 and device_id = $2 order by registered_at desc offset ${keptPerDevice})`
+)
+
+/** What each device said about its token: one, or null for none any more. */
+export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, TokenInput | null>, at: Date) {
+  if (said.size === 0) return
+  // A token that two devices of a batch claim goes to the later one.
+  const byHash = new Map<string, object>()
+  for (const [deviceId, token] of said) {
+    if (!token) continue
+    const { hash, appIdentifier, ...rest } = token
+    byHash.set(hash, { ...rest, hash, device_id: deviceId, app_identifier: appIdentifier })
+  }
+  const hashes = [...byHash.keys()].sort()
+  if (hashes.length > 0) {
+    const rows = hashes.map((hash) => byHash.get(hash))
+    await db.run(register, [projectId, JSON.stringify(rows), at])
+  }
+  await db.run(retire, [projectId, [...said.keys()], hashes])
+}
+
+export interface ActivityToken {
+  attributesType: string
+  /** Empty for a token that starts activities. */
+  activityId: string
+  token: string
+}
+
+/** False where there is no such device. */
+export async function registerActivityToken(
+  db: Db,
+  projectId: ProjectId,
+  deviceId: string,
+  { attributesType, activityId, token }: ActivityToken,
+  at: Date
+): Promise<boolean> {
+  const stored = await db.run(registerActivity, [projectId, deviceId, attributesType, activityId, token, at])
+  if (stored > 0) await db.run(trimActivities, [projectId, deviceId])
+  return stored > 0
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { Refusal } from '../platform/errors.ts'
+import type { Platform, SentDevice } from './fields.ts'
+
+export type TokenType = 'APNS' | 'FCM' | 'WEBPUSH'
+
+export interface TokenInput {
+  hash: string
+  token: string
+  type: TokenType
+  environment: 'production' | 'sandbox'
+  appIdentifier: string | null
+}
+
+/** FCM and APNs promise no length; the longest seen is under 300, and a subscription with its keys under 1,000. */
+const maxTokenLength = 4096
+
+const types: Record<string, TokenType> = {
+  APNS: 'APNS',
+  APN: 'APNS',
+  FCM: 'FCM',
+  WEBPUSH: 'WEBPUSH',
+  WEB_PUSH: 'WEBPUSH'
+}
+const environments: Record<string, TokenInput['environment']> = {
+  production: 'production',
+  sandbox: 'sandbox',
+  development: 'sandbox' // As Apple's entitlement calls it.
+}
+
+const refuse = (path: string, message: string) =>
+  new Refusal('invalid_device', `${path}: ${message}`, [{ path, message }])
+
+/** The token of an entry: absent where it says nothing about one, null where there is none any more. */
+export function readToken(
+  sent: SentDevice,
+  platform: Platform,
+  path: string,
+  appIdentifier: string | undefined
+): TokenInput | null | undefined {
+  const given = sent.push_token
+  if (given === undefined || given === null || given === '') return given === undefined ? undefined : null
+  const text = typeof given === 'string' ? given : JSON.stringify(given)
+  if (text.length > maxTokenLength) throw refuse(`${path}.push_token`, `must be at most ${maxTokenLength} characters`)
+  if (/\p{Cc}/u.test(text)) throw refuse(`${path}.push_token`, 'must not hold control characters')
+  const type = sent.push_token_type
+    ? types[sent.push_token_type.toUpperCase().replace(/^PUSH_TOKEN_TYPE_/, '')]
+    : typeByLook(platform, text)
+  if (!type) throw refuse(`${path}.push_token_type`, 'must be APNS, FCM or WEBPUSH')
+  const environment = environments[(sent.push_environment || 'production').toLowerCase()]
+  if (!environment) throw refuse(`${path}.push_environment`, 'must be production or sandbox')
+  const token = type === 'APNS' && isHex(text) ? text.toLowerCase() : text
+  const identity = type === 'WEBPUSH' ? endpointOf(token, `${path}.push_token`) : token
+  return {
+    hash: createHash('sha256').update(`${type}:${identity}`).digest('hex'),
+    token,
+    type,
+    environment,
+    appIdentifier: sent.app_identifier || appIdentifier || null
+  }
+}
+
+const isHex = (text: string) => /^[0-9a-f]+$/i.test(text)
+
+/** Without a type: on iPhones both kinds are used, and only Apple's own is hexadecimal. */
+function typeByLook(platform: Platform, token: string): TokenType {
+  if (platform === 'WEB') return 'WEBPUSH'
+  return platform === 'IOS' && isHex(token) ? 'APNS' : 'FCM'
+}
+
+/** A browser may write the same subscription in another order; its endpoint is what it is known by. */
+function endpointOf(token: string, path: string): string {
+  const subscription = parsed(token)
+  const { endpoint, keys } = (subscription ?? {}) as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } }
+  const whole = typeof endpoint === 'string' && typeof keys?.p256dh === 'string' && typeof keys.auth === 'string'
+  if (!whole || !/^https?:\/\//.test(endpoint)) {
+    throw refuse(path, 'must be the JSON of a PushSubscription: endpoint, keys.p256dh and keys.auth')
+  }
+  return endpoint
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

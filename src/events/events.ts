@@ -1,0 +1,68 @@
+import { type Devices, noDevice } from '../devices/devices.ts'
+import { createCoalescer } from '../platform/coalesce.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
+import { Refusal } from '../platform/errors.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { identity } from '../users/users.ts'
+import type { EventInput } from './fields.ts'
+import { isWithoutPartition, makePartitions } from './partitions.ts'
+import * as store from './store.ts'
+
+export { keepEventsJob } from './jobs.ts'
+export { makePartitions } from './partitions.ts'
+/** For whoever joins two users: the history moves in the caller's transaction. */
+export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
+  await store.moveEvents(tx, projectId, fromUserId, toUserId)
+}
+export type Events = ReturnType<typeof createEvents>
+
+/** The events of one request, which are stored together or not at all. */
+type Outcome = store.NewEvent[] | Refusal
+/** Rows in one statement; a batch of large requests goes in several, in one transaction. */
+const rowsAtOnce = 5_000
+
+export function createEvents({ pool, devices, metrics }: { pool: Pool; devices: Devices; metrics: Metrics }) {
+  const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
+    metrics.coalesced('events', requests.length)
+    const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
+    return attempt().catch(async (error) => {
+      if (!isWithoutPartition(error)) throw error
+      // No worker has run for months, or the clock was set: the month is made now.
+      await makePartitions(pool, new Date())
+      return attempt()
+    })
+  })
+
+  async function recordTogether(tx: Db, projectId: ProjectId, requests: EventInput[][]): Promise<Outcome[]> {
+    const ids = [...new Set(requests.flat().map(({ deviceId }) => deviceId))]
+    const at = new Date()
+    const users = await devices.hold(tx, projectId, ids, at)
+    const outcomes = requests.map((events): Outcome => {
+      const unknown = events.findIndex(({ deviceId }) => !users.has(deviceId))
+      if (unknown >= 0) return noDevice(`events[${unknown}].device_id: no device of this id is registered`)
+      return events.map((event) => ({ ...event, userId: users.get(event.deviceId)! }))
+    })
+    const rows = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
+    for (let from = 0; from < rows.length; from += rowsAtOnce) {
+      const stored = await store.insertEvents(tx, projectId, rows.slice(from, from + rowsAtOnce))
+      if (!stored) throw new Refusal('invalid_api_key', 'Invalid API key')
+    }
+    if (rows.length > 0) await identity.markSeen(tx, projectId, [...new Set(rows.map(({ userId }) => userId))], at)
+    return outcomes
+  }
+
+  return {
+    /** All of them, or none where a device is unknown. Answers with the user each belongs to. */
+    async record(projectId: ProjectId, events: EventInput[]): Promise<store.NewEvent[]> {
+      if (events.length === 0) return []
+      // Requests need no order among themselves: each has a key of its own.
+      const outcome = await writes.write(projectId, newId(), events)
+      if (outcome instanceof Refusal) throw outcome
+      return outcome
+    },
+    /** Up to a window of events of a project that is being erased. */
+    eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseEventWindow(pool, projectId)
+  }
+}

@@ -1,0 +1,143 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { checkDeviceId } from '../devices/devices.ts'
+import { Refusal } from '../platform/errors.ts'
+import { isStorable } from '../platform/http/body.ts'
+import { longerThan } from '../users/users.ts'
+
+const Text = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
+const Custom = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: {} })
+
+/** What travels beside the name. Some SDKs call it event_property, others properties. */
+export const EventProperty = Type.Object({
+  message_id: Type.Optional({ ...Text, description: 'The message this is about.' }),
+  user_journey_id: Type.Optional({ ...Text, description: 'The journey this is about.' }),
+  user_journey_node_id: Type.Optional({ ...Text, description: 'The step of the journey.' }),
+  custom_properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
+      additionalProperties: {},
+      description: 'Any JSON, at most 64 KiB and 16 levels.'
+    })
+  )
+})
+
+export const SentEvent = Type.Object({
+  device_id: Type.String({ description: 'A registered device.' }),
+  name: Type.String({ description: '1 to 256 characters.', minLength: 1 }),
+  event_property: Type.Optional(
+    Type.Unsafe<Static<typeof EventProperty> | null>({ ...EventProperty, type: ['object', 'null'] })
+  ),
+  properties: Type.Optional(
+    Type.Unsafe<Static<typeof EventProperty> | null>({
+      ...EventProperty,
+      type: ['object', 'null'],
+      description: 'Another name for event_property.'
+    })
+  ),
+  source_type: Type.Optional({ ...Text, description: 'SERVICE for what an SDK records by itself.' }),
+  at: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'When it happened, RFC 3339. Used if it lies in the last 7 days; else, and if absent, the time of arrival counts.'
+    })
+  )
+})
+
+export interface EventInput {
+  deviceId: string
+  name: string
+  at: Date
+  messageId: string | null
+  /** source_type and the ids of a journey, where they were sent. */
+  details: Record<string, string>
+  properties: Record<string, unknown>
+}
+
+const maxNameLength = 256
+const maxBytes = 64 * 1024
+const maxDepth = 16
+const dayMs = 24 * 3_600_000
+/** A phone may have been offline over a holiday; an event from before that is more likely a wrong clock. */
+const pastMs = 7 * dayMs
+
+const refuse = (path: string, message: string) =>
+  new Refusal('invalid_event', `${path}: ${message}`, [{ path, message }])
+
+export function readEvent(sent: Static<typeof SentEvent>, path: string, now: Date): EventInput {
+  const deviceId = checkDeviceId(sent.device_id, `${path}.device_id`)
+  const { name } = sent
+  if (longerThan(name, maxNameLength)) throw refuse(`${path}.name`, `must be at most ${maxNameLength} characters`)
+  if (/\p{Cc}/u.test(name) || !isStorable(name)) throw refuse(`${path}.name`, 'must not hold control characters')
+  const given = sent.event_property ?? sent.properties ?? {}
+  const properties = given.custom_properties ?? {}
+  checkCustom(properties, `${path}.custom_properties`)
+  const details: Record<string, string> = {}
+  const { user_journey_id, user_journey_node_id } = given
+  for (const [key, value] of Object.entries({ user_journey_id, user_journey_node_id, source_type: sent.source_type }))
+    if (typeof value === 'string') details[key] = value
+  return {
+    deviceId,
+    name,
+    at: timeOf(sent.at, `${path}.at`, now),
+    messageId: given.message_id ?? null,
+    details,
+    properties
+  }
+}
+
+/** A wrong clock must not lose an event nor put it where nobody looks: then the time of arrival is the better one. */
+function timeOf(text: string | null | undefined, path: string, now: Date): Date {
+  if (text === undefined || text === null) return now
+  const at = new Date(text)
+  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(at.getTime())) throw refuse(path, 'must be an RFC 3339 time')
+  return at > now || now.getTime() - at.getTime() > pastMs ? now : at
+}
+
+/** Walks with a list, so that depth cannot exhaust the stack here, and is refused before it could at the database. */
+function checkCustom(root: object, path: string): void {
+  const open: [value: unknown, depth: number][] = [[root, 1]]
+  while (open.length > 0) {
+    const [value, depth] = open.pop()!
+    if (typeof value === 'number' && !Number.isFinite(value)) throw refuse(path, 'a number is out of range')
+    if (typeof value !== 'object' || value === null) continue
+    if (depth > maxDepth) throw refuse(path, `must have at most ${maxDepth} levels`)
+    for (const inner of Object.values(value)) open.push([inner, depth + 1])
+  }
+  if (Buffer.byteLength(JSON.stringify(root)) > maxBytes) throw refuse(path, 'must be at most 64 KiB')
+}
+
+const Answered = Type.Object({
+  message_id: Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] })),
+  user_journey_id: Type.Optional(Type.String({ description: 'The journey this is about.' })),
+  user_journey_node_id: Type.Optional(Type.String({ description: 'The step of the journey.' })),
+  custom_properties: Custom
+})
+
+export const EventAnswer = Type.Object({
+  user_id: Type.String({ description: "The service's own id of the user." }),
+  device_id: Type.String(),
+  name: Type.String({ description: 'What happened.' }),
+  event_property: Answered,
+  properties: { ...Answered, description: 'The same once more, for SDKs that read it here.' },
+  at: Type.String()
+})
+
+/** What was stored, under both names that SDKs read. */
+export function wireEvent(event: EventInput, userId: string) {
+  const { user_journey_id, user_journey_node_id } = event.details
+  const property = {
+    message_id: event.messageId,
+    ...(user_journey_id !== undefined && { user_journey_id }),
+    ...(user_journey_node_id !== undefined && { user_journey_node_id }),
+    custom_properties: event.properties
+  }
+  return {
+    user_id: userId,
+    device_id: event.deviceId,
+    name: event.name,
+    event_property: property,
+    properties: property,
+    at: event.at
+  }
+}

@@ -1,0 +1,27 @@
+import type { Pool } from '../platform/db/db.ts'
+import { recurring } from '../platform/jobs/definition.ts'
+import { listRetentions } from '../projects/projects.ts'
+import { dropPartitions, makePartitions } from './partitions.ts'
+import { sweepEventWindow } from './store.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Hourly: months ahead are made; what is older than its project keeps goes, whole months of everybody at once. */
+export const keepEventsJob = (pool: Pool) =>
+  recurring({
+    name: 'events.keep',
+    everyMs: hourMs,
+    async run({ signal }) {
+      await makePartitions(pool, new Date())
+      const kept = await listRetentions(pool)
+      const agoOf = (days: number) => new Date(Date.now() - days * dayMs)
+      // First the drop, which costs nothing: what is left for deletes is only what some project keeps longer.
+      const longest = kept.reduce((most, { retention }) => Math.max(most, retention.events_days), 0)
+      if (longest > 0) await dropPartitions(pool, agoOf(longest))
+      for (const { projectId, retention } of kept) {
+        const before = agoOf(retention.events_days)
+        while ((await sweepEventWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
+      }
+    }
+  })

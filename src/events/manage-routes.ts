@@ -1,0 +1,96 @@
+import { Type } from '@sinclair/typebox'
+import type { Pool } from '../platform/db/db.ts'
+import {
+  decodeCursor,
+  defaultLimit,
+  encodeCursor,
+  idAfter,
+  pageOf,
+  pageQuery,
+  timeOf
+} from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { identity, type Users } from '../users/users.ts'
+import { type EventRow, listEvents } from './store.ts'
+
+const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
+const ManagedEvent = Type.Object({
+  id: Type.String(),
+  at: Type.String(),
+  name: Type.String({ description: 'What happened.' }),
+  user_id: Type.String({ description: "The service's own id of the user." }),
+  project_user_id: { ...NullableText, description: 'null: nobody has logged in.' },
+  device_id: NullableText,
+  message_id: NullableText,
+  details: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
+  properties: Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: {},
+    description: 'The custom properties, any JSON.'
+  })
+})
+
+/** Events looked at for one page that is filtered: bounded, whatever the size of the project. */
+const filteredWindow = 2_000
+
+/** What the console and the CLI see of events. */
+export function eventManagementRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  { users, pool }: { users: Users; pool: Pool }
+): void {
+  manage.get(
+    '/projects/:project_id/events',
+    {
+      summary: 'List events, of all users or of one',
+      access: 'viewer',
+      query: Type.Object({
+        ...pageQuery,
+        project_user_id: Type.Optional(Type.String({ maxLength: 512 })),
+        device_id: Type.Optional(Type.String({ maxLength: 255 })),
+        name: Type.Optional(
+          Type.String({
+            maxLength: 256,
+            description:
+              'The name, exactly. A filtered page may hold fewer entries than its limit; go on while next_cursor is set.'
+          })
+        )
+      }),
+      answer: pageOf(ManagedEvent)
+    },
+    async ({ caller, query: { limit = defaultLimit, cursor, project_user_id, device_id, name } }) => {
+      const projectId = caller.project!.id
+      const userId = project_user_id === undefined ? undefined : (await users.get(projectId, project_user_id)).id
+      const filtered = device_id !== undefined || name !== undefined
+      const window = filtered ? filteredWindow : limit + 1
+      const after = cursor === undefined ? undefined : cursorParts(cursor)
+      const rows = await listEvents(pool, projectId, { userId, deviceId: device_id, name, after, window })
+      const hits = rows.filter(({ hit }) => hit)
+      const shown = hits.slice(0, limit)
+      // More hits than shown: on after the last one shown. Else on after the window, if it was a full one.
+      const last = hits.length > limit ? shown.at(-1) : rows.at(-1)?.seen === window ? rows.at(-1) : undefined
+      const names = await identity.namesOf(pool, projectId, [...new Set(shown.map(({ user_id }) => user_id))])
+      return {
+        items: shown.map((row) => managedEvent(row, names.get(row.user_id) ?? null)),
+        next_cursor: last ? encodeCursor(last.at.toISOString(), last.id) : null
+      }
+    }
+  )
+}
+
+const managedEvent = (row: EventRow, projectUserId: string | null) => ({
+  id: row.id,
+  at: row.at,
+  name: row.name,
+  user_id: row.user_id,
+  project_user_id: projectUserId,
+  device_id: row.device_id,
+  message_id: row.message_id,
+  details: row.details,
+  properties: row.properties
+})
+
+function cursorParts(cursor: string): [Date, string] {
+  const [at, id] = decodeCursor(cursor, 2)
+  return [timeOf(at!), idAfter(encodeCursor(id!))!]
+}

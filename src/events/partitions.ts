@@ -1,0 +1,70 @@
+import type { Pool } from '../platform/db/db.ts'
+import { Unavailable } from '../platform/errors.ts'
+
+/** The first moment of the month that is `offset` months away, in UTC. */
+const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1))
+
+const nameOf = (start: Date) => `events_${start.toISOString().slice(0, 7).replace('-', '_')}`
+
+const literal = (at: Date) => `'${at.toISOString()}'`
+
+/** Any constant, the same for every node: it keeps two of them from making the same table. */
+const lockKey = 7_463_822_191
+/** Whoever waits for a lock on the whole history makes all writers queue behind it. Better to try again later. */
+const lockTimeout = '3s'
+const lockNotAvailable = '55P03'
+
+/** Last month too: an event may be a week late. Two ahead, so that a worker may be away for weeks. */
+const monthsAround = [-1, 0, 1, 2]
+
+type Query = (text: string) => Promise<Record<string, string>[]>
+
+async function withLock(pool: Pool, work: (query: Query) => Promise<void>): Promise<void> {
+  const client = await pool.connect()
+  try {
+    await client.query(`set lock_timeout = '${lockTimeout}'`)
+    await client.query('select pg_advisory_lock($1)', [lockKey])
+    await work(async (text) => (await client.query(text)).rows)
+  } catch (error) {
+    if ((error as { code?: string }).code !== lockNotAvailable) throw error
+    throw new Unavailable('The tables of the months are in use.', { cause: error })
+  } finally {
+    // Ending the session lets go of the lock.
+    await client.end().catch(() => {})
+  }
+}
+
+const existing = `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = 'events'::regclass order by c.relname`
+
+/** Makes the tables of the months around a time that are not there yet. Safe on many nodes at once. */
+export async function makePartitions(pool: Pool, around: Date): Promise<void> {
+  await withLock(pool, async (query) => {
+    const there = new Set((await query(existing)).map(({ name }) => name))
+    for (const offset of monthsAround) {
+      const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
+      const name = nameOf(from)
+      if (there.has(name)) continue
+      // No value of a caller is in this text: names and bounds are made of a date of our own. Attaching a table that
+      // exists does not stop readers, as making it in place would: a backup reads for hours.
+      await query('begin')
+      await query(`create table ${name} (like events)`)
+      await query(`alter table events attach partition ${name} for values from (${literal(from)}) to (${literal(to)})`)
+      await query('commit')
+    }
+  })
+}
+
+/** Drops the tables of months that ended before a time. */
+export async function dropPartitions(pool: Pool, before: Date): Promise<void> {
+  await withLock(pool, async (query) => {
+    for (const { name } of await query(existing)) {
+      const [, year, month] = /^events_(\d{4})_(\d\d)$/.exec(name ?? '') ?? []
+      if (year && new Date(Date.UTC(Number(year), Number(month), 1)) <= before) await query(`drop table ${name}`)
+    }
+  })
+}
+
+/** PostgreSQL's words for a row that no month takes. */
+export const isWithoutPartition = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23514'

@@ -1,0 +1,92 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { EventInput } from './fields.ts'
+
+export interface EventRow {
+  id: string
+  user_id: string
+  at: Date
+  device_id: string | null
+  name: string
+  message_id: string | null
+  details: Record<string, string>
+  properties: Record<string, unknown>
+}
+
+export interface NewEvent extends EventInput {
+  userId: string
+}
+
+const insert = statement(
+  'events.insert',
+  `insert into events (project_id, user_id, at, id, device_id, name, message_id, details, properties)
+   select p.project_id, e.user_id, e.at, e.id, e.device_id, e.name, e.message_id, e.details, e.properties
+     from projects p
+    cross join json_to_recordset($2::json)
+       as e(user_id uuid, at timestamptz, id uuid, device_id text, name text, message_id text, details jsonb, properties jsonb)
+    where p.project_id = $1 and p.deleted_at is null`
+)
+const move = statement('events.move', 'update events set user_id = $3 where project_id = $1 and user_id = $2')
+// A key window: the next events unfiltered, the filter inside, so that a rare name does not read the whole history.
+// The last row of the window comes along whatever its name: the next page goes on there.
+const columns = 'id, user_id, at, device_id, name, message_id, details, properties'
+const windowOf = (ofUser: string) => `
+  select * from (
+    select ${columns}, ($5::text is null or device_id = $5) and ($6::text is null or name = $6) as hit,
+           row_number() over (order by at desc, id desc)::int as place, count(*) over ()::int as seen
+      from (select ${columns} from events
+             where project_id = $1 ${ofUser} and ($2::timestamptz is null or (at, id) < ($2, $3::uuid))
+             order by at desc, id desc limit $4) newest) w
+   where w.hit or w.place = w.seen order by w.place`
+const newest = statement('events.newest', windowOf(''))
+const newestOfUser = statement('events.newest_of_user', windowOf('and user_id = $7'))
+const sweep = statement(
+  'events.sweep_window',
+  `delete from events where project_id = $1 and at < $2 and (user_id, at, id) in (
+     select user_id, at, id from events where project_id = $1 and at < $2 order by at, id limit 5000)`
+)
+const erase = statement(
+  'events.erase_window',
+  `delete from events where project_id = $1 and (user_id, at, id) in (
+     select user_id, at, id from events where project_id = $1 order by at, id limit 5000)`
+)
+
+/** False where the project is being erased. */
+export async function insertEvents(db: Db, projectId: ProjectId, events: NewEvent[]): Promise<boolean> {
+  const rows = events.map(({ userId, at, deviceId, name, messageId, details, properties }) => ({
+    user_id: userId,
+    at,
+    id: newId(),
+    device_id: deviceId,
+    name,
+    message_id: messageId,
+    details,
+    properties
+  }))
+  return (await db.run(insert, [projectId, JSON.stringify(rows)])) === rows.length
+}
+
+/** The history of one user becomes another's. */
+export const moveEvents = (db: Db, projectId: ProjectId, fromUserId: string, toUserId: string) =>
+  db.run(move, [projectId, fromUserId, toUserId])
+
+export interface EventFilter {
+  userId: string | undefined
+  deviceId: string | undefined
+  name: string | undefined
+  after: [Date, string] | undefined
+  window: number
+}
+
+export function listEvents(db: Db, projectId: ProjectId, { userId, deviceId, name, after, window }: EventFilter) {
+  const values = [projectId, after?.[0] ?? null, after?.[1] ?? null, window, deviceId ?? null, name ?? null]
+  type Windowed = EventRow & { hit: boolean; seen: number }
+  return userId === undefined
+    ? db.query<Windowed>(newest, values)
+    : db.query<Windowed>(newestOfUser, [...values, userId])
+}
+
+export const sweepEventWindow = (db: Db, projectId: ProjectId, before: Date) => db.run(sweep, [projectId, before])
+
+export const eraseEventWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

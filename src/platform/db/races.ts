@@ -1,0 +1,23 @@
+// Deadlock, serialization, a key that another transaction took or removed in between.
+const lost = new Set(['40P01', '40001', '23505', '23503'])
+
+function codeOf(error: unknown): string {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return inner instanceof Error && 'code' in inner ? String(inner.code) : ''
+}
+
+const tries = 4
+
+/**
+ * Does the whole transaction again when it lost a race against another one. Orders of locks are chosen so that this is
+ * rare, but a cascade takes its rows in an order of its own, and the caller must not be told of it.
+ */
+export async function againIfRaced<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let left = tries; ; left -= 1) {
+    try {
+      return await work()
+    } catch (error) {
+      if (left <= 1 || !lost.has(codeOf(error))) throw error
+    }
+  }
+}

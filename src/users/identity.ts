@@ -1,0 +1,86 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { Properties } from './properties.ts'
+import { fits } from './store.ts'
+
+// Users by the service's own id, for what belongs to a user: devices know no other. All run in the caller's transaction.
+
+const createAnonymousRows = statement(
+  'users.create_anonymous',
+  `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+   select p.project_id, u.id, null, '{}', $3, $3
+     from projects p cross join unnest($2::uuid[]) as u(id)
+    where p.project_id = $1 and p.deleted_at is null`
+)
+const ensureRow = statement(
+  'users.ensure',
+  `insert into users (project_id, id, project_user_id, properties, created_at, updated_at, last_seen_at)
+   select p.project_id, $2, $3, '{}', $4, $4, $4 from projects p where p.project_id = $1 and p.deleted_at is null
+   on conflict (project_id, project_user_id) do update set last_seen_at = excluded.last_seen_at
+   returning id`
+)
+// What the identified user already has wins; an anonymous past that would be too much is left out.
+const absorbRow = statement(
+  'users.absorb',
+  `update users set properties = a.properties || users.properties, updated_at = $4
+     from users a
+    where users.project_id = $1 and users.id = $3 and a.project_id = $1 and a.id = $2
+      and a.project_user_id is null and a.properties <> '{}'
+      and ${fits('a.properties || users.properties')}`
+)
+const removeAnonymousRows = statement(
+  'users.remove_anonymous',
+  'delete from users where project_id = $1 and id = any($2::uuid[]) and project_user_id is null'
+)
+// Never waits: a user who is being written at this moment is seen by that.
+const markSeenRows = statement(
+  'users.mark_seen',
+  `update users set last_seen_at = $3 where project_id = $1 and id in (
+     select id from users where project_id = $1 and id = any($2::uuid[]) for no key update skip locked)`
+)
+const namesOfRows = statement(
+  'users.names',
+  'select id, project_user_id from users where project_id = $1 and id = any($2::uuid[])'
+)
+const mergeRow = statement(
+  'users.merge_by_id',
+  `update users set properties = properties || $3::jsonb, updated_at = $4
+    where project_id = $1 and id = $2 and ${fits('properties || $3::jsonb')}`
+)
+const dropNames = statement(
+  'users.drop_properties',
+  'update users set properties = properties - $3::text[], updated_at = $4 where project_id = $1 and id = $2'
+)
+
+/** One for each id; none where the project is being erased. */
+export const createAnonymous = async (db: Db, projectId: ProjectId, ids: string[], at: Date): Promise<boolean> =>
+  (await db.run(createAnonymousRows, [projectId, ids, at])) === ids.length
+
+/** The service's id of the named user, who is created if need be. Nothing where the project is being erased. */
+export const ensure = async (db: Db, projectId: ProjectId, projectUserId: string, at: Date) =>
+  (await db.one<{ id: string }>(ensureRow, [projectId, newId(), projectUserId, at]))?.id
+
+/** Gives the properties of an anonymous user to the one that it turned out to be. */
+export const absorb = (db: Db, projectId: ProjectId, from: string, into: string, at: Date) =>
+  db.run(absorbRow, [projectId, from, into, at])
+
+/** Only anonymous users go; what still belongs to them goes along. */
+export const removeAnonymous = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.run(removeAnonymousRows, [projectId, ids])
+
+export const markSeen = (db: Db, projectId: ProjectId, ids: string[], at: Date) =>
+  db.run(markSeenRows, [projectId, ids, at])
+
+/** By id: the project's own id of each user, null for an anonymous one. */
+export async function namesOf(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string | null>> {
+  const rows = await db.query<{ id: string; project_user_id: string | null }>(namesOfRows, [projectId, ids])
+  return new Map(rows.map((row) => [row.id, row.project_user_id]))
+}
+
+/** False where the user would grow past the limits. */
+export const mergeProperties = async (db: Db, projectId: ProjectId, id: string, properties: Properties, at: Date) =>
+  (await db.run(mergeRow, [projectId, id, JSON.stringify(properties), at])) > 0
+
+export const dropProperties = (db: Db, projectId: ProjectId, id: string, names: string[], at: Date) =>
+  db.run(dropNames, [projectId, id, names, at])

@@ -16,9 +16,12 @@ const whole = (max: number) => ({
   wanted: `must be a whole number from 0 to ${max}`
 })
 
+const flag = { accepts: (value: unknown) => typeof value === 'boolean', wanted: 'must be true or false' }
+
 /** The names on the wire. */
 const settings: Record<string, Setting> = {
-  down: { field: 'down', accepts: (value) => typeof value === 'boolean', wanted: 'must be true or false' },
+  down: { field: 'down', ...flag },
+  hang: { field: 'hang', ...flag },
   latency_ms: { field: 'latencyMs', ...whole(600_000) },
   jitter_ms: { field: 'jitterMs', ...whole(600_000) },
   error_rate: {

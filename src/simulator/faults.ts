@@ -4,6 +4,8 @@ import type { GatewayName } from './ledger.ts'
 export interface GatewayFaults {
   /** Connections are cut, old and new. */
   down: boolean
+  /** Requests are read and never answered. */
+  hang: boolean
   /** Every answer comes this much later, plus a random part. */
   latencyMs: number
   jitterMs: number
@@ -18,6 +20,7 @@ export interface GatewayFaults {
 
 export const noFaults: GatewayFaults = {
   down: false,
+  hang: false,
   latencyMs: 0,
   jitterMs: 0,
   errorRate: 0,

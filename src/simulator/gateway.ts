@@ -75,6 +75,8 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     if (whole.goawayAfter > 0 && connection.requests === whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
     if (whole.dropAfter > 0 && connection.requests === whole.dropAfter) fault = { ...fault, transport: 'drop' }
 
+    if (whole.hang) fault = { ...fault, transport: 'hang' }
+
     const latencyMs = whole.latencyMs + whole.jitterMs * faults.random() + (fault.delayMs ?? 0)
     // The order of arrival is what the ledger keeps: an item is written before its answer leaves.
     const answer = fault.status === undefined ? judged.answer : gateway.refuse(fault, incoming)

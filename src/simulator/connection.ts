@@ -43,7 +43,7 @@ export function applyTransport(transport: Transport, request: Request): void {
   const session = stream?.session
   if (transport === 'goaway') {
     // The last stream is the newest that arrived: all those are answered, and what comes later never happened.
-    if (session && !session.destroyed) {
+    if (session && !session.destroyed && !session.closed) {
       session.goaway(NGHTTP2_NO_ERROR, 0, Buffer.from('{"reason":"Shutdown"}'))
       session.close()
     }

@@ -2,6 +2,8 @@ import { createECDH, generateKeyPair, randomBytes, randomInt } from 'node:crypto
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { OperatorError } from '../platform/errors.ts'
+import { jsonObject } from './jwt.ts'
 
 /** What Apple gives to a developer: an AuthKey_….p8 with its two ids. */
 export interface ApnsCredentials {
@@ -89,7 +91,12 @@ export async function keepCredentials(folder: string): Promise<Credentials> {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (kept) return JSON.parse(kept) as Credentials
+  if (kept !== undefined) {
+    const read = jsonObject(kept)
+    if (!read?.apns || !read.fcm || !read.vapid || !read.seed)
+      throw new OperatorError(`${file} is damaged. Remove it to get new credentials.`)
+    return read as unknown as Credentials
+  }
   const credentials = await createCredentials()
   await writeFile(file, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 })
   return credentials

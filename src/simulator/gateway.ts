@@ -72,8 +72,8 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     let fault: Fault = {}
     if (isAccepted(judged.answer)) fault = faults.ofToken(judged.token) ?? {}
     if (whole.errorRate > 0 && faults.random() < whole.errorRate) fault = { ...fault, status: whole.errorStatus }
-    if (whole.goawayAfter > 0 && connection.requests === whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
-    if (whole.dropAfter > 0 && connection.requests === whole.dropAfter) fault = { ...fault, transport: 'drop' }
+    if (whole.goawayAfter > 0 && connection.requests >= whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
+    if (whole.dropAfter > 0 && connection.requests >= whole.dropAfter) fault = { ...fault, transport: 'drop' }
 
     if (whole.hang) fault = { ...fault, transport: 'hang' }
 

@@ -86,6 +86,21 @@ test('tokens slow down, hang, reset, refuse and drop', async (t) => {
   )
 })
 
+test('half a push is none', async (t) => {
+  const { sim, headers, push } = await setUp(t)
+  const session = await connect(t, sim.apns!.url, sim.ca)
+  const stream = session.request({ ':method': 'POST', ':path': device('ab'), ...headers })
+  stream.on('error', () => {})
+  stream.write(alert.slice(0, 10))
+  await new Promise<void>((resolve) => session.ping(() => resolve()))
+  session.destroy()
+  assert.equal((await push('cd')).status, 200)
+  assert.deepEqual(
+    sim.ledger.items().map(({ token }) => token),
+    ['cd']
+  )
+})
+
 test('GOAWAY carries its reason, answers what it has, and ends the connection', async (t) => {
   const { sim, headers } = await setUp(t)
   const session = await connect(t, sim.apns!.url, sim.ca)

@@ -207,6 +207,24 @@ describe('FCM', () => {
   })
 })
 
+test('a thousand pushes at once go through the hundred streams of FCM', async (t) => {
+  const sim = await simulator(t, { apns: false, webpush: false })
+  const session = await connect(t, sim.fcm!.url, sim.ca)
+  const headers = { authorization: `Bearer ${await accessToken(sim)}` }
+  const tokens = Array.from({ length: 1_000 }, (_, index) => `device-${String(index).padStart(4, '0')}`)
+  const replies = await Promise.all(
+    tokens.map((token) => request(session, path, headers, JSON.stringify(message({ token }))))
+  )
+  assert.equal(new Set(replies.map((reply) => reply.json().name)).size, 1_000)
+  assert.deepEqual(
+    sim.ledger
+      .items()
+      .map(({ token }) => token)
+      .sort(),
+    tokens
+  )
+})
+
 test('an access token of FCM ends', async (t) => {
   const sim = await simulator(t, { apns: false, webpush: false, fcm: { accessTokenSeconds: 0 } })
   const session = await connect(t, sim.fcm!.clearUrl)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import * as http2 from 'node:http2'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -63,6 +63,8 @@ test('a folder keeps authority, keys and subscriptions for the next start, for i
   )
   assert.deepEqual(second.createSubscription({ label: 'one' }).keys, subscription.keys)
   for (const name of await readdir(folder)) assert.equal((await stat(join(folder, name))).mode & 0o077, 0, name)
+  await writeFile(join(folder, 'simulator.json'), '{"apns"')
+  await assert.rejects(startSimulator({ folder }), /simulator\.json is damaged\. Remove it/)
 })
 
 test('a certificate that has ended is refused by clients', async (t) => {

@@ -26,7 +26,7 @@ const outside = new Set(['cli'])
 
 const sources = globSync('**/*.ts', { cwd: src }).filter((file) => !file.endsWith('.test.ts'))
 const imports = (file: string) =>
-  [...readFileSync(resolve(src, file), 'utf8').matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+  [...readFileSync(resolve(src, file), 'utf8').matchAll(/(?<!\.)\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
     ([, target]) => target!
   )
 

@@ -28,7 +28,11 @@ const commands: Record<string, Entry> = {
     load: () => import('./commands/user.ts')
   },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
-  nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') }
+  nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
+  simulate: {
+    summary: 'Run stand-ins for APNs, FCM and Web Push',
+    load: () => import('./commands/simulate.ts')
+  }
 }
 
 const afterHelp = `

@@ -16,7 +16,8 @@ const commands = [
   ]),
   ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
   ['audit', 'list'],
-  ['nodes']
+  ['nodes'],
+  ['simulate']
 ]
 
 test('every command explains itself with examples, and is in the docs', async () => {

@@ -1,0 +1,113 @@
+import type { GatewayName } from './ledger.ts'
+
+/** What is wrong with a whole gateway, until it is changed. */
+export interface GatewayFaults {
+  /** Connections are cut, old and new. */
+  down: boolean
+  /** Requests are read and never answered. */
+  hang: boolean
+  /** Every answer comes this much later, plus a random part. */
+  latencyMs: number
+  jitterMs: number
+  /** The share of requests, from 0 to 1, that is refused although nothing is wrong with them. */
+  errorRate: number
+  errorStatus: number
+  /** A connection gets GOAWAY after so many requests; 0 means never. */
+  goawayAfter: number
+  /** A connection is cut after so many requests, before the last of them is answered; 0 means never. */
+  dropAfter: number
+}
+
+export const noFaults: GatewayFaults = {
+  down: false,
+  hang: false,
+  latencyMs: 0,
+  jitterMs: 0,
+  errorRate: 0,
+  errorStatus: 503,
+  goawayAfter: 0,
+  dropAfter: 0
+}
+
+export type Transport = 'hang' | 'rst' | 'refused' | 'goaway' | 'drop'
+
+/** What happens to one request. */
+export interface Fault {
+  /** Refuse it with this, said in the words of the gateway. */
+  status?: number
+  /** After the colon in the token: a reason, a time, the seconds to wait. */
+  argument?: string
+  kind?: 'badtoken' | 'html'
+  delayMs?: number
+  transport?: Transport
+}
+
+export interface Faults {
+  get(gateway: GatewayName): GatewayFaults
+  /** Changes what is named and leaves the rest. */
+  set(gateway: GatewayName | 'all', change: Partial<GatewayFaults>): void
+  reset(): void
+  /** What the token asks for. */
+  ofToken(token: string | null): Fault | undefined
+  /** From 0 to 1, the same row of numbers for the same seed. */
+  random(): number
+  onChange(listener: () => void): void
+}
+
+const transports = new Set<string>(['hang', 'rst', 'refused', 'goaway', 'drop'])
+const longestDelayMs = 600_000
+
+/** `sim-<fault>[:<argument>]-<anything>`. Other tokens, and other words after `sim-`, mean no fault. */
+export function parseToken(token: string): { word: string; argument: string | undefined } | undefined {
+  const found = /^sim-([a-z]*\d*)(?::([^-]*))?(?:-|$)/.exec(token)
+  return found ? { word: found[1]!, argument: found[2] } : undefined
+}
+
+export function createFaults(seed = 1): Faults {
+  const gateways: Record<GatewayName, GatewayFaults> = { apns: noFaults, fcm: noFaults, webpush: noFaults }
+  const names = Object.keys(gateways) as GatewayName[]
+  /** How often a flaky token has failed so far. */
+  const failures = new Map<string, number>()
+  const listeners: (() => void)[] = []
+  let state = seed
+
+  function set(gateway: GatewayName | 'all', change: Partial<GatewayFaults>) {
+    for (const name of gateway === 'all' ? names : [gateway]) gateways[name] = { ...gateways[name], ...change }
+    for (const listener of listeners) listener()
+  }
+
+  function flaky(token: string, times: number): Fault | undefined {
+    const failed = failures.get(token) ?? 0
+    if (failed >= times) return undefined
+    failures.set(token, failed + 1)
+    return { status: 503 }
+  }
+
+  return {
+    get: (gateway) => gateways[gateway],
+    set,
+    reset() {
+      failures.clear()
+      set('all', noFaults)
+    },
+    ofToken(token) {
+      const { word, argument } = (token && parseToken(token)) || {}
+      if (!token || word === undefined) return undefined
+      const given = argument === undefined ? {} : { argument }
+      if (/^[45]\d\d$/.test(word)) return { status: Number(word), ...given }
+      if (word === 'badtoken') return { status: 400, kind: 'badtoken' }
+      if (word === 'html502') return { status: 502, kind: 'html' }
+      if (word === 'slow') return { delayMs: Math.min(Number(argument) || 2_000, longestDelayMs) }
+      if (word === 'flaky') return flaky(token, Number(argument) || 1)
+      return transports.has(word) ? { transport: word as Transport } : undefined
+    },
+    random() {
+      // mulberry32: small, and good enough to spread faults.
+      state = (state + 0x6d2b79f5) | 0
+      let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    },
+    onChange: (listener) => void listeners.push(listener)
+  }
+}

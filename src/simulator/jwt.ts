@@ -1,0 +1,62 @@
+import { type KeyObject, verify } from 'node:crypto'
+
+export interface Jwt {
+  header: Record<string, unknown>
+  claims: Record<string, unknown>
+  /** What the signature is over. */
+  signed: Buffer
+  signature: Buffer
+}
+
+/** Takes a compact JWT apart. Nothing in it is believed yet. */
+export function readJwt(text: string): Jwt | undefined {
+  const [head, body, signature, ...rest] = text.split('.')
+  if (!head || !body || !signature || rest.length > 0) return undefined
+  const header = readObject(head)
+  const claims = readObject(body)
+  if (!header || !claims) return undefined
+  return { header, claims, signed: Buffer.from(`${head}.${body}`), signature: Buffer.from(signature, 'base64url') }
+}
+
+function readObject(part: string): Record<string, unknown> | undefined {
+  return jsonObject(Buffer.from(part, 'base64url').toString())
+}
+
+/** JSON text as an object, or undefined for anything else. */
+export function jsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** JOSE signatures are r and s side by side, not DER: a sender that forgets this is refused by the real gateways too. */
+export function isSignedBy(jwt: Jwt, algorithm: 'ES256' | 'RS256', key: KeyObject): boolean {
+  if (jwt.header.alg !== algorithm) return false
+  const how = algorithm === 'ES256' ? { key, dsaEncoding: 'ieee-p1363' as const } : key
+  try {
+    return verify('sha256', jwt.signed, how, jwt.signature)
+  } catch {
+    return false
+  }
+}
+
+const remembered = 1_000
+
+/** One provider token signs thousands of pushes; checking its signature once keeps the simulator fast. */
+export function rememberVerdicts<Verdict>(judge: (text: string) => Verdict): (text: string) => Verdict {
+  const verdicts = new Map<string, Verdict>()
+  return (text) => {
+    const known = verdicts.get(text)
+    if (known !== undefined) return known
+    if (verdicts.size >= remembered) verdicts.clear()
+    const verdict = judge(text)
+    verdicts.set(text, verdict)
+    return verdict
+  }
+}

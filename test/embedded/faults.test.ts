@@ -82,6 +82,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     process.kill(pid, 'SIGSTOP')
     first.process.kill('SIGKILL')
     process.kill(pid, 'SIGKILL')
+    await first.exited
     await until('PostgreSQL has ended', () => !isRunning(pid))
     const stranger = spawn('sleep', ['60'])
     atEnd(t, () => stranger.kill())

@@ -59,6 +59,7 @@ describe('keys', () => {
     assert.equal((await service.manage('DELETE', `/projects/${project.id}/keys/${id}`)).status, 200)
     assert.equal((await use(service)).status, 401)
     await eventually(async () => assert.equal((await use(node)).status, 401), 1_000)
+    await node.close()
   })
 
   it('a key deleted behind the back of every node, so that no NOTIFY is sent, is refused within a second', async () => {
@@ -85,6 +86,8 @@ describe('keys', () => {
 
 describe('rate limits (settled)', () => {
   it('answer 429 with Retry-After and the limits, after 401 and before 400', async () => {
+    // The whole limit is this node's once it has heard that the other one left.
+    await eventually(async () => assert.equal((await service.manage('GET', '/nodes')).json.items.length, 1))
     const slow = await service.project({ limits: { requests_per_second: 2 } })
     const replies = []
     for (let index = 0; index < 6; index += 1)

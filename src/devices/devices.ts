@@ -40,7 +40,8 @@ export function createDevices({
       id,
       user_id: known.get(id)?.user_id ?? newId(),
       platform,
-      push_permission: pushPermission ?? known.get(id)?.push_permission ?? false,
+      // Only a no is a no: an app that has a token and says nothing was allowed to get it.
+      push_permission: pushPermission ?? known.get(id)?.push_permission ?? true,
       facts: { ...known.get(id)?.facts, ...facts }
     }))
     const fresh = rows.filter(({ id }) => !known.has(id))

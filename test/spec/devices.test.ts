@@ -49,6 +49,7 @@ describe('POST /api/v1/devices does it', () => {
       else assert.notEqual(value, null, name)
     }
     assert.deepEqual([device.push_token, device.push_token_type, device.model], ['', '', ''])
+    assert.equal(device.is_push_permission_granted, true, 'only a no is a no')
   })
 
   for (const [platform, expected] of [

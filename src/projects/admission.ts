@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
-import type { Role } from './keys.ts'
+import { hashTextOf, type Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
@@ -42,7 +43,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       spend(reply, limits, key.caller.project, kind)
       return key.caller
     }
-    const key = credentials.key(text)
+    const key = credentials.key(hashOnce(request.raw.socket, text))
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
@@ -89,6 +90,18 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       return { project, actor: `token ${token.id}` }
     }
   }
+}
+
+const lastKey = Symbol('last key')
+type Remembering = Socket & { [lastKey]?: { text: string; hash: string } }
+
+/** A connection sends the same key again and again: it is hashed once for it, and compared only with its own last one. */
+function hashOnce(socket: Remembering, text: string): string {
+  const last = socket[lastKey]
+  if (last?.text === text) return last.hash
+  const hash = hashTextOf(text)
+  socket[lastKey] = { text, hash }
+  return hash
 }
 
 const noProject = () => new Refusal('not_found', 'There is no such project.')

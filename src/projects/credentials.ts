@@ -76,11 +76,11 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
 
   return {
     forget,
-    /** Answers at once, without a promise, when the key was looked up a moment ago. */
-    key(text: string): KnownKey | undefined | Promise<KnownKey | undefined> {
+    /** By the hash of its text. Answers at once, without a promise, when the key was looked up a moment ago. */
+    key(hashText: string): KnownKey | undefined | Promise<KnownKey | undefined> {
       return noted(
         used.keys,
-        remembered(keys, hashTextOf(text), async (name) => {
+        remembered(keys, hashText, async (name) => {
           const hash = Buffer.from(name, 'base64')
           const row = await store.findKey(pool, hash)
           if (!row || !timingSafeEqual(row.hash, hash)) return undefined

@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
-import { keepOrder } from './pipelining.ts'
+import { order } from './pipelining.ts'
 import { requestId } from './request-id.ts'
 import type { DocumentedRoute } from './routes.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
@@ -55,16 +55,16 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   app.addHook('onRoute', ({ url, method }) => {
     for (const name of [method].flat()) methods.add(url, name)
   })
-  keepOrder(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     // Nothing lives there, so nothing is parsed: a broken body must not turn a 404 into a 400.
     if (request.is404) forgetBody(request)
-    done()
+    order.enter(request, done)
   })
   const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) unknown(request, reply)
+    order.leave(request)
     done()
   })
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))

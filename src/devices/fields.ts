@@ -81,11 +81,16 @@ export const invalidDevice = (path: string, message: string) =>
 export const checkDeviceId = (id: unknown, path = 'device_id'): string =>
   checkChosenId(id, 255, (message) => new Refusal('invalid_device_id', `${path}: ${message}`, [{ path, message }]))
 
-const platforms: Record<string, Platform> = { IOS: 'IOS', IPADOS: 'IOS', ANDROID: 'ANDROID', WEB: 'WEB' }
+const platforms = new Map<string, Platform>([
+  ['IOS', 'IOS'],
+  ['IPADOS', 'IOS'],
+  ['ANDROID', 'ANDROID'],
+  ['WEB', 'WEB']
+])
 
 /** Native SDKs send DEVICE_PLATFORM_TYPE_IOS, others the name of the system as it calls itself. */
 const platformOf = (text: string | null | undefined): Platform | undefined =>
-  platforms[(text ?? '').toUpperCase().replace(/^DEVICE_PLATFORM_TYPE_/, '')]
+  platforms.get((text ?? '').toUpperCase().replace(/^DEVICE_PLATFORM_TYPE_/, ''))
 
 /** One entry of a request, its spellings made one. `appIdentifier` is what the headers say. */
 export function readDevice(sent: SentDevice, path: string, appIdentifier: string | undefined): DeviceInput {

@@ -15,18 +15,19 @@ export interface TokenInput {
 /** FCM and APNs promise no length; the longest seen is under 300, and a subscription with its keys under 1,000. */
 const maxTokenLength = 4096
 
-const types: Record<string, TokenType> = {
-  APNS: 'APNS',
-  APN: 'APNS',
-  FCM: 'FCM',
-  WEBPUSH: 'WEBPUSH',
-  WEB_PUSH: 'WEBPUSH'
-}
-const environments: Record<string, TokenInput['environment']> = {
-  production: 'production',
-  sandbox: 'sandbox',
-  development: 'sandbox' // As Apple's entitlement calls it.
-}
+// Maps, since an object would also answer to "constructor".
+const types = new Map<string, TokenType>([
+  ['APNS', 'APNS'],
+  ['APN', 'APNS'],
+  ['FCM', 'FCM'],
+  ['WEBPUSH', 'WEBPUSH'],
+  ['WEB_PUSH', 'WEBPUSH']
+])
+const environments = new Map<string, TokenInput['environment']>([
+  ['production', 'production'],
+  ['sandbox', 'sandbox'],
+  ['development', 'sandbox'] // As Apple's entitlement calls it.
+])
 
 const refuse = (path: string, message: string) =>
   new Refusal('invalid_device', `${path}: ${message}`, [{ path, message }])
@@ -40,14 +41,15 @@ export function readToken(
 ): TokenInput | null | undefined {
   const given = sent.push_token
   if (given === undefined || given === null || given === '') return given === undefined ? undefined : null
-  const text = typeof given === 'string' ? given : JSON.stringify(given)
+  const text = typeof given === 'string' ? given : subscriptionText(given, `${path}.push_token`)
   if (text.length > maxTokenLength) throw refuse(`${path}.push_token`, `must be at most ${maxTokenLength} characters`)
   if (/\p{Cc}/u.test(text)) throw refuse(`${path}.push_token`, 'must not hold control characters')
   const type = sent.push_token_type
-    ? types[sent.push_token_type.toUpperCase().replace(/^PUSH_TOKEN_TYPE_/, '')]
+    ? types.get(sent.push_token_type.toUpperCase().replace(/^PUSH_TOKEN_TYPE_/, ''))
     : typeByLook(platform, text)
   if (!type) throw refuse(`${path}.push_token_type`, 'must be APNS, FCM or WEBPUSH')
-  const environment = environments[(sent.push_environment || 'production').toLowerCase()]
+  if (typeof given === 'object' && type !== 'WEBPUSH') throw refuse(`${path}.push_token`, 'must be a string')
+  const environment = environments.get((sent.push_environment || 'production').toLowerCase())
   if (!environment) throw refuse(`${path}.push_environment`, 'must be production or sandbox')
   const token = type === 'APNS' && isHex(text) ? text.toLowerCase() : text
   const identity = type === 'WEBPUSH' ? endpointOf(token, `${path}.push_token`) : token
@@ -68,15 +70,27 @@ function typeByLook(platform: Platform, token: string): TokenType {
   return platform === 'IOS' && isHex(token) ? 'APNS' : 'FCM'
 }
 
+interface Subscription {
+  endpoint: string
+  keys: { p256dh: string; auth: string }
+}
+
+/** A subscription that came as an object, with the fields we know and no others: whatever else it held is not walked. */
+function subscriptionText(given: object, path: string): string {
+  const { endpoint, keys } = subscriptionOf(given, path)
+  return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } })
+}
+
 /** A browser may write the same subscription in another order; its endpoint is what it is known by. */
-function endpointOf(token: string, path: string): string {
-  const subscription = parsed(token)
-  const { endpoint, keys } = (subscription ?? {}) as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } }
+const endpointOf = (token: string, path: string): string => subscriptionOf(parsed(token), path).endpoint
+
+function subscriptionOf(given: unknown, path: string): Subscription {
+  const { endpoint, keys } = (given ?? {}) as { endpoint?: unknown; keys?: { p256dh?: unknown; auth?: unknown } }
   const whole = typeof endpoint === 'string' && typeof keys?.p256dh === 'string' && typeof keys.auth === 'string'
   if (!whole || !/^https?:\/\//.test(endpoint)) {
     throw refuse(path, 'must be the JSON of a PushSubscription: endpoint, keys.p256dh and keys.auth')
   }
-  return endpoint
+  return given as Subscription
 }
 
 function parsed(text: string): unknown {

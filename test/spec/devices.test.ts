@@ -240,6 +240,42 @@ describe('devices refuse', () => {
   })
 })
 
+describe('a hostile token', () => {
+  const nested = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  for (const [what, fields] of [
+    ['an environment that objects inherit', '"push_token":"ab","push_environment":"constructor"'],
+    ['an environment that is their prototype', '"push_token":"ab","push_environment":"__proto__"'],
+    ['a type that is their prototype', '"push_token":"ab","push_token_type":"__proto__"'],
+    ['an object nested a hundred thousand deep', `"push_token":${nested}`],
+    [
+      'an object where no subscription is wanted',
+      '"push_token":{"endpoint":"https://push.example/1","keys":{"p256dh":"a","auth":"b"}},"push_token_type":"FCM"'
+    ]
+  ] as const) {
+    it(`is refused: ${what}`, async () => {
+      const project = await service.project()
+      const body = `{"devices":[{"id":"d","platform":"IOS",${fields}}]}`
+      const reply = await project.call('POST', '/api/v1/devices', {
+        body,
+        headers: { 'content-type': 'application/json' }
+      })
+      assert.deepEqual([reply.status, reply.json.code], [400, 'invalid_device'])
+    })
+  }
+
+  it('of a subscription is stored without what does not belong to it', async () => {
+    const project = await service.project()
+    const subscription = { endpoint: 'https://push.example/1', keys: { p256dh: 'a', auth: 'b' } }
+    const body = `{"devices":[{"id":"d","platform":"WEB","push_token":{"more":${nested},${JSON.stringify(subscription).slice(1)}}]}`
+    const reply = await project.call('POST', '/api/v1/devices', {
+      body,
+      headers: { 'content-type': 'application/json' }
+    })
+    assert.equal(reply.status, 200)
+    assert.deepEqual(JSON.parse(reply.json.devices[0].push_token), subscription)
+  })
+})
+
 describe('devices keep tenants apart', () => {
   it('the same ids and tokens in two projects are two devices', async () => {
     const [one, two] = [await service.project(), await service.project()]

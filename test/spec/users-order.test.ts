@@ -31,4 +31,12 @@ describe('requests that are sent one after the other without waiting', () => {
       assert.deepEqual((await project.call('GET', `/api/v1/users/${id}`)).json, { properties: { last: true } })
     }
   })
+
+  it('are all answered, however many they are', async () => {
+    const project = await service.project({ limits: { requests_per_second: 0 } })
+    const keys = `Host: x\r\nX-Service-Project-ID: ${project.id}\r\nX-Service-API-Key: ${project.secretKey}\r\n`
+    const many = `DELETE /api/v1/users/nobody HTTP/1.1\r\n${keys}\r\n`.repeat(3_000)
+    const text = await askRaw(service.url, `${many}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    assert.equal([...text.matchAll(/HTTP\/1\.1 200 /g)].length, 3_001)
+  })
 })

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 
-/** Requests of one connection that may wait for the one before. A client that sends more ahead is cut off. */
-const mostWaiting = 1_000
+/** From so many waiting requests on nothing more is read from a connection, until half of them are done. */
+const mostWaiting = 100
 
 const line = Symbol('requests in line')
 type Lined = Socket & { [line]?: (() => void)[] | undefined }
@@ -14,20 +14,21 @@ type Lined = Socket & { [line]?: (() => void)[] | undefined }
 export const order = {
   /** Calls `go` when the request before on this connection has been answered. */
   enter(request: FastifyRequest, go: () => void): void {
-    const socket = socketOf(request)
+    const socket = request.raw.socket as Lined
     const waiting = socket[line]
     if (!waiting) {
       socket[line] = []
-      go()
-    } else if (waiting.length < mostWaiting) waiting.push(go)
-    else socket.destroy()
+      return go()
+    }
+    waiting.push(go)
+    if (waiting.length >= mostWaiting) socket.pause()
   },
   leave(request: FastifyRequest): void {
-    const socket = socketOf(request)
-    const next = socket[line]?.shift()
+    const socket = request.raw.socket as Lined
+    const waiting = socket[line]
+    const next = waiting?.shift()
+    if (waiting && waiting.length <= mostWaiting / 2 && socket.isPaused()) socket.resume()
     if (next) next()
     else socket[line] = undefined
   }
 }
-
-const socketOf = (request: FastifyRequest) => request.raw.socket as Lined

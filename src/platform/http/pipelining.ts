@@ -16,12 +16,13 @@ export const order = {
   enter(request: FastifyRequest, go: () => void): void {
     const socket = request.raw.socket as Lined
     const waiting = socket[line]
-    if (!waiting) {
+    if (waiting) {
+      waiting.push(go)
+      if (waiting.length >= mostWaiting) socket.pause()
+    } else {
       socket[line] = []
-      return go()
+      go()
     }
-    waiting.push(go)
-    if (waiting.length >= mostWaiting) socket.pause()
   },
   leave(request: FastifyRequest): void {
     const socket = request.raw.socket as Lined

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readMigrations } from '../../src/platform/db/migrate.ts'
-import { emptyDatabase } from '../support/database.ts'
+import { databaseUrl, emptyDatabase } from '../support/database.ts'
 import { run, temporaryFolder } from './service.ts'
 
 const names = readMigrations().map(({ name }) => name)
@@ -29,7 +29,7 @@ test('migrate starts the embedded database and stops it again', async (t) => {
 })
 
 test('a database that refuses is named without its password', async () => {
-  const env = { DATABASE_URL: new URL('/no_such_database', process.env.TEST_DATABASE_URL).href }
+  const env = { DATABASE_URL: databaseUrl('no_such_database') }
   const { code, stderr } = await run(['migrate', '--json'], { env })
   assert.equal(code, 1)
   assert.match(JSON.parse(stderr).error, /no_such_database refuses: .*DATABASE_URL/)

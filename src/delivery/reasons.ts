@@ -1,0 +1,33 @@
+/**
+ * Why a push was not delivered, in words that stay the same whatever gateway said it. Codes are part of the interface:
+ * new ones may be added, none renamed. docs/delivery.md tells what to do for each.
+ */
+export const failureReasons = {
+  USER_NOT_FOUND: 'No user of this id is in the project.',
+  NO_DEVICE: 'The user has no device, or no device of this id is registered.',
+  NO_PUSH_TOKEN: 'No device has a usable push token: notifications are turned off, or the token is no longer valid.',
+  NO_LIVE_ACTIVITY_TOKEN: 'The app has not registered a Live Activity token for this yet.',
+  UNSUPPORTED_PLATFORM: 'Live Activities are for iOS devices.',
+  TOKEN_INVALID: 'The gateway does not know this token.',
+  TOKEN_UNREGISTERED: 'The app was removed from the device, or its token has changed.',
+  TOKEN_MISMATCH: 'The token belongs to another app or sender than the credential.',
+  CREDENTIALS_MISSING: 'The project has no credential for this gateway.',
+  CREDENTIALS_INVALID: 'The gateway refuses the credential of the project.',
+  PAYLOAD_TOO_LARGE: 'The notification is larger than the gateway allows.',
+  PAYLOAD_INVALID: 'The gateway refuses the content of the notification.',
+  DEVICE_RATE_LIMITED: 'The gateway got too many notifications for this device.',
+  PROJECT_RATE_LIMITED: 'The gateway got too many notifications from this project.',
+  GATEWAY_UNAVAILABLE: 'The gateway cannot take notifications at the moment.',
+  GATEWAY_TIMEOUT: 'The gateway did not answer in time; the notification may have arrived.',
+  CONNECTION_LOST: 'The connection to the gateway broke; the notification may have arrived.',
+  EXPIRED: 'Its time to live was over before it could be handed over.',
+  SUPPRESSED: 'A rule of the project or campaign held it back.',
+  CANCELED: 'It was canceled, or its user was deleted, before it was handed over.',
+  INTERNAL_ERROR: 'A fault of the service.'
+} as const satisfies Record<string, string>
+
+export type FailureCode = keyof typeof failureReasons
+
+/** The text of `failure_reason` (settled shape: code in brackets, then a sentence). */
+export const failureReason = (code: FailureCode, message: string = failureReasons[code]): string =>
+  `[${code}] ${message}`

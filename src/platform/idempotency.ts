@@ -1,0 +1,114 @@
+import type { Db } from './db/db.ts'
+import { statement } from './db/statement.ts'
+import type { ProjectId } from './ids.ts'
+
+/** A caller's key, where it counts, and the SHA-256 of what was asked under it. */
+export interface IdempotencyKey {
+  scope: string
+  key: string
+  fingerprint: Buffer
+}
+
+/** What is known of a key. */
+export type Claim<Work, Answer> =
+  /** It is ours: the row stands in this transaction, with the work that was given. */
+  | { state: 'begun' }
+  /** It was begun by someone who died. It is ours now: go on with that work. */
+  | { state: 'resumed'; work: Work }
+  | { state: 'answered'; answer: Answer }
+  /** The first call still runs. */
+  | { state: 'running' }
+  /** The key was used for something else. */
+  | { state: 'other' }
+
+/** How long a call may be silent before a repeat takes its work over. Longer than any request waits for gateways. */
+const holdMs = 15_000
+
+const begin = statement(
+  'idempotency.begin',
+  `insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
+   select p.project_id, $2, $3, $4, $5, $7, $8 from projects p where p.project_id = $1
+   on conflict (project_id, scope, key) do update
+      set fingerprint = excluded.fingerprint, work = excluded.work, answer = null,
+          held_until = excluded.held_until, expires_at = excluded.expires_at
+    where idempotency_keys.expires_at <= $6`
+)
+const find = statement(
+  'idempotency.find',
+  `select fingerprint, work, answer, held_until from idempotency_keys
+    where project_id = $1 and scope = $2 and key = $3 for update`
+)
+const hold = statement(
+  'idempotency.hold',
+  `update idempotency_keys set held_until = $4 where project_id = $1 and scope = $2 and key = $3 and answer is null`
+)
+const settle = statement(
+  'idempotency.settle',
+  `update idempotency_keys set answer = $4 where project_id = $1 and scope = $2 and key = $3`
+)
+const forget = statement(
+  'idempotency.forget',
+  `delete from idempotency_keys where project_id = $1 and scope = $2 and key = $3`
+)
+const sweep = statement(
+  'idempotency.sweep',
+  `delete from idempotency_keys where (project_id, scope, key) in (
+     select project_id, scope, key from idempotency_keys where expires_at <= $1 limit 5000)`,
+  { acrossProjects: 'keys of all projects end by their time' }
+)
+
+interface Row<Work, Answer> {
+  fingerprint: Buffer
+  work: Work
+  answer: Answer | null
+  held_until: Date
+}
+
+/**
+ * Takes the key, or tells what became of it. Call it in the transaction that writes the work, before writing it: of two
+ * calls at once the second waits here for the first one's commit. `hours` is how long the key is remembered.
+ */
+export async function claimKey<Work, Answer>(
+  tx: Db,
+  projectId: ProjectId,
+  { scope, key, fingerprint }: IdempotencyKey,
+  work: Work,
+  hours: number
+): Promise<Claim<Work, Answer>> {
+  const now = Date.now()
+  const heldUntil = new Date(now + holdMs)
+  const begun = await tx.run(begin, [
+    projectId,
+    scope,
+    key,
+    fingerprint,
+    JSON.stringify(work),
+    new Date(now),
+    heldUntil,
+    new Date(now + hours * 3_600_000)
+  ])
+  if (begun > 0) return { state: 'begun' }
+  const row = await tx.one<Row<Work, Answer>>(find, [projectId, scope, key])
+  // Swept in between, or the project is going: the caller may ask again.
+  if (!row) return { state: 'running' }
+  if (!row.fingerprint.equals(fingerprint)) return { state: 'other' }
+  if (row.answer !== null) return { state: 'answered', answer: row.answer }
+  if (row.held_until.getTime() > now) return { state: 'running' }
+  await tx.run(hold, [projectId, scope, key, heldUntil])
+  return { state: 'resumed', work: row.work }
+}
+
+/** Stores the answer that every repeat will get. In the transaction that ends the work, where there is one. */
+export const settleKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey, answer: unknown) =>
+  db.run(settle, [projectId, scope, key, JSON.stringify(answer)])
+
+/** Says that the work still runs; for work that outlasts the hold. */
+export const holdKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey) =>
+  db.run(hold, [projectId, scope, key, new Date(Date.now() + holdMs)])
+
+/** Frees a key whose work came to nothing: only successes are remembered. */
+export const forgetKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey) =>
+  db.run(forget, [projectId, scope, key])
+
+/** Up to a window of keys whose time is over. */
+export const sweepKeys = (db: Db, now: Date): Promise<number> => db.run(sweep, [now])

@@ -59,6 +59,8 @@ export const segmentLimits = {
   /** Code points of a text that a stored value is compared with. */
   textLength: 4_096,
   patternLength: 512,
+  /** PostgreSQL keeps 32 compiled patterns; with more, each row would compile them all again. */
+  patterns: 20,
   nameLength: 256,
   count: 1_000_000
 } as const

@@ -1,6 +1,7 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { type Statement, statement } from '../platform/db/statement.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
+import { limitStatementTime } from './segment-patterns.ts'
 import type { CompiledSegment } from './segment-sql.ts'
 import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
@@ -28,7 +29,6 @@ export class SegmentFailed extends Error {
 const segmentMs = 5_000
 export const firstUser = '00000000-0000-0000-0000-000000000000'
 
-const limitTime = statement('segments.limit', `select set_config('statement_timeout', $1, true)`)
 const windowEnd = statement(
   'segments.window_end',
   'select id from users where project_id = $1 and id >= $2 order by id offset $3 limit 1'
@@ -53,7 +53,7 @@ const unnamed = (text: string): Statement => ({ name: '', text, acrossProjects: 
 async function ask<Row>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
   try {
     return await pool.transaction(async (tx) => {
-      await tx.query(limitTime, [String(segmentMs)])
+      await limitStatementTime(tx, segmentMs)
       return tx.query<Row>(unnamed(text), values)
     })
   } catch (error) {

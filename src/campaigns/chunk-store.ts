@@ -108,7 +108,8 @@ const insertSkips = statement(
      from triggers t
     cross join json_to_recordset($3::json) as s(kind text, value text, reason text, user_id uuid)
     where t.project_id = $1 and t.id = $2
-   on conflict (project_id, trigger_id, kind, value) do nothing`
+   on conflict (project_id, trigger_id, kind, value) do nothing
+   returning kind, value`
 )
 
 export const loadWork = (db: Db, projectId: ProjectId, id: string) => db.one<Work>(load, [projectId, id])
@@ -165,8 +166,14 @@ export const removeChunk = async (tx: Db, projectId: ProjectId, id: string, numb
 export const removePlannedChunks = (tx: Db, projectId: ProjectId, id: string) =>
   tx.query<{ devices: number; held: boolean }>(removePlanned, [projectId, id])
 
-export async function addSkips(tx: Db, projectId: ProjectId, id: string, skips: Skip[], at: Date) {
-  if (skips.length === 0) return
-  const rows = skips.map(({ kind, value, reason, userId }) => ({ kind, value, reason, user_id: userId }))
-  await tx.run(insertSkips, [projectId, id, JSON.stringify(rows), at])
+/** Answers those that are new: a device that two targets lead to is passed over once. */
+export async function addSkips(tx: Db, projectId: ProjectId, id: string, skips: Skip[], at: Date): Promise<Skip[]> {
+  if (skips.length === 0) return []
+  const sorted = skips.toSorted((one, two) => (keyOf(one) < keyOf(two) ? -1 : 1))
+  const rows = sorted.map(({ kind, value, reason, userId }) => ({ kind, value, reason, user_id: userId }))
+  const added = await tx.query<Pick<Skip, 'kind' | 'value'>>(insertSkips, [projectId, id, JSON.stringify(rows), at])
+  const fresh = new Set(added.map(keyOf))
+  return skips.filter((skip) => fresh.has(keyOf(skip)))
 }
+
+const keyOf = ({ kind, value }: Pick<Skip, 'kind' | 'value'>) => `${kind} ${value}`

@@ -37,6 +37,11 @@ export interface ExpansionOptions {
   goOnCanceling(projectId: ProjectId, triggerId: string): Promise<void>
 }
 
+/** Somebody else has taken this step, or the trigger is to end. */
+class Overtaken extends Error {
+  override readonly name = 'Overtaken'
+}
+
 /** What one step found: the next devices, and where the one after it begins. */
 interface Step {
   deviceIds: string[]
@@ -77,6 +82,7 @@ export function createExpansion({
         if (only !== undefined) return runChunk({ projectId, triggerId, number: only }, context, true)
         if (step.outcome) return
       } catch (error) {
+        if (error instanceof Overtaken) return
         if (!(error instanceof SegmentFailed)) throw error
         // A segment may be slow without being hostile: it is given a small window before it is given up.
         if (error.reason === 'segment_invalid' || window === windows.least)
@@ -135,8 +141,9 @@ export function createExpansion({
       ofDefault && 'targets' in ofDefault
         ? sliceOf(ofDefault.targets, from, to)
         : await chunks.sliceTargets(pool, projectId, id, from, to)
-    const resolved = targets.length === 0 ? { deviceIds: [], skips: [] } : await resolveTargets(pool, projectId, segment, targets)
-    return { ...resolved, cursor: String(to), outcome: to >= length ? 'completed' : null, reason: null }
+    const resolved = targets.length === 0 ? { deviceIds: [], userIds: [], skips: [] } : await resolveTargets(pool, projectId, segment, targets)
+    const { deviceIds, skips } = resolved
+    return { deviceIds, skips, cursor: String(to), outcome: to >= length ? 'completed' : null, reason: null }
   }
 
   /** Books a step. Answers the number of its chunk where that is all there is: then nobody else has to be woken for it. */
@@ -148,8 +155,10 @@ export function createExpansion({
         const parts = inParts(step.deviceIds, size)
         const due = await dueTimes(tx, projectId, work.campaign_id, definition, parts, at)
         const advance = { from: work.cursor, to: step.cursor, chunks: parts.length, ...pick(step) }
+        // Before the trigger is locked: they wait for users, and whoever deletes a user waits for its triggers.
+        const skips = await chunks.addSkips(tx, projectId, work.id, step.skips, at)
         const last = await chunks.advanceTrigger(tx, projectId, work.id, advance, at)
-        if (last === undefined) return undefined
+        if (last === undefined) throw new Overtaken()
         const added = parts.map((deviceIds, index) => ({
           number: last - parts.length + 1 + index,
           deviceIds,
@@ -157,10 +166,9 @@ export function createExpansion({
           held: false
         }))
         await chunks.addChunks(tx, projectId, work.id, added)
-        await chunks.addSkips(tx, projectId, work.id, step.skips, at)
         const delta = nothing(work.id)
-        delta.targeted = delta.skipped = step.skips.length
-        for (const { reason } of step.skips) tally(delta.skippedFor, reason)
+        delta.targeted = delta.skipped = skips.length
+        for (const { reason } of skips) tally(delta.skippedFor, reason)
         await addToCounters(tx, projectId, [delta], onEnded)
         const [first] = added
         const alone = step.outcome !== null && last === 1 && first && first.dueAt <= at

@@ -6,7 +6,8 @@ import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery, time
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { CampaignShape } from './campaign-shape.ts'
-import type { Expected, Saved, Saving } from './saving.ts'
+import type { Campaigns } from './campaigns.ts'
+import type { Expected, Saved } from './saving.ts'
 import * as store from './store.ts'
 import { checkCampaignId } from './trigger-request.ts'
 
@@ -49,11 +50,28 @@ const example = {
   message: { title: 'Hello {{ user.id }}', body: 'Your code is {{ trigger.code }}.' }
 }
 
+const TestBody = Type.Object({
+  device_ids: Type.Array(Type.String(), { description: '1 to 20 devices.' }),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'As of a trigger: {{ trigger.name }}.'
+    })
+  )
+})
+const TestAnswer = Type.Object({
+  delivery_results: Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: {} }), {
+    description: 'One for each device, as of messages:send.'
+  })
+})
+
 /** Campaigns as people and files configure them. */
 export function campaignManagementRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { saving, pool }: { saving: Saving; pool: Pool }
+  { campaigns, pool }: { campaigns: Campaigns; pool: Pool }
 ): void {
+  const { saving } = campaigns
   const path = '/projects/:project_id/campaigns'
   const one = `${path}/:campaign_id`
   const refusals = ['invalid_campaign_id', 'not_found'] as const
@@ -147,6 +165,21 @@ export function campaignManagementRoutes(
         ({ definition, ...row }) => ({ ...row, campaign: definition })
       )
     }
+  )
+
+  manage.post(
+    `${path}/:campaign_id(^.*?)::test`,
+    {
+      summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
+      access: 'editor',
+      body: TestBody,
+      answer: TestAnswer,
+      refusals: ['invalid_parameter', 'invalid_template', ...refusals],
+      example: { device_ids: ['ana-phone'], properties: { code: 'SPRING' } }
+    },
+    async ({ caller, params, body }) => ({
+      delivery_results: await campaigns.testSend(caller.project!.id, params.campaign_id, body)
+    })
   )
 }
 

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
+import { ExplainAnswer, PreviewAnswer } from './shapes.ts'
 import { State, TriggerAnswer, wireTrigger } from './trigger-wire.ts'
 
 const failed = 'Failed to send campaign trigger message'
@@ -60,8 +62,26 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
       wording,
       example
     },
-    async ({ caller, params: { campaign_id }, body }) =>
-      (await campaigns.trigger(caller.project.id, campaign_id, body)).answer
+    async ({ caller, params: { campaign_id }, body, request, reply }) => {
+      const key = idempotencyKeyOf(request, `/campaigns/${campaign_id}:trigger`)
+      const once = () => campaigns.trigger(caller.project.id, campaign_id, body, key)
+      return (await answerOnce(reply, once)).answer
+    }
+  )
+
+  api.post(
+    '/campaigns/:campaign_id(^.*?)::preview',
+    {
+      summary: 'See what a trigger would do, without doing it',
+      params,
+      body: TriggerBody,
+      bodyKind: 'optional',
+      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      answer: PreviewAnswer,
+      refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger'],
+      example
+    },
+    ({ caller, params: { campaign_id }, body }) => campaigns.preview(caller.project.id, campaign_id, body)
   )
 
   api.get(
@@ -85,6 +105,31 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
   api.get(
     '/triggers/:trigger_id',
     { summary: 'Read a trigger', params: ofTrigger, answer: TriggerAnswer, refusals: ['not_found'] },
-    async ({ caller, params: { trigger_id } }) => wireTrigger(await campaigns.getTrigger(caller.project.id, trigger_id))
+    async ({ caller, params: { trigger_id } }) => wireTrigger(await campaigns.getTrigger(caller.project.id, trigger_id!))
+  )
+
+  api.post(
+    '/triggers/:trigger_id(^.*?)::cancel',
+    {
+      summary: 'Cancel a trigger: when this is answered, nothing more is handed over',
+      params: ofTrigger,
+      answer: TriggerAnswer,
+      refusals: ['not_found']
+    },
+    async ({ caller, params: { trigger_id } }) =>
+      wireTrigger(await campaigns.cancelTrigger(caller.project.id, trigger_id!))
+  )
+
+  api.get(
+    '/triggers/:trigger_id/explain',
+    {
+      summary: 'Why a user got the message of a trigger, or why not',
+      params: ofTrigger,
+      query: Type.Object({ project_user_id: Type.String({ description: 'Whose messages are asked about.' }) }),
+      answer: ExplainAnswer,
+      refusals: ['not_found', 'invalid_project_user_id']
+    },
+    ({ caller, params: { trigger_id }, query: { project_user_id } }) =>
+      campaigns.explainTrigger(caller.project.id, trigger_id!, project_user_id)
   )
 }

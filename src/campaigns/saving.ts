@@ -3,10 +3,10 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recordAudit } from '../projects/projects.ts'
-import type { Campaign } from './campaign-shape.ts'
-import { parseCampaign } from './campaign.ts'
+import { type Campaign, parseCampaign } from './campaign-shape.ts'
+import { checkPatterns } from './segment-patterns.ts'
 import * as store from './store.ts'
-import { checkCampaignId } from './trigger-request.ts'
+import { checkCampaignId, readAudience } from './trigger-request.ts'
 
 /** What became of a campaign that was given to be saved. */
 export interface Saved {
@@ -18,6 +18,14 @@ export interface Saved {
 export type Expected = number | '*' | undefined
 
 export type Saving = ReturnType<typeof createSaving>
+
+/** Everything that can be known to be wrong is told when it is saved, and not to a worker in the night. */
+async function checked(pool: Pool, body: unknown): Promise<Campaign> {
+  const campaign = parseCampaign(body)
+  if (campaign.default_audience) readAudience(campaign.default_audience, 'default_audience')
+  await checkPatterns(pool, campaign.segment)
+  return campaign
+}
 
 /** Campaigns as they are configured. Every change is a new version; saving what is already there changes nothing. */
 export function createSaving(pool: Pool) {
@@ -64,7 +72,7 @@ export function createSaving(pool: Pool) {
   return {
     /** A campaign that was not there before. */
     async create(projectId: ProjectId, actor: string, body: unknown): Promise<Saved> {
-      const campaign = parseCampaign(body)
+      const campaign = await checked(pool, body)
       const id = campaign.campaign_id === undefined ? newId() : checkCampaignId(campaign.campaign_id)
       const definition = { ...campaign, campaign_id: id }
       return pool.transaction((tx) =>
@@ -85,7 +93,7 @@ export function createSaving(pool: Pool) {
     /** The campaign of this id is this one from now on, whether there was one or not. */
     async replace(projectId: ProjectId, actor: string, campaignId: unknown, body: unknown, expected: Expected) {
       const id = checkCampaignId(campaignId)
-      const campaign = parseCampaign(body)
+      const campaign = await checked(pool, body)
       if (campaign.campaign_id !== undefined && campaign.campaign_id !== id)
         throw new Refusal('invalid_campaign_id', 'campaign_id: must be the one of the path', [
           { path: 'campaign_id', message: 'must be the one of the path' }

@@ -6,6 +6,8 @@ import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
 export interface Resolved {
   deviceIds: string[]
+  /** Whose devices these are. */
+  userIds: string[]
   /** Targets that come to nothing, each with its reason. */
   skips: Skip[]
 }
@@ -34,7 +36,9 @@ export async function resolveTargets(
     const reason = reasonOf(kind, leads, matching, segment)
     return reason ? [{ kind, value, reason, userId: leads?.[0]?.user_id ?? null }] : []
   })
-  return { deviceIds: [...matching], skips }
+  const leads = [...found.values()].flat()
+  const userIds = leads.flatMap(({ user_id, device_id }) => (device_id && matching.has(device_id) ? user_id : []))
+  return { deviceIds: [...matching], userIds, skips }
 }
 
 async function matchingOf(pool: Pool, projectId: ProjectId, segment: SegmentAt, candidates: Set<string>) {

@@ -20,7 +20,8 @@ const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id:
 
 const invalid = (path: string, message: string) => {
   const details: Detail[] = [{ path, message }]
-  return new Refusal('invalid_trigger', `${path}: ${message}`, details)
+  const code = path.startsWith('default_audience') ? 'invalid_campaign' : 'invalid_trigger'
+  return new Refusal(code, `${path}: ${message}`, details)
 }
 
 export const checkCampaignId = (id: unknown): string =>

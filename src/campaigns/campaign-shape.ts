@@ -1,95 +1,119 @@
-import { type Static, Type } from '@sinclair/typebox'
-import { durationPattern } from './duration.ts'
-import type { Segment } from './segment-language.ts'
+import { type Detail, Refusal, type RefusalCode } from '../platform/errors.ts'
+import { problemsOf } from '../platform/http/schema.ts'
+import { checkChosenId } from '../users/users.ts'
+import { type Campaign, CampaignShape, type Target } from './campaign-fields.ts'
+import { durationRule, parseDuration } from './duration.ts'
+import { isTimeZone } from './quiet-hours.ts'
+import { readSegment } from './segment.ts'
+import { readTemplate } from './template.ts'
 
-const Template = (description: string) =>
-  Type.String({ maxLength: 16_384, description: `${description} A Liquid template.` })
-const AnyObject = (description: string) =>
-  Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: {}, description })
+export type { Audience, Campaign, QuietHours, Target } from './campaign-fields.ts'
+export { AudienceShape, CampaignShape, QuietHoursShape, TargetShape } from './campaign-fields.ts'
 
-export const TargetShape = Type.Object(
-  {
-    project_user_id: Type.Optional(Type.String({ minLength: 1 })),
-    device_id: Type.Optional(Type.String({ minLength: 1 })),
-    user_id: Type.Optional(Type.String({ minLength: 1, description: "The service's own id of a user." }))
-  },
-  { description: 'Exactly one of the three.', minProperties: 1 }
-)
+let shapeProblems: ((value: unknown) => Detail[]) | undefined
 
-export const AudienceShape = Type.Object({
-  broadcast: Type.Optional(Type.Boolean({ description: 'Everyone in the segment; targets are then ignored.' })),
-  targets: Type.Optional(Type.Array(TargetShape, { maxItems: 20_000 }))
-})
+/**
+ * Checks a campaign as it comes from a request or a file, and answers it complete. Everything that is wrong is told at
+ * once, with its place. Whether PostgreSQL takes the patterns of the segment is for `checkPatterns` to ask.
+ */
+export function parseCampaign(value: unknown): Campaign {
+  if (!isObject(value)) throw refuse('invalid_campaign', [{ path: 'campaign', message: 'must be an object' }])
+  const campaign = complete(value)
+  // Compiled on first use, so that a start does not wait for it.
+  shapeProblems ??= problemsOf(CampaignShape)
+  const general = shapeProblems({ ...campaign, segment: {} })
+  const [segment, templates]: [Detail[], Detail[]] = [[], []]
+  if (!general.some(({ path }) => path.startsWith('segment')))
+    campaign.segment = readSegment(value.segment, 'segment', segment)
+  // The rest leans on types: what has the wrong one was told already.
+  if (general.length === 0) {
+    general.push(...meaningProblems(campaign as Campaign))
+    readTemplates(campaign as Campaign, templates)
+  }
+  const code = general.length > 0 || (segment.length > 0 && templates.length > 0) ? 'invalid_campaign' : undefined
+  const problems = [...general, ...segment, ...templates]
+  if (problems.length > 0) throw refuse(code ?? (segment.length > 0 ? 'invalid_segment' : 'invalid_template'), problems)
+  return campaign as Campaign
+}
 
-export const QuietHoursShape = Type.Object({
-  from: Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'Local time, 22:00.' }),
-  to: Type.String({
-    pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
-    description: 'Local time; before from: the next day.'
-  }),
-  timezone: Type.String({
-    default: 'device',
-    description: 'device, user (the property timezone, else the device, else UTC) or an IANA name.'
-  }),
-  action: Type.Union([Type.Literal('skip'), Type.Literal('hold')], {
-    default: 'hold',
-    description: 'skip: not sent at all. hold: sent when the quiet hours are over.'
-  })
-})
+/** Fields that nobody reads: they are ignored, as everywhere, but a file that misspells one deserves a warning. */
+export function unknownFields(value: unknown): string[] {
+  const known = new Set(Object.keys(CampaignShape.properties))
+  return isObject(value) ? Object.keys(value).filter((name) => !known.has(name)) : []
+}
 
-const FrequencyCapShape = Type.Object({
-  count: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  within: Type.String({ pattern: durationPattern, description: '15m, 24h, 30d.' })
-})
+const refuse = (code: RefusalCode, problems: Detail[]) =>
+  new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems)
 
-const MessageShape = Type.Object({
-  title: Type.Optional(Template('At least one of title and body.')),
-  body: Type.Optional(Template('At least one of title and body.')),
-  image_url: Type.Optional(Template('http or https.')),
-  landing_url: Type.Optional(Template('An absolute address of any scheme.'))
-})
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const LiveActivityShape = Type.Object({
-  attributes_type: Type.String({ minLength: 1, maxLength: 255 }),
-  attributes: AnyObject('Strings inside are Liquid templates.'),
-  content_state: AnyObject('Strings inside are Liquid templates.'),
-  alert: Type.Optional(
-    Type.Object({
-      title: Type.Optional(Template('Default: Live Activity.')),
-      body: Type.Optional(Template('Default: Started.'))
-    })
-  )
-})
+/** Known fields only, and those that have a default. */
+function complete(value: Record<string, unknown>): Record<string, unknown> {
+  const campaign: Record<string, unknown> = { type: 'api_triggered', status: 'draft' }
+  for (const name of Object.keys(CampaignShape.properties))
+    if (Object.hasOwn(value, name) && value[name] !== undefined) campaign[name] = value[name]
+  if (isObject(campaign.quiet_hours))
+    campaign.quiet_hours = { timezone: 'device', action: 'hold', ...campaign.quiet_hours }
+  return campaign
+}
 
-/** A campaign as it is stored, answered and written in a file. */
-export const CampaignShape = Type.Object({
-  campaign_id: Type.Optional(
-    Type.String({ minLength: 1, description: '1 to 255 characters, yours to choose; a UUIDv7 when absent.' })
-  ),
-  name: Type.String({ minLength: 1, maxLength: 256 }),
-  type: Type.Union([Type.Literal('api_triggered'), Type.Literal('scheduled'), Type.Literal('event_triggered')], {
-    default: 'api_triggered'
-  }),
-  status: Type.Union(
-    [Type.Literal('draft'), Type.Literal('active'), Type.Literal('paused'), Type.Literal('archived')],
-    { default: 'draft', description: 'Only an active campaign can be triggered.' }
-  ),
-  segment: Type.Unsafe<Segment>({
-    type: 'object',
-    default: { all: [] },
-    description: 'Who may get it: see docs/segments.md. Absent or empty: everyone.'
-  }),
-  default_audience: Type.Optional(AudienceShape),
-  message: Type.Optional(MessageShape),
-  live_activity: Type.Optional(LiveActivityShape),
-  ttl_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_419_200 })),
-  throttle_per_second: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  frequency_cap: Type.Optional(FrequencyCapShape),
-  quiet_hours: Type.Optional(QuietHoursShape)
-})
+/** What a schema cannot say. */
+function meaningProblems(campaign: Campaign): Detail[] {
+  const { campaign_id, message, live_activity, frequency_cap, quiet_hours, default_audience } = campaign
+  const problems: Detail[] = []
+  const tell = (path: string, text: string) => void problems.push({ path, message: text })
+  if (campaign_id !== undefined) {
+    try {
+      checkChosenId(campaign_id, 255, (text) => new Refusal('invalid_campaign', text))
+    } catch (error) {
+      tell('campaign_id', (error as Refusal).message)
+    }
+  }
+  if (!message && !live_activity) tell('message', 'must be given, or live_activity')
+  if (message && !message.title && !message.body) tell('message', 'must have a title or a body')
+  if (frequency_cap && parseDuration(frequency_cap.within) === undefined) tell('frequency_cap.within', durationRule)
+  if (quiet_hours) {
+    if (quiet_hours.from === quiet_hours.to) tell('quiet_hours.to', 'must differ from from')
+    const { timezone } = quiet_hours
+    if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
+      tell('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
+  }
+  if (message?.image_url && !isTemplate(message.image_url) && !isUrl(message.image_url, /^https?:$/))
+    tell('message.image_url', 'must be an address with http or https')
+  if (message?.landing_url && !isTemplate(message.landing_url) && !isUrl(message.landing_url))
+    tell('message.landing_url', 'must be an absolute address, such as https://… or app://…')
+  for (const [index, target] of (default_audience?.targets ?? []).entries())
+    if (addresses(target) !== 1 && problems.length < 50)
+      tell(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')
+  return problems
+}
 
-/** Checked and complete: `type`, `status`, `segment` and the fields of `quiet_hours` are filled in. */
-export type Campaign = Static<typeof CampaignShape>
-export type Audience = Static<typeof AudienceShape>
-export type Target = Static<typeof TargetShape>
-export type QuietHours = Static<typeof QuietHoursShape>
+const addresses = ({ project_user_id, device_id, user_id }: Target) =>
+  [project_user_id, device_id, user_id].filter((one) => one !== undefined).length
+
+const isTemplate = (text: string) => text.includes('{{') || text.includes('{%')
+
+const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
+
+function readTemplates({ message = {}, live_activity }: Campaign, problems: Detail[]): void {
+  for (const [name, source] of Object.entries(message))
+    if (typeof source === 'string') readTemplate(source, `message.${name}`, problems)
+  if (!live_activity) return
+  const { attributes, content_state, alert } = live_activity
+  for (const [path, source] of templatesIn({ attributes, content_state, alert }, 'live_activity', 0))
+    if (source === undefined) problems.push({ path, message: `must not be nested deeper than ${maxDepth} levels` })
+    else readTemplate(source, path, problems)
+}
+
+const maxDepth = 16
+
+/** Every string inside, with its place; undefined where it goes too deep. */
+function* templatesIn(value: unknown, path: string, depth: number): Generator<[string, string | undefined]> {
+  if (typeof value === 'string') yield [path, value]
+  else if (depth > maxDepth) yield [path, undefined]
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* templatesIn(item, `${path}[${index}]`, depth + 1)
+  else if (isObject(value))
+    for (const [name, item] of Object.entries(value)) yield* templatesIn(item, `${path}.${name}`, depth + 1)
+}

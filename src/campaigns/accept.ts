@@ -61,13 +61,7 @@ export function createAccept({
   /** The key, the trigger and the answer are one transaction: a repeat finds all of them or none. */
   const underKey = (projectId: ProjectId, trigger: NewTrigger, key: IdempotencyKey) =>
     pool.transaction(async (tx) => {
-      const claim = await claimKey<Accepted, Accepted>(
-        tx,
-        projectId,
-        key,
-        { trigger_id: trigger.id },
-        idempotencyHours
-      )
+      const claim = await claimKey<Accepted, Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
       if (claim.state === 'answered') {
         // Its job may have been lost with a database that came back from a backup.
         await wake(tx, { projectId, triggerId: claim.answer.trigger_id })

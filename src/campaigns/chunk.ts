@@ -67,7 +67,12 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
   }
 
   /** One transaction: either all of a chunk is written and counted, or nothing. */
-  const write = (projectId: ProjectId, work: chunks.Work, chunk: chunks.ChunkRow, ready: Ready): Promise<MessageRow[]> =>
+  const write = (
+    projectId: ProjectId,
+    work: chunks.Work,
+    chunk: chunks.ChunkRow,
+    ready: Ready
+  ): Promise<MessageRow[]> =>
     pool.transaction(async (tx) => {
       // Of two who run the same chunk the second waits here, and then finds nothing to do.
       if (!(await chunks.markChunkWritten(tx, projectId, work.id, chunk.number))) return []
@@ -127,7 +132,17 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
         const messageId = newId()
         const collapseId = collapseIdOf(content, messageId)
         const { id: triggerId, campaign_id: campaignId } = work
-        sorted.drafts.push({ messageId, triggerId, campaignId, userId, device, content, collapseId, priority: 'high', notAfter })
+        sorted.drafts.push({
+          messageId,
+          triggerId,
+          campaignId,
+          userId,
+          device,
+          content,
+          collapseId,
+          priority: 'high',
+          notAfter
+        })
       } catch (error) {
         if (!(error instanceof TemplateFailed)) throw error
         skip(templateFailed)
@@ -167,7 +182,14 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     await addChunkJobs(tx, projectId, triggerId, added)
   }
 
-  return { run, job: defineJob<ChunkPayload>({ name: chunkJobName, maxAttempts: 50, run: (payload, context) => run(payload, context) }) }
+  return {
+    run,
+    job: defineJob<ChunkPayload>({
+      name: chunkJobName,
+      maxAttempts: 50,
+      run: (payload, context) => run(payload, context)
+    })
+  }
 }
 
 function deltaOf(triggerId: string, written: number, skips: chunks.Skip[], held: Sorted['held']): Delta {

@@ -55,14 +55,7 @@ interface Step {
  * Turns an audience into chunks, a window at a time. The cursor moves in the transaction that adds the chunks, so this
  * can die anywhere and be done by somebody else; it stops when enough chunks are open, and a chunk that is done wakes it.
  */
-export function createExpansion({
-  pool,
-  definitions,
-  onEnded,
-  workers,
-  runChunk,
-  goOnCanceling
-}: ExpansionOptions) {
+export function createExpansion({ pool, definitions, onEnded, workers, runChunk, goOnCanceling }: ExpansionOptions) {
   async function expand({ projectId, triggerId }: Wake, context: JobContext): Promise<void> {
     let window = windows.first
     for (;;) {
@@ -85,8 +78,7 @@ export function createExpansion({
         if (error instanceof Overtaken) return
         if (!(error instanceof SegmentFailed)) throw error
         // A segment may be slow without being hostile: it is given a small window before it is given up.
-        if (error.reason === 'segment_invalid' || window === windows.least)
-          return fail(projectId, work, error.reason)
+        if (error.reason === 'segment_invalid' || window === windows.least) return fail(projectId, work, error.reason)
         window = windows.least
       }
     }
@@ -141,7 +133,10 @@ export function createExpansion({
       ofDefault && 'targets' in ofDefault
         ? sliceOf(ofDefault.targets, from, to)
         : await chunks.sliceTargets(pool, projectId, id, from, to)
-    const resolved = targets.length === 0 ? { deviceIds: [], userIds: [], skips: [] } : await resolveTargets(pool, projectId, segment, targets)
+    const resolved =
+      targets.length === 0
+        ? { deviceIds: [], userIds: [], skips: [] }
+        : await resolveTargets(pool, projectId, segment, targets)
     const { deviceIds, skips } = resolved
     return { deviceIds, skips, cursor: String(to), outcome: to >= length ? 'completed' : null, reason: null }
   }

@@ -54,10 +54,16 @@ interface Message {
 }
 
 const passed = (gate: Gate['gate'], message: string): Gate => ({ gate, passed: true, reason: null, message })
-const stopped = (gate: Gate['gate'], reason: string, message: string): Gate => ({ gate, passed: false, reason, message })
+const stopped = (gate: Gate['gate'], reason: string, message: string): Gate => ({
+  gate,
+  passed: false,
+  reason,
+  message
+})
 
 /** Why a user got the message of a trigger, or why not: each gate in order. What is asked now is said to be. */
-export const createExplain = ({ pool, definitions }: { pool: Pool; definitions: Definitions }) =>
+export const createExplain =
+  ({ pool, definitions }: { pool: Pool; definitions: Definitions }) =>
   async (projectId: ProjectId, triggerId: string, projectUserId: string): Promise<Explanation | undefined> => {
     const work = await loadWork(pool, projectId, triggerId)
     if (!work) return undefined

@@ -168,7 +168,7 @@ export function campaignManagementRoutes(
   )
 
   manage.post(
-    `${path}/:campaign_id(^.*?)::test`,
+    `${path}/:campaign_id(^[\\s\\S]*?)::test`,
     {
       summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
       access: 'editor',

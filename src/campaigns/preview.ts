@@ -135,7 +135,9 @@ async function sampleOf(
     const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
     try {
       const content = render(recipient)
-      const bytes = Buffer.byteLength(JSON.stringify('notification' in content ? content.notification : content.activity))
+      const bytes = Buffer.byteLength(
+        JSON.stringify('notification' in content ? content.notification : content.activity)
+      )
       return { ...shown, reason: unreachable, content, payload_bytes: bytes }
     } catch (error) {
       if (!(error instanceof TemplateFailed)) throw error

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
+import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
@@ -50,7 +50,7 @@ const TriggerId = Type.Object({ trigger_id: Type.String() })
 export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Campaigns): void {
   // The obvious `:campaign_id::trigger` would be one parameter of that name and match every id.
   api.post(
-    '/campaigns/:campaign_id(^.*?)::trigger',
+    '/campaigns/:campaign_id(^[\\s\\S]*?)::trigger',
     {
       summary: 'Trigger a campaign',
       access: 'trigger',
@@ -70,7 +70,7 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
   )
 
   api.post(
-    '/campaigns/:campaign_id(^.*?)::preview',
+    '/campaigns/:campaign_id(^[\\s\\S]*?)::preview',
     {
       summary: 'See what a trigger would do, without doing it',
       params,
@@ -105,11 +105,12 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
   api.get(
     '/triggers/:trigger_id',
     { summary: 'Read a trigger', params: ofTrigger, answer: TriggerAnswer, refusals: ['not_found'] },
-    async ({ caller, params: { trigger_id } }) => wireTrigger(await campaigns.getTrigger(caller.project.id, trigger_id!))
+    async ({ caller, params: { trigger_id } }) =>
+      wireTrigger(await campaigns.getTrigger(caller.project.id, trigger_id!))
   )
 
   api.post(
-    '/triggers/:trigger_id(^.*?)::cancel',
+    '/triggers/:trigger_id(^[\\s\\S]*?)::cancel',
     {
       summary: 'Cancel a trigger: when this is answered, nothing more is handed over',
       params: ofTrigger,

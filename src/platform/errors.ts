@@ -41,7 +41,10 @@ export const errorCatalogue = {
   invalid_template: [400, 'A template cannot be parsed; the details name the line and the column.'],
   invalid_parameter: [400, 'A field or parameter has a wrong type or value; the details name it.'],
   invalid_campaign_id: [400, 'The id of a campaign is missing or breaks a rule for ids.'],
-  invalid_trigger: [400, 'The audience or the properties of a trigger have a wrong type or value; the details name it.'],
+  invalid_trigger: [
+    400,
+    'The audience or the properties of a trigger have a wrong type or value; the details name it.'
+  ],
   campaign_not_found: [400, 'A trigger names a campaign that this project does not have.'],
   campaign_not_active: [400, 'Only an active campaign can be triggered; this one is a draft, paused or archived.'],
   campaign_not_api_triggered: [400, 'Only a campaign of the type api_triggered can be triggered by a call.'],

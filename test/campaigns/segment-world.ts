@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { makePartitions } from '../../src/events/partitions.ts'
+import { eventMonths } from '../../src/events/events.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
+import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId } from '../../src/platform/ids.ts'
 import type { ModelDevice, ModelEvent, ModelUser, World } from './segment-model.ts'
 
@@ -178,8 +179,8 @@ export function makeWorld(seed: number, size: number): World {
 
 /** Puts the people where the service keeps them, and a neighbour's beside them, who must never be seen. */
 export async function storeWorld(pool: Pool, world: World): Promise<void> {
-  await makePartitions(pool, now)
-  await makePartitions(pool, new Date(now.getTime() - 31 * dayMs))
+  await makePartitions(pool, eventMonths, now)
+  await makePartitions(pool, eventMonths, new Date(now.getTime() - 31 * dayMs))
   for (const [project, mark] of [
     [projectId, ''],
     ['neighbour', 'n']

@@ -20,7 +20,7 @@ describe('the schema', () => {
     const rows = await service.sql(
       `select c.relname as name, t.typname as type, a.attnotnull as required from pg_class c
          left join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id' left join pg_type t on t.oid = a.atttypid
-        where c.relname = any($1)`,
+        where c.relname = any($1) and c.relnamespace = 'public'::regnamespace`,
       [tenant]
     )
     assert.deepEqual(
@@ -154,7 +154,8 @@ describe('the statements', () => {
       'idempotency.sweep',
       'messages.left_behind',
       'projects.ids',
-      'projects.list'
+      'projects.list',
+      'triggers.overdue'
     ])
   })
 

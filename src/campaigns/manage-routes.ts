@@ -82,6 +82,7 @@ export function campaignManagementRoutes(
       summary: 'Create a campaign',
       access: 'editor',
       body: CampaignBody,
+      checksBody: true,
       answer: SavedAnswer,
       status: 201,
       refusals: ['conflict', 'invalid_campaign', 'invalid_segment', 'invalid_template', 'invalid_campaign_id'],
@@ -120,6 +121,7 @@ export function campaignManagementRoutes(
       summary: 'Save a campaign, whether there is one of this id or not',
       access: 'editor',
       body: CampaignBody,
+      checksBody: true,
       answer: SavedAnswer,
       refusals: ['conflict', 'invalid_campaign', 'invalid_segment', 'invalid_template', ...refusals],
       example

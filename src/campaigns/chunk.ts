@@ -36,7 +36,7 @@ interface Sorted {
 
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'handOver'>
+  delivery: Pick<Delivery, 'write' | 'unsettled' | 'handOver'>
   definitions: Definitions
   onEnded: OnEnded
 }
@@ -47,23 +47,32 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     const work = await chunks.loadWork(pool, projectId, triggerId)
     const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
     if (!work || !chunk) return
-    if (chunk.state === 'planned') {
-      const ready = await definitions.get(projectId, work.campaign_id, work.campaign_version)
-      const rows = await againIfRaced(() => write(projectId, work, chunk, ready)).catch((error) => {
-        if (error instanceof Canceled) return undefined
-        throw error
-      })
-      // Whoever cancels takes care of what is not written.
-      if (!rows) return
-      await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
-    }
+    const rows =
+      chunk.state === 'planned'
+        ? await writeOnce(projectId, work, chunk)
+        : // Somebody died with them in hands.
+          await delivery.unsettled(projectId, triggerId, chunk.device_ids)
+    // Whoever cancels takes care of what is not written.
+    if (!rows) return
+    await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
+    // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
     await pool.transaction(async (tx) => {
       if (await chunks.removeChunk(tx, projectId, triggerId, number)) {
         const [counted] = await addToCounters(tx, projectId, [{ ...nothing(triggerId), openChunks: -1 }], onEnded)
         if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
       }
-      if (!inline) await context.complete(tx)
+      if (!inline && !context.signal.aborted) await context.complete(tx)
     })
+  }
+
+  async function writeOnce(projectId: ProjectId, work: chunks.Work, chunk: chunks.ChunkRow) {
+    const ready = await definitions.get(projectId, work.campaign_id, work.campaign_version)
+    try {
+      return await againIfRaced(() => write(projectId, work, chunk, ready))
+    } catch (error) {
+      if (error instanceof Canceled) return undefined
+      throw error
+    }
   }
 
   /** One transaction: either all of a chunk is written and counted, or nothing. */

@@ -2,7 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
-import { addMany } from '../platform/jobs/jobs.ts'
+import { addMany, knownKeys } from '../platform/jobs/jobs.ts'
 import { expandJobName, type Wake } from './accept.ts'
 import { firstUser, matchWindow, type Place, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
@@ -66,7 +66,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       const open = await chunks.openChunks(pool, projectId, triggerId)
       if (work.outcome !== null) return wakeChunks(projectId, triggerId, open)
       const room = chunksPerWorker * workers() - open.filter(({ held }) => !held).length
-      if (room <= 0) return
+      if (room <= 0) return wakeChunks(projectId, triggerId, open)
       const campaign = await definitions.get(projectId, work.campaign_id, work.campaign_version)
       try {
         const step = await nextStep(projectId, work, campaign.definition, campaign.segmentFor(work), window, room)
@@ -191,14 +191,14 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
     })
   }
 
-  /** For what a crash or a restored backup has lost. Jobs that wait are left as they are. */
-  const wakeChunks = (projectId: ProjectId, triggerId: string, open: Pick<chunks.ChunkRow, 'number' | 'due_at'>[]) =>
-    addChunkJobs(
-      pool,
-      projectId,
-      triggerId,
-      open.map(({ number, due_at }) => ({ number, dueAt: due_at }))
-    )
+  /** For what a crash or a restored backup has lost. Jobs that wait or run are left as they are. */
+  async function wakeChunks(projectId: ProjectId, triggerId: string, open: { number: number; due_at: Date }[]) {
+    const keys = open.map(({ number }) => chunkKey(triggerId, number))
+    const known = await knownKeys(pool, chunkJobName, keys)
+    const lost = open.filter(({ number }) => !known.has(chunkKey(triggerId, number)))
+    const jobs = lost.map(({ number, due_at }) => ({ number, dueAt: due_at }))
+    await addChunkJobs(pool, projectId, triggerId, jobs)
+  }
 
   /** What has been planned still goes out: only the rest of the audience cannot be found. */
   const fail = (projectId: ProjectId, work: chunks.Work, reason: string) =>

@@ -5,8 +5,6 @@ import { recurring } from '../platform/jobs/definition.ts'
 import { addMany } from '../platform/jobs/jobs.ts'
 import { listRetentions } from '../projects/projects.ts'
 import { expandJobName, type Wake } from './accept.ts'
-import { openChunks } from './chunk-store.ts'
-import { addChunkJobs } from './expansion.ts'
 import { wakeAfterMs } from './trigger-store.ts'
 
 const overdue = statement(
@@ -54,11 +52,6 @@ export const sweepTriggersJob = (pool: Pool) =>
         new Date(now),
         new Date(now + wakeAfterMs)
       ])
-      for (const { project_id: projectId, id } of found) {
-        const open = await openChunks(pool, projectId, id)
-        const waiting = open.map(({ number, due_at }) => ({ number, dueAt: due_at }))
-        await addChunkJobs(pool, projectId, id, waiting)
-      }
       const wakes = found.map(({ project_id: projectId, id }) => ({
         payload: { projectId, triggerId: id },
         projectId,

@@ -74,26 +74,28 @@ const definitions: Schema = {
   )
 }
 
+interface ObjectSchema extends Schema {
+  properties: Record<string, Schema>
+  required: string[]
+}
+
+/** What has a default may be left out. */
+const lenient = (schema: ObjectSchema): Schema => ({
+  ...schema,
+  required: schema.required.filter((name) => !Object.hasOwn(schema.properties[name]!, 'default'))
+})
+
 /** The JSON Schema of a campaign file, for editors and other programs. */
 export function campaignSchema(): Schema {
   // TypeBox marks its schemas with symbols, which JSON leaves out.
-  const { properties, ...shape } = JSON.parse(JSON.stringify(CampaignShape)) as {
-    properties: Schema
-    required: string[]
-  }
-  const { segment } = properties as { segment: Schema }
-  const withDefault = ({ type: _, ...rest }: Schema): Schema => ({
-    ...rest,
-    anyOf: [ref('segment'), { type: 'object', maxProperties: 0 }]
-  })
-  const hasDefault = (name: string) => Object.hasOwn(properties[name] as Schema, 'default')
-  const quiet = properties.quiet_hours as Schema
+  const shape = JSON.parse(JSON.stringify(CampaignShape)) as ObjectSchema
+  const { type: _, ...segment } = shape.properties.segment!
+  shape.properties.segment = { ...segment, anyOf: [ref('segment'), { type: 'object', maxProperties: 0 }] }
+  shape.properties.quiet_hours = lenient(shape.properties.quiet_hours as ObjectSchema)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Tidings campaign',
-    ...shape,
-    required: shape.required.filter((name) => !hasDefault(name)),
-    properties: { ...properties, segment: withDefault(segment), quiet_hours: { ...quiet, required: ['from', 'to'] } },
+    ...lenient(shape),
     anyOf: [{ required: ['message'] }, { required: ['live_activity'] }],
     $defs: definitions
   }

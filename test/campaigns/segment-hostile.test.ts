@@ -96,27 +96,32 @@ describe('nothing of a segment becomes text of the query', () => {
 })
 
 describe('an event condition', () => {
+  const plan = async (condition: object) => {
+    const segment = parseSegment({ event: 'purchase', operator: 'at_least', count: 2, ...condition })
+    const compiled = compileSegment(segment, {}, now, 2)
+    const values = [projectId, ...compiled.values]
+    const rows = await pool.adhoc<Record<string, string>>(`explain (costs off) ${query(compiled.condition)}`, values)
+    return rows.flatMap((row) => Object.values(row)).join('\n')
+  }
+
   it('looks only into the months that its time spans', async () => {
-    const plan = async (within: string) => {
-      const segment = parseSegment({ event: 'purchase', operator: 'at_least', count: 2, within })
-      const { condition, values } = compileSegment(segment, {}, now, 2)
-      const rows = await pool.adhoc<Record<string, string>>(`explain (costs off) ${query(condition)}`, [
-        projectId,
-        ...values
-      ])
-      return [
-        ...new Set(
-          rows.flatMap(
-            (row) =>
-              Object.values(row)
-                .join()
-                .match(/events_\d{4}_\d\d/g) ?? []
-          )
-        )
-      ].sort()
+    const months = async (within: string) => [...new Set((await plan({ within })).match(/events_\d{4}_\d\d/g))].sort()
+    assert.deepEqual(await months('1d'), ['events_2026_11'])
+    assert.deepEqual(await months('30d'), ['events_2026_10', 'events_2026_11'])
+  })
+
+  it('looks up each user by key and never joins the events of the whole project', async () => {
+    for (const [operator, count] of [
+      ['at_least', 1],
+      ['at_most', 0],
+      ['exactly', 0],
+      ['exactly', 2],
+      ['at_most', 3]
+    ] as const) {
+      const text = await plan({ operator, count })
+      assert.match(text, /SubPlan/, text)
+      assert.doesNotMatch(text, /Join|hashed/, text)
     }
-    assert.deepEqual(await plan('1d'), ['events_2026_11'])
-    assert.deepEqual(await plan('30d'), ['events_2026_10', 'events_2026_11'])
   })
 })
 

@@ -126,8 +126,10 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
   if (operator === 'at_least' && count === 0) return 'true'
-  if (operator === 'at_least' && count === 1) return `exists (select 1 from events e where ${conditions})`
-  if (operator !== 'at_least' && count === 0) return `(not exists (select 1 from events e where ${conditions}))`
+  // `offset 0` keeps the planner from joining: for each window it would read the events of the whole project.
+  const any = `exists (select 1 from events e where ${conditions} offset 0)`
+  if (operator === 'at_least' && count === 1) return any
+  if (operator !== 'at_least' && count === 0) return `(not ${any})`
   const { over, sign } = counts[operator]
   const enough = `select 1 from events e where ${conditions} limit ${place(count + over, 'int')}`
   return `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -55,6 +55,11 @@ export function createMetrics() {
     },
     coalesced(kind: string, writes: number): void {
       batches.observe({ kind }, writes)
+    },
+    /** Counts by labels; few values each, none of them an id. */
+    counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+      const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
+      return (labels: Record<Label, string>, by = 1): void => counter.inc(labels, by)
     },
     /** A gauge read when it is scraped. */
     gauge(name: string, help: string, read: () => Record<string, number>, label = 'state'): void {

@@ -38,13 +38,24 @@ export function createRecorder({
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
 }) {
   let waiting = 0
+  const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
+  metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
+
+  function count({ to: state, reason }: OutcomeChange): void {
+    const labels = { state, reason: reason ?? '' }
+    const known = ends.get(`${state} ${reason}`)
+    if (known) known.value += 1
+    else ends.set(`${state} ${reason}`, { labels, value: 1 })
+  }
+
   const writes = createCoalescer<Recording, void>(async (projectId, batch) => {
     metrics.coalesced('outcomes', batch.length)
-    await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
+    const changes = await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
+    changes.forEach(count)
     return []
   })
 
-  async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<void> {
+  async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
     const settlements = batch.map(({ settlement }) => settlement)
     const done = await settleMessages(tx, projectId, settlements, new Date())
     const changes = changesOf(done, settlements)
@@ -55,6 +66,14 @@ export function createRecorder({
     if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
     const planned = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
     if (planned.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...planned)))
+    return changes
+  }
+
+  /** A fault in what is told must not make a push that was accepted go out again. */
+  async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<boolean> {
+    log.error({ error, projectId }, 'an outcome could not be told')
+    const done = await settleMessages(pool, projectId, [settlement], new Date()).catch(() => [])
+    return done.length > 0
   }
 
   return {
@@ -67,8 +86,9 @@ export function createRecorder({
             await writes.write(projectId, keyOf(recording.settlement), recording)
             return true
           } catch (error) {
+            if (!isPassing(error)) return await recordAlone(projectId, recording, error)
             const waitMs = waitsMs[tries]
-            if (waitMs === undefined || !isPassing(error)) {
+            if (waitMs === undefined) {
               log.error({ error, projectId }, 'an outcome was not recorded')
               return false
             }

@@ -75,7 +75,8 @@ export function createSending({
     await hands.handOver(projectId, rows.filter(isOurs), { untilMs })
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
-    if (key) await settleKey(pool, projectId, key, results)
+    // As text: a repeat gets the same bytes, and the database would put the fields into another order.
+    if (key) await settleKey(pool, projectId, key, JSON.stringify(results))
     return { results, replayed: false }
   }
 
@@ -106,9 +107,9 @@ export function createSending({
     }
     return pool.transaction(async (tx) => {
       if (key) {
-        const claim = await claimKey<Work, DeliveryResult[]>(tx, projectId, key, { messageIds }, idempotencyHours)
+        const claim = await claimKey<Work, string>(tx, projectId, key, { messageIds }, idempotencyHours)
         refuseTaken(claim)
-        if (claim.state === 'answered') return { answered: claim.answer }
+        if (claim.state === 'answered') return { answered: JSON.parse(claim.answer) }
         if (claim.state === 'resumed') {
           const { messageIds } = claim.work
           return { messageIds, rows: await findByMessageId(tx, projectId, messageIds) }

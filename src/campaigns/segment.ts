@@ -25,6 +25,8 @@ interface Reading {
   patterns: number
 }
 
+const maxProblems = 20
+
 /** Checks a segment and answers it in its plain form. All problems are told at once, each with its place. */
 export function parseSegment(value: unknown, path = 'segment'): Segment {
   const problems: Detail[] = []
@@ -45,7 +47,7 @@ export function readSegment(value: unknown, path: string, problems: Detail[]): S
   const tell = (message: string) => reading.problems.push({ path, message })
   if (reading.conditions > limits.conditions) tell(`must have at most ${limits.conditions} conditions`)
   if (reading.patterns > limits.patterns) tell(`must have at most ${limits.patterns} conditions with matches`)
-  problems.push(...reading.problems.slice(0, 20))
+  problems.push(...reading.problems.slice(0, maxProblems))
   return segment ?? everyone
 }
 
@@ -59,6 +61,8 @@ const kinds = new Map([
 
 function readNode(value: unknown, path: string, depth: number, reading: Reading): Segment | undefined {
   const tell = teller(reading, path)
+  // A body of ten megabytes can hold a million faults; nobody reads them.
+  if (reading.problems.length >= maxProblems || reading.conditions > limits.conditions) return undefined
   if (!isObject(value)) return tell('', 'must be an object')
   if (depth > limits.depth) return tell('', `must not be nested deeper than ${limits.depth} levels`)
   const given = [...kinds.keys()].filter((name) => Object.hasOwn(value, name))

@@ -114,6 +114,14 @@ describe('a segment that is not valid', () => {
   })
 })
 
+describe('a segment of many faults', () => {
+  it('is refused with the first of them', () => {
+    const many = { all: Array(200).fill({ any: Array(200).fill({ any: Array(50).fill(5) }) }) }
+    assert.equal(refusal(many).details.length, 20)
+    refusal({ all: Array(200).fill({ any: Array(200).fill({ any: Array(50).fill(good) }) }) })
+  })
+})
+
 describe('a segment that is valid', () => {
   it('is answered as it was written, and once more the same', () => {
     const segment = { all: [{ any: [good, { not: { ...event, within: '30d', where: [on('event.a', 'exists')] } }] }] }

@@ -92,7 +92,8 @@ describe('a segment that is not valid', () => {
     [nested(100_000), `segment${'.not'.repeat(20)}`, /20 levels/],
     [{ all: Array(201).fill(good) }, 'segment.all', /200/],
     [{ all: Array(3).fill({ any: Array(67).fill(good) }) }, 'segment', /200 conditions/],
-    [{ all: Array(21).fill(on('user.a', 'matches', 'x')) }, 'segment', /20 conditions with matches/]
+    [{ all: Array(21).fill(on('user.a', 'matches', 'x')) }, 'segment', /20 conditions with matches/],
+    [{ all: Array(21).fill(event) }, 'segment', /20 conditions on events/]
   ]
   for (const [segment, path, words] of cases)
     it(`is refused at ${path.slice(0, 60)}: ${words}`, () => {

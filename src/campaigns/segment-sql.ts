@@ -103,7 +103,7 @@ function patternOf(written: string, resolved: unknown, { properties }: Compiling
 
 /** PostgreSQL takes neither NUL nor half a surrogate pair. Bodies with such are refused, so this is a second lock. */
 const allStorable = (value: unknown): boolean =>
-  Array.isArray(value) ? value.every(allStorable) : typeof value !== 'string' || isStorable(value)
+  (Array.isArray(value) ? value : [value]).every((item) => typeof item !== 'string' || isStorable(item))
 
 const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
   at_least: { over: 0, sign: '>=' },

@@ -95,6 +95,45 @@ describe('nothing of a segment becomes text of the query', () => {
   })
 })
 
+describe('a trigger that carries odd values', () => {
+  let deep: unknown = 1
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+  const exact = (operator: string) => on('user.text', operator, '{{ trigger.x }}')
+
+  it('makes no fault of ours, whatever they are', async () => {
+    for (const x of [
+      deep,
+      [deep],
+      { deep },
+      Number.POSITIVE_INFINITY,
+      Number.NaN,
+      [Number.NEGATIVE_INFINITY],
+      {},
+      [],
+      [[]]
+    ])
+      for (const operator of ['equals', 'greater_than', 'contains', 'in', 'matches', 'before', 'within_last'])
+        assert.equal(await count(exact(operator), { x }), 0, operator)
+  })
+
+  it('matches nobody where a text cannot be made of them, or cannot be stored', async () => {
+    const mixed = { not: on('user.text', 'equals', 'a{{ trigger.x }}') }
+    for (const x of [deep, '\0', '\ud800']) {
+      assert.equal(compileSegment(parseSegment(mixed), { x }, now).nobody, true)
+      assert.equal(await count(mixed, { x }), 0)
+    }
+    assert.equal(await count({ not: on('user.text', 'in', '{{ trigger.x }}') }, { x: ['\0'] }), 0)
+  })
+
+  it('may carry long lists', async () => {
+    const x = Array.from({ length: 50_000 }, (_, index) => `user-${index}`)
+    assert.equal(
+      await count(on('user.id', 'in', '{{ trigger.x }}'), { x: [...x, 'patient'] }),
+      (await count(on('user.id', 'starts_with', 'user-'))) + 1
+    )
+  })
+})
+
 describe('an event condition', () => {
   const plan = async (condition: object) => {
     const segment = parseSegment({ event: 'purchase', operator: 'at_least', count: 2, ...condition })

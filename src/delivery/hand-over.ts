@@ -41,22 +41,26 @@ export function createHandOver({
 }) {
   /** Until when a row is in these hands, by their promise in the database. */
   const heldUntil = new WeakMap<MessageRow, number>()
+  /** Rows that turned out to be somebody else's, or nobody's any more. */
+  const gone = new WeakSet<MessageRow>()
   let inHands = 0
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
 
-  /** Makes sure that the rows are ours for long enough, and answers those that are. The others are settled or gone. */
+  const isHeld = (row: MessageRow) => (heldUntil.get(row) ?? 0) >= Date.now() + marginMs
+
+  /** Makes sure that the rows are ours for long enough, and answers those that are. The others are settled, taken or gone. */
   async function hold(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
     const now = Date.now()
-    const loose = rows.filter((row) => (heldUntil.get(row) ?? 0) < now + marginMs)
-    if (loose.length === 0) return rows
+    const loose = rows.filter((row) => !gone.has(row) && !isHeld(row))
+    if (loose.length === 0) return rows.filter((row) => !gone.has(row))
     const until = new Date(now + heldMs)
     const held = await holdMessages(pool, projectId, loose, new Date(now), until)
     const lost = loose.filter((row) => !held.has(keyOf(row)))
     for (const row of loose) if (held.has(keyOf(row))) markHeld(row, until)
-    if (lost.length === 0) return rows
-    await readAgain(projectId, lost)
-    return rows.filter((row) => !lost.includes(row))
+    for (const row of lost) gone.add(row)
+    if (lost.length > 0) await readAgain(projectId, lost)
+    return rows.filter((row) => !gone.has(row))
   }
 
   function markHeld(row: MessageRow, until: Date): void {
@@ -64,7 +68,7 @@ export function createHandOver({
     Object.assign(row, { state: 'handed', due_at: until })
   }
 
-  /** Somebody else ended them, or they went with their user. */
+  /** Somebody else has or ended them, or they went with their user. */
   async function readAgain(projectId: ProjectId, rows: MessageRow[]): Promise<void> {
     const found = new Map((await findMessages(pool, projectId, rows)).map((row) => [keyOf(row), row]))
     for (const row of rows)
@@ -103,7 +107,7 @@ export function createHandOver({
   const release = ({ projectId }: Run, row: MessageRow) =>
     record(projectId, row, { state: row.state === 'unknown' ? 'unknown' : 'queued', due_at: new Date() })
 
-  /** Waits for room at the gateway. Nothing where there was none in time. */
+  /** Waits for room at the gateway. Nothing where there was none in time, or the row is no longer ours. */
   async function submit(run: Run, row: MessageRow): Promise<{ answer: Promise<Outcome> } | undefined> {
     const push = pushOf(run.projectId, row)
     const { promise: answer, resolve } = Promise.withResolvers<Outcome>()
@@ -128,7 +132,7 @@ export function createHandOver({
     const { projectId } = run
     let sent = first
     for (;;) {
-      if (!sent) return isSettled(row) ? undefined : release(run, row)
+      if (!sent) return gone.has(row) ? undefined : release(run, row)
       const outcome = await sent.answer
       const now = Date.now()
       const attempts = row.attempts + (outcome.kind === 'retry' && outcome.free ? 0 : 1)
@@ -171,7 +175,10 @@ export function createHandOver({
         continue
       }
       await recorder.room()
-      for (const row of await hold(run.projectId, batch)) {
+      for (const [index, row] of batch.entries()) {
+        // For the first, and again when the gateway is so slow that the hold on the rest runs out.
+        if (!gone.has(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
+        if (gone.has(row)) continue
         const expired = row.not_after.getTime() < Date.now()
         const end = expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, await submit(run, row))
         run.ends.push(guarded(run, end))

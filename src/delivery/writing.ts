@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import { heldMs } from './hand-over.ts'
+import { heldMs } from './holds.ts'
 import type { DeadEnd, MessageDraft, MessageRow } from './message.ts'
 import { findMessages, insertMessages, isProject, keyOf } from './store.ts'
 

@@ -9,6 +9,7 @@ import { SegmentFailed } from './audience-store.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, type OnEnded } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
+import { unlessGone } from './ending.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { inParts } from './parts.ts'
 import { loadRecipients } from './recipients.ts'
@@ -139,5 +140,5 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       works.map(({ id }) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
     )
 
-  return defineJob<Begin>({ name: beginJobName, maxAttempts: 20, run })
+  return defineJob<Begin>({ name: beginJobName, maxAttempts: 5, run: unlessGone(run) })
 }

@@ -105,7 +105,7 @@ async function ended(api: string, project: string, id: string): Promise<void> {
 
 async function broadcast(client: pg.Client, api: Started, worker: Started, size: number): Promise<void> {
   const project = `p${size}`
-  await ask(api.url, 'POST', '/projects', { name: project, id: project })
+  await ask(api.url, 'POST', '/projects', { name: project, id: project, limits: { requests_per_second: 0 } })
   await fill(client, project, size)
   const campaign = { name: 'News', status: 'active', message: { title: 'Hello {{ user.name }}', body: 'News' } }
   await ask(api.url, 'PUT', `/projects/${project}/campaigns/news`, campaign)

@@ -196,7 +196,9 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
   async function wakeChunks(projectId: ProjectId, triggerId: string, open: { number: number; due_at: Date }[]) {
     const keys = open.map(({ number }) => chunkKey(triggerId, number))
     const known = await knownKeys(pool, chunkJobName, keys)
-    const lost = open.filter(({ number }) => !known.has(chunkKey(triggerId, number)))
+    // What is held for hours has time to be found when it is due.
+    const soon = Date.now() + 60_000
+    const lost = open.filter(({ number, due_at }) => !known.has(chunkKey(triggerId, number)) && due_at.getTime() < soon)
     const jobs = lost.map(({ number, due_at }) => ({ number, dueAt: due_at }))
     await addChunkJobs(pool, projectId, triggerId, jobs)
   }

@@ -102,13 +102,18 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   function replace(lane: Lane, found: Credential | null) {
     const before = lane.credential
     lane.credential = found
-    if (before?.id === found?.id && before?.version === found?.version) return
+    if (before && found && isSame(before, found)) return
     lane.pools.clear()
     if (!before) return
     for (const [key, pool] of pools) {
-      if (pool.credential.id !== before.id || pool.credential.version !== before.version) continue
+      if (!isSame(pool.credential, before)) continue
       pools.delete(key)
+      const waiting = pool.withdraw()
       void pool.close(settings.deadlineMs)
+      // Another app of the project may have another credential by now, and asks for it itself.
+      for (const { push, done } of waiting)
+        if (laneOf(push) === lane) route(lane, push, done)
+        else done(giveBack('The credential of the project has changed.', Date.now()))
     }
   }
 
@@ -149,8 +154,8 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   }
 
   /** Outlives the pools, so that an hour without pushes does not make a proven credential a new one. */
-  function guardOf({ id, version }: Credential): Guard {
-    const key = `${id} ${version}`
+  function guardOf({ projectId, id, version }: Credential): Guard {
+    const key = `${projectId} ${id} ${version}`
     const guard = guards.get(key) ?? createGuard()
     guards.delete(key)
     guards.set(key, guard)
@@ -228,6 +233,8 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     }
   }
 }
+
+const isSame = (a: Credential, b: Credential) => a.projectId === b.projectId && a.id === b.id && a.version === b.version
 
 const missing: Outcome = {
   kind: 'rejected',

@@ -195,8 +195,10 @@ export function createPool(options: PoolOptions) {
     switch (ending.kind) {
       case 'answer': {
         connections.answered(link, now)
-        window.answered(now - entry.sentAt, inFlight, now)
-        return judge(entry, link, token, gateway.read(entry.push, ending.status, ending.headers, ending.body))
+        const verdict = gateway.read(entry.push, ending.status, ending.headers, ending.body)
+        if (verdict.kind === 'retry' && verdict.pushback) window.pushback(now)
+        else window.answered(now - entry.sentAt, inFlight, now)
+        return judge(entry, link, token, verdict)
       }
       case 'refused': {
         entry.refusals += 1
@@ -254,7 +256,6 @@ export function createPool(options: PoolOptions) {
 
   function judgeLater(entry: Entry, verdict: Later) {
     const now = Date.now()
-    if (verdict.pushback) window.pushback(now)
     if (verdict.scope !== 'push') holdBack(entry.push, verdict, now + verdict.afterMs)
     end(entry, retry(verdict.reason, verdict.message, verdict.gatewayCode, now + verdict.afterMs, false))
   }
@@ -335,6 +336,12 @@ export function createPool(options: PoolOptions) {
       window: window.size,
       suspended: circuit.open
     }),
+    /** Takes out what waits, for another pool to send. */
+    withdraw(): { push: Push; done: (outcome: Outcome) => void }[] {
+      const waiting = [...queue]
+      queue.clear()
+      return waiting
+    },
     /** Gives back what waits, lets the gateway answer what it has, and cuts the rest at the deadline. */
     async close(deadlineMs: number): Promise<void> {
       closing = true

@@ -130,6 +130,7 @@ function connectionOn(session: http2.ClientHttp2Session, firstLimit: number, eve
         settle(ending) {
           if (!waiting.delete(each)) return
           if (waiting.size === 0) clearInterval(sweeper)
+          if (waiting.size === 0 && state === 'draining') session.close()
           done(ending)
         }
       }
@@ -167,7 +168,8 @@ function connectionOn(session: http2.ClientHttp2Session, firstLimit: number, eve
     },
     drain() {
       startDraining('drained')
-      session.close()
+      // Closing tells the peer GOAWAY, and requests of this very moment would not be sent any more.
+      if (waiting.size === 0) session.close()
     },
     close(reason) {
       why = reason

@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import type { ServerHttp2Stream } from 'node:http2'
+import { test } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Outcome } from '../../src/delivery/push.ts'
+import { simulator } from '../simulator/client.ts'
+import {
+  answer,
+  anyToken,
+  apnsCredential,
+  plainServer,
+  push,
+  pushes,
+  send,
+  sendAll,
+  senderFor,
+  tally
+} from './senders.ts'
+
+const only = { fcm: false, webpush: false } as const
+const many = process.env.TIDINGS_LONG ? 100_000 : 20_000
+
+test(`with GOAWAY every 300 requests ${many} pushes arrive, none twice and none reported as failed`, async (t) => {
+  const sim = await simulator(t, { ...only, apns: { streams: 1_000 }, ledgerSize: 2 * many })
+  sim.faults.set('apns', { goawayAfter: 300 })
+  const sender = senderFor(t, apnsCredential(sim))
+  const all = pushes(many)
+  assert.deepEqual(tally(await sendAll(sender, all)), { accepted: many })
+  const arrived = sim.ledger.items().map(({ token }) => token!)
+  assert.equal(arrived.length, many)
+  assert.deepEqual(new Set(arrived), new Set(all.map(({ token }) => token)))
+})
+
+test('requests above the last stream of a GOAWAY are sent again, those below are waited for', async (t) => {
+  const first: { stream: ServerHttp2Stream; path: string }[] = []
+  const acted: string[] = []
+  const server = await plainServer(t, (stream, headers) => {
+    const path = String(headers[':path'])
+    if (stream.session !== server.sessions[0]) {
+      acted.push(path)
+      return answer(stream, 200)
+    }
+    first.push({ stream, path })
+    if (first.length < 20) return
+    // Ten were taken, and are answered later; the rest never happened, as far as this server is concerned.
+    first.sort((a, b) => a.stream.id! - b.stream.id!)
+    stream.session!.goaway(0, first[9]!.stream.id!)
+    for (const taken of first.slice(0, 10)) {
+      acted.push(taken.path)
+      setTimeout(answer, 50, taken.stream, 200)
+    }
+  })
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken })
+  const all = pushes(20)
+  assert.deepEqual(tally(await sendAll(sender, all)), { accepted: 20 })
+  assert.equal(server.sessions.length, 2)
+  assert.deepEqual(acted.sort(), all.map(({ token }) => `/3/device/${token}`).sort())
+})
+
+test('GOAWAY with an error code ends what was taken as unknown and repeats the rest', async (t) => {
+  let streams = 0
+  const server = await plainServer(t, (stream) => {
+    if (stream.session !== server.sessions[0]) return answer(stream, 200)
+    streams += 1
+    if (streams === 10) stream.session!.goaway(2, 9)
+  })
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken })
+  // Streams of a client have odd numbers: 1, 3, 5, 7 and 9 were taken.
+  assert.deepEqual(tally(await sendAll(sender, pushes(10))), { 'unknown CONNECTION_LOST': 5, accepted: 5 })
+})
+
+test('a dropped socket leaves what was on its way unknown, and nothing else', async (t) => {
+  const sim = await simulator(t, { ...only, apns: { streams: 1_000 }, ledgerSize: 10_000 })
+  sim.faults.set('apns', { dropAfter: 100 })
+  const sender = senderFor(t, apnsCredential(sim))
+  const all = pushes(2_000)
+  const outcomes = await sendAll(sender, all)
+  const counts = tally(outcomes)
+  assert.deepEqual(Object.keys(counts).sort(), ['accepted', 'unknown CONNECTION_LOST'])
+  const arrived = new Map<string, number>()
+  for (const { token } of sim.ledger.items()) arrived.set(token!, (arrived.get(token!) ?? 0) + 1)
+  assert.equal(Math.max(...arrived.values()), 1, 'the sender repeats nothing that may have arrived')
+  for (const [index, outcome] of outcomes.entries())
+    if (outcome.kind === 'accepted') assert.equal(arrived.get(all[index]!.token), 1)
+})
+
+test('a gateway that never answers is given up at the deadline, all of it', async (t) => {
+  const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
+  const sender = senderFor(t, apnsCredential(sim), { settings: { deadlineMs: 600 } })
+  assert.equal((await send(sender, push())).kind, 'accepted')
+  sim.faults.set('apns', { hang: true })
+  const counts = tally(await sendAll(sender, pushes(100)))
+  // What was never sent may be repeated for free; what was sent may have arrived.
+  assert.deepEqual(
+    Object.keys(counts)
+      .filter((name) => !name.startsWith('unknown'))
+      .sort(),
+    ['retry GATEWAY_UNAVAILABLE']
+  )
+  assert.ok(counts['unknown GATEWAY_TIMEOUT']! >= 30)
+  sim.faults.reset()
+  assert.equal((await send(sender, push())).kind, 'accepted')
+})
+
+test('a connection that answers neither requests nor PING is cut, and the next push takes another', async (t) => {
+  const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
+  // Between the two: it forwards until it is told to swallow everything.
+  const { proxy } = await import('./swallowing-proxy.ts')
+  const between = await proxy(t, sim.apns!.port)
+  const credential = apnsCredential(sim, { origin: `https://127.0.0.1:${between.port}` })
+  const sender = senderFor(t, credential, { settings: { pingAfterMs: 100, pingTimeoutMs: 300, deadlineMs: 20_000 } })
+  assert.equal((await send(sender, push())).kind, 'accepted')
+  between.swallow()
+  assert.deepEqual(tally(await sendAll(sender, pushes(5))), { 'unknown CONNECTION_LOST': 5 })
+  between.forward()
+  assert.equal((await send(sender, push())).kind, 'accepted')
+})
+
+test('refused streams cost nothing', async (t) => {
+  let refusals = 0
+  const server = await plainServer(t, (stream) => {
+    if (refusals++ % 3 === 0) stream.close(7)
+    else answer(stream, 200)
+  })
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken })
+  assert.deepEqual(tally(await sendAll(sender, pushes(300))), { accepted: 300 })
+})
+
+test('a gateway that refuses every stream is not hammered, and the pushes come back', async (t) => {
+  let requests = 0
+  const server = await plainServer(t, (stream) => {
+    requests += 1
+    stream.close(7)
+  })
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { deadlineMs: 2_000 } })
+  const outcomes = await sendAll(sender, pushes(20))
+  assert.deepEqual(tally(outcomes), { 'retry GATEWAY_UNAVAILABLE': 20 })
+  assert.ok(outcomes.every((outcome) => outcome.kind === 'retry' && outcome.free))
+  assert.ok(requests < 500, `${requests} requests`)
+})
+
+test('a stream limit of one is obeyed, and so is a limit that changes', async (t) => {
+  let open = 0
+  let most = 0
+  const server = await plainServer(
+    t,
+    (stream) => {
+      open += 1
+      most = Math.max(most, open)
+      setTimeout(() => {
+        open -= 1
+        answer(stream, 200)
+      }, 1)
+    },
+    { maxConcurrentStreams: 1 }
+  )
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { maxConnections: 1 } })
+  assert.deepEqual(tally(await sendAll(sender, pushes(100))), { accepted: 100 })
+  assert.equal(most, 1)
+  await new Promise<void>((resolve) => server.sessions[0]!.settings({ maxConcurrentStreams: 5 }, () => resolve()))
+  assert.deepEqual(tally(await sendAll(sender, pushes(200))), { accepted: 200 })
+  assert.ok(most > 1 && most <= 5, `${most} at a time`)
+})
+
+test("Apple's limit of one stream until a push is accepted, and after a refusal, refuses nobody", async (t) => {
+  const sim = await simulator(t, { ...only, ledgerSize: 2_000 })
+  const sender = senderFor(t, apnsCredential(sim))
+  const all = pushes(300)
+  for (const [index, one] of all.entries()) if (index % 10 === 3) one.token = `sim-410-${index}`
+  assert.deepEqual(tally(await sendAll(sender, all)), { accepted: 270, 'rejected TOKEN_UNREGISTERED': 30 })
+})
+
+test('a pool whose connections are full opens more, up to the limit', async (t) => {
+  const server = await plainServer(t, (stream) => void setTimeout(answer, 20, stream, 200), { maxConcurrentStreams: 2 })
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { maxConnections: 3 } })
+  const sending = sendAll(sender, pushes(900))
+  while (server.sessions.length < 3) await delay(20)
+  assert.deepEqual(tally(await sending), { accepted: 900 })
+  assert.equal(server.sessions.length, 3)
+  assert.equal(sender.stats().pools[0]!.connections, 3)
+})
+
+test('a gateway that is away: pushes come back after a moment, and go when it is there again', async (t) => {
+  const sim = await simulator(t, only)
+  const sender = senderFor(t, apnsCredential(sim), { settings: { unreachableMs: 300 } })
+  sim.faults.set('apns', { down: true })
+  const outcomes = await sendAll(sender, pushes(20))
+  assert.deepEqual(tally(outcomes), { 'retry GATEWAY_UNAVAILABLE': 20 })
+  const [first] = outcomes as Extract<Outcome, { kind: 'retry' }>[]
+  assert.equal(first!.free, true)
+  assert.match(first!.message, /cannot be reached/)
+  // Nothing piles up: while it is away they are given back at once.
+  const later = (await send(sender, push())) as Extract<Outcome, { kind: 'retry' }>
+  assert.equal(later.kind, 'retry')
+  sim.faults.reset()
+  const until = Date.now() + 30_000
+  let outcome: Outcome = later
+  while (outcome.kind === 'retry' && Date.now() < until) {
+    await delay(Math.max(0, outcome.notBefore - Date.now()))
+    outcome = await send(sender, push())
+  }
+  assert.equal(outcome.kind, 'accepted')
+})
+
+test('a certificate that nobody vouches for is told in words', async (t) => {
+  const sim = await simulator(t, { ...only, expiredCertificate: true })
+  const sender = senderFor(t, apnsCredential(sim), { settings: { unreachableMs: 100 } })
+  const outcome = await send(sender, push())
+  assert.ok(outcome.kind === 'retry' && /expired/.test(outcome.message))
+})

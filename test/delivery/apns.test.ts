@@ -177,13 +177,30 @@ test('answers that are no JSON, and reasons that nobody knows, are judged by the
   assert.ok(odd.kind === 'rejected' && odd.gatewayCode === 'SomethingNew' && odd.tokenDeadAsOf === undefined)
 })
 
+function nestedDeeply(): Push['content'] {
+  let contentState = {}
+  for (let depth = 0; depth < 200_000; depth += 1) contentState = { contentState }
+  return { kind: 'activity-update', activity: { contentState, timestamp: 1 } }
+}
+
+test('a collapse id that no header can carry still is the same for the same', async (t) => {
+  const sim = await simulator(t, only)
+  const sender = senderFor(t, apnsCredential(sim))
+  for (const collapseId of ['a\r\nb', 'a\r\nb', 'ü'.repeat(40), ' x', 'y'.repeat(64)])
+    assert.equal((await send(sender, push({ collapseId }))).kind, 'accepted')
+  const ids = sim.ledger.items().map(({ request }) => request.headers['apns-collapse-id'])
+  assert.equal(ids[0], ids[1])
+  assert.equal(new Set(ids).size, 4)
+  assert.equal(ids[4], 'y'.repeat(64))
+})
+
 test('what cannot be sent is refused before it is sent', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim))
   const large = { title: 'x'.repeat(4_096) }
   const cases: [Partial<Push>, string][] = [
     [{ content: { kind: 'alert', notification: large } }, 'rejected PAYLOAD_TOO_LARGE'],
-    [{ collapseId: 'ü'.repeat(33) }, 'rejected PAYLOAD_INVALID'],
+    [{ content: nestedDeeply() }, 'rejected PAYLOAD_INVALID'],
     [{ token: '../../1/apps' }, 'rejected TOKEN_INVALID'],
     [{ token: 'ab?x=1' }, 'rejected TOKEN_INVALID'],
     [{ notAfter: Date.now() - 1 }, 'rejected EXPIRED']

@@ -1,9 +1,17 @@
 import { createSign } from 'node:crypto'
 import { once } from 'node:events'
 import * as http2 from 'node:http2'
+import * as https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { ApnsCredential, Credential, ProviderTokens } from '../../src/delivery/credential.ts'
+import { importPKCS8, SignJWT } from 'jose'
+import type {
+  ApnsCredential,
+  Credential,
+  FcmCredential,
+  ProviderTokens,
+  WebPushCredential
+} from '../../src/delivery/credential.ts'
 import type { Outcome, Push } from '../../src/delivery/push.ts'
 import { createSender, type GatewaySender, type SenderOptions, type SenderSettings } from '../../src/delivery/sender.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
@@ -17,12 +25,40 @@ export const topic = 'com.example.app'
 /** Tokens as gateways want them, made here: where they come from in the service is not what these tests are about. */
 export const providerTokens: ProviderTokens = {
   async of(credential) {
-    if (credential.gateway === 'fcm') throw new Error('no Firebase in this test')
-    return apnsToken(credential)
+    return credential.gateway === 'fcm' ? accessToken(credential) : apnsToken(credential)
   }
 }
 
 const tokens = new Map<string, string>()
+
+/** Exchanged at the token address with Node's own HTTP client, once. */
+async function accessToken({ clientEmail, privateKeyId, privateKey, tokenUri, ca }: FcmCredential): Promise<string> {
+  const known = tokens.get(privateKey)
+  if (known) return known
+  const now = Math.floor(Date.now() / 1000)
+  const scope = 'https://www.googleapis.com/auth/firebase.messaging'
+  const assertion = await new SignJWT({ scope })
+    .setProtectedHeader({ alg: 'RS256', kid: privateKeyId })
+    .setIssuer(clientEmail)
+    .setAudience(tokenUri)
+    .setIssuedAt(now)
+    .setExpirationTime(now + 3_600)
+    .sign(await importPKCS8(privateKey, 'RS256'))
+  const form = new URLSearchParams({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const text = await new Promise<string>((resolve, reject) => {
+    const request = https.request(tokenUri, { method: 'POST', headers, ca }, async (response) => {
+      let body = ''
+      for await (const chunk of response) body += chunk
+      resolve(body)
+    })
+    request.on('error', reject)
+    request.end(form.toString())
+  })
+  const token = JSON.parse(text).access_token as string
+  tokens.set(privateKey, token)
+  return token
+}
 
 export function apnsToken({ keyId, teamId, privateKey }: ApnsCredential, iat = Math.floor(Date.now() / 1000)): string {
   const key = `${keyId} ${teamId} ${privateKey}`
@@ -48,6 +84,36 @@ export const apnsCredential = (sim: Simulator, change: Partial<ApnsCredential> =
   teamId: sim.credentials.apns.teamId,
   privateKey: sim.credentials.apns.privateKey,
   topic,
+  ...change
+})
+
+export const fcmCredential = (sim: Simulator, change: Partial<FcmCredential> = {}): FcmCredential => ({
+  gateway: 'fcm',
+  id: 'fcm-1',
+  version: 1,
+  projectId: project,
+  origin: sim.fcm!.url,
+  simulated: true,
+  ca: sim.ca,
+  firebaseProject: sim.credentials.fcm.project_id,
+  clientEmail: sim.credentials.fcm.client_email,
+  privateKeyId: sim.credentials.fcm.private_key_id,
+  privateKey: sim.credentials.fcm.private_key,
+  tokenUri: sim.fcm!.tokenUrl,
+  ...change
+})
+
+export const webPushCredential = (sim: Simulator, change: Partial<WebPushCredential> = {}): WebPushCredential => ({
+  gateway: 'webpush',
+  id: 'webpush-1',
+  version: 1,
+  projectId: project,
+  origin: '',
+  simulated: true,
+  ca: sim.ca,
+  subject: 'mailto:ops@example.com',
+  publicKey: sim.credentials.vapid.publicKey,
+  privateKey: sim.credentials.vapid.privateKey,
   ...change
 })
 

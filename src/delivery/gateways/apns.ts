@@ -3,10 +3,9 @@ import type { ApnsCredential } from '../credential.ts'
 import type { Notification, Push } from '../push.ts'
 import { activityAps } from './activity.ts'
 import { readReason } from './apns-reasons.ts'
-import { bytesOf, type Gateway, jsonOf, refused } from './gateway.ts'
+import { bytesOf, collapseHeader, type Gateway, jsonOf, refused } from './gateway.ts'
 
 const longestPayload = 4_096
-const longestCollapseId = 64
 
 /** docs/payloads.md has it for app developers. */
 export const apns: Gateway<ApnsCredential> = {
@@ -16,8 +15,6 @@ export const apns: Gateway<ApnsCredential> = {
     const activity = push.content.kind !== 'alert'
     // A token is hexadecimal of any length, or made for a simulator; anything else must not change the path.
     if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
-    if (Buffer.byteLength(push.collapseId) > longestCollapseId)
-      return refused('PAYLOAD_INVALID', '', `The collapse id is longer than ${longestCollapseId} bytes.`)
     const body = bytesOf(payloadOf(push, now))
     if (body.length > longestPayload)
       return refused('PAYLOAD_TOO_LARGE', '', `The payload has ${body.length} bytes; APNs takes ${longestPayload}.`)
@@ -28,9 +25,9 @@ export const apns: Gateway<ApnsCredential> = {
         'apns-topic': activity ? `${credential.topic}.push-type.liveactivity` : credential.topic,
         'apns-push-type': activity ? 'liveactivity' : 'alert',
         'apns-priority': push.priority === 'high' ? '10' : '5',
-        'apns-expiration': String(Math.floor(push.notAfter / 1000)),
+        'apns-expiration': expiration(push),
         'apns-id': push.pushId,
-        ...(push.collapseId && { 'apns-collapse-id': headerText(push.collapseId) })
+        ...(push.collapseId && { 'apns-collapse-id': collapseHeader(push.collapseId) })
       },
       body
     }
@@ -48,6 +45,9 @@ export const apns: Gateway<ApnsCredential> = {
     )
   }
 }
+
+/** Apple takes ten digits, which is enough. */
+export const expiration = ({ notAfter }: Push) => String(Math.min(9_999_999_999, Math.floor(notAfter / 1000)))
 
 function payloadOf(push: Push, now: number): object {
   const { content } = push
@@ -70,6 +70,3 @@ export const alertAps = ({ title, body, imageUrl, sound, badge, threadId }: Noti
   // The app's extension fetches the picture, and runs only for those that ask for it.
   ...(imageUrl && { 'mutable-content': 1 })
 })
-
-/** A header carries bytes: Node writes each character as one, so UTF-8 is put into characters first. */
-const headerText = (text: string) => Buffer.from(text).toString('latin1')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 import type { Credential } from '../credential.ts'
 import type { Push } from '../push.ts'
@@ -90,7 +91,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): nu
 
 /** Proxies in front of gateways answer HTML; that is no reason to fail. */
 export function jsonOf(body: string): Record<string, unknown> {
-  if (!body.startsWith('{')) return {}
+  if (!body.trimStart().startsWith('{')) return {}
   try {
     return JSON.parse(body)
   } catch {
@@ -101,5 +102,16 @@ export function jsonOf(body: string): Record<string, unknown> {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Bytes as the gateway counts them. A lone surrogate becomes a replacement character: nothing else could be sent. */
+/** Bytes as the gateway counts them. */
 export const bytesOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload))
+
+/** At most so many characters of base64url that are the same for the same text. */
+export const digest = (text: string, length: number) =>
+  createHash('sha256').update(text).digest('base64url').slice(0, length)
+
+/**
+ * For `apns-collapse-id`: only whether two are the same matters, so what a header cannot carry, or Apple does not take,
+ * travels as a digest.
+ */
+export const collapseHeader = (collapseId: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(collapseId) ? collapseId : digest(collapseId, 43)

@@ -167,27 +167,34 @@ export function createPool(options: PoolOptions) {
   }
 
   function send(entry: Entry, link: Link) {
+    let refusal: Outcome | undefined
+    try {
+      refusal = request(entry, link)
+    } catch (error) {
+      // Nesting that JSON cannot write is the caller's; anything else is a bug of ours, and must not stop the others.
+      const deep = error instanceof RangeError
+      refusal = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
+      if (!deep)
+        log.error({ err: error, project: credential.projectId, gateway: credential.gateway }, 'a push cannot be sent')
+    }
+    if (refusal) end(entry, refusal)
+  }
+
+  function request(entry: Entry, link: Link): Outcome | undefined {
     const now = Date.now()
     const token = presented.value
     const prepared = gateway.prepare(entry.push, credential, token, now)
-    if ('kind' in prepared) return end(entry, verdictOutcome(prepared, now))
-    inFlight += 1
+    if ('kind' in prepared) return verdictOutcome(prepared, now)
+    const { path, headers, body } = prepared
     entry.sentAt = now
-    link.connection.request(
-      {
-        ':method': 'POST',
-        ':path': prepared.path,
-        ...prepared.headers,
-        'content-length': prepared.body.length
-      },
-      prepared.body,
-      entry.dueAt,
-      (ending) => {
-        inFlight -= 1
-        finish(entry, link, token, ending)
-        pump()
-      }
-    )
+    const head = { ':method': 'POST', ':path': path, ...headers, 'content-length': body.length }
+    link.connection.request(head, body, entry.dueAt, (ending) => {
+      inFlight -= 1
+      finish(entry, link, token, ending)
+      pump()
+    })
+    inFlight += 1
+    return undefined
   }
 
   function finish(entry: Entry, link: Link, token: string, ending: Ending) {

@@ -7,6 +7,9 @@ const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
 const longestAnswer = 64 * 1024
 const sweepMs = 50
 
+/** What a session throws that is closing, or has used up its numbers. */
+const goneCodes = new Set(['ERR_HTTP2_GOAWAY_SESSION', 'ERR_HTTP2_INVALID_SESSION', 'ERR_HTTP2_OUT_OF_STREAMS'])
+
 interface Waiting {
   stream: http2.ClientHttp2Stream
   deadlineAt: number
@@ -116,8 +119,8 @@ function connectionOn(session: http2.ClientHttp2Session, firstLimit: number, eve
       let stream: http2.ClientHttp2Stream
       try {
         stream = session.request(headers)
-      } catch {
-        // It throws once the session is closing, GOAWAY or not.
+      } catch (error) {
+        if (!goneCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
         startDraining(why)
         return void setImmediate(done, { kind: 'refused' })
       }

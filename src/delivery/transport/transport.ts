@@ -33,7 +33,7 @@ export interface H2Connection {
   readonly open: number
   /** How many the peer takes at a time, as it said last. */
   readonly limit: number
-  /** `done` is called once, later, and at the latest soon after the deadline (milliseconds since 1970). */
+  /** Throws for headers that cannot be sent. Otherwise `done` is called once, later, and at the latest soon after the deadline (milliseconds since 1970). */
   request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void): void
   /** False if nothing can be asked any more; `done` is then not called. */
   ping(done: () => void): boolean

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { copyFile, open as openFile, rename, rm } from 'node:fs/promises'
+import { chmod, copyFile, open as openFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Db, Pool } from './db/db.ts'
 import { OperatorError } from './errors.ts'
@@ -21,9 +21,9 @@ export const keyFiles = (dataDir: string) => ({
 /** Ends a change of the key that was cut off after the database had changed. Answers whether there was one. */
 export async function finishRotation(db: Db, dataDir: string): Promise<boolean> {
   const { current, next } = keyFiles(dataDir)
-  if (!existsSync(next) || !existsSync(current)) return false
+  if (!existsSync(next)) return false
   // Not committed, or not yet: then the old key is right, and whoever is changing it still needs the file.
-  if ((await opensSecrets(db, await readKeyFile(current))) !== false) return false
+  if (existsSync(current) && (await opensSecrets(db, await readKeyFile(current))) !== false) return false
   const fresh = await readKeyFile(next).catch(() => undefined)
   if (!fresh || !(await opensSecrets(db, fresh))) return false
   await replaceKeyFile(dataDir)
@@ -46,13 +46,14 @@ export async function rotateMasterKey(rotation: Rotation): Promise<Record<string
   const { pool, dataDir, oldKey, newKey, inFile, keptElsewhere } = rotation
   if (oldKey.equals(newKey)) throw new OperatorError('The new key is the old one. Nothing was changed.')
   await checkMasterKey(pool, oldKey)
-  if (inFile || !keptElsewhere) await writeNextKey(dataDir, newKey)
+  const written = inFile || !keptElsewhere
+  if (written) await writeNextKey(dataDir, newKey)
   const counts = await pool
     .transaction((tx) => resealAll(tx, oldKey, newKey))
     .catch(async (error) => {
       // An answer may have been lost on the way: the file goes only if the database says that nothing happened.
       const unchanged = await opensSecrets(pool, oldKey).catch(() => undefined)
-      if (unchanged) await rm(keyFiles(dataDir).next, { force: true })
+      if (unchanged && written) await rm(keyFiles(dataDir).next, { force: true })
       throw error
     })
   if (inFile) {
@@ -89,7 +90,10 @@ async function writeNextKey(dataDir: string, key: Buffer): Promise<void> {
 
 async function replaceKeyFile(dataDir: string): Promise<void> {
   const { current, next, previous } = keyFiles(dataDir)
-  await copyFile(current, previous)
+  if (existsSync(current)) {
+    await copyFile(current, previous)
+    await chmod(previous, 0o600)
+  }
   await rename(next, current)
   await syncFolder(current)
 }

@@ -28,16 +28,16 @@ export async function masterKey(given: Buffer | undefined, dataDir: string): Pro
 }
 
 /** 32 bytes in base64, as master.key holds them. */
-export async function readKeyFile(file: string): Promise<Buffer> {
+export async function readKeyFile(
+  file: string,
+  otherwise = 'Restore it from a backup, or set MASTER_KEY'
+): Promise<Buffer> {
   const text = await readFile(file, 'utf8').catch((error) => {
     throw cannotUse(file, error)
   })
   const key = Buffer.from(text.trim(), 'base64')
-  if (key.length !== 32)
-    throw new OperatorError(
-      `${file} does not hold a key (32 bytes in base64). Restore it from a backup, or set MASTER_KEY.`,
-      78
-    )
+  if (key.length !== 32 || !/^[A-Za-z0-9+/_-]{43}=?$/.test(text.trim()))
+    throw new OperatorError(`${file} does not hold a key (32 bytes in base64). ${otherwise}.`, 78)
   return key
 }
 
@@ -95,7 +95,7 @@ export async function checkMasterKey(db: Db, key: Buffer): Promise<void> {
   if (!(await opensSecrets(db, key)))
     throw new OperatorError(
       'MASTER_KEY is not the key this database was set up with. Nodes on one database must share it: copy MASTER_KEY, or ' +
-        'the file master.key of the DATA_DIR of the first node.',
+        'the file master.key of the DATA_DIR of the first node. If it was changed (`tidings secrets rotate`), use the new one.',
       78
     )
 }

@@ -7,7 +7,7 @@ import { googleTokenUri } from './parse-fcm.ts'
 
 const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const scope = 'https://www.googleapis.com/auth/firebase.messaging'
-const limitMs = 10_000
+const usualLimitMs = 10_000
 const longestAnswer = 64_000
 
 export interface AccessToken {
@@ -16,7 +16,11 @@ export interface AccessToken {
 }
 
 /** RFC 7523: a signed assertion for an access token. */
-export async function requestAccessToken(credential: FcmCredential, nowMs: number): Promise<AccessToken> {
+export async function requestAccessToken(
+  credential: FcmCredential,
+  nowMs: number,
+  limitMs = usualLimitMs
+): Promise<AccessToken> {
   const { tokenUri, clientEmail, privateKeyId, privateKey, simulated, ca } = credential
   // A key must reach nobody but Google, whatever a row says.
   if (!simulated && tokenUri !== googleTokenUri)
@@ -24,7 +28,8 @@ export async function requestAccessToken(credential: FcmCredential, nowMs: numbe
   const iat = Math.floor(nowMs / 1000)
   const claims = { iss: clientEmail, scope, aud: tokenUri, iat, exp: iat + 3_600 }
   const assertion = signJwt('RS256', createPrivateKey(privateKey), { typ: 'JWT', kid: privateKeyId }, claims)
-  const { status, text } = await post(tokenUri, new URLSearchParams({ grant_type: grant, assertion }).toString(), ca)
+  const form = new URLSearchParams({ grant_type: grant, assertion }).toString()
+  const { status, text } = await post(tokenUri, form, ca, limitMs)
   const answer = parsed(text)
   if (status === 200 && typeof answer.access_token === 'string' && answer.access_token !== '') {
     const seconds = Number(answer.expires_in)
@@ -38,7 +43,12 @@ export async function requestAccessToken(credential: FcmCredential, nowMs: numbe
 }
 
 /** No redirects: an assertion goes where it is for and nowhere else. */
-function post(url: string, body: string, ca: string | undefined): Promise<{ status: number; text: string }> {
+function post(
+  url: string,
+  body: string,
+  ca: string | undefined,
+  limitMs: number
+): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const fail = (error: Error) => {
     const slow = error.name === 'AbortError' || error.name === 'TimeoutError'

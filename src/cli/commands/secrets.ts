@@ -24,7 +24,8 @@ export function declare(command: Command, shell: Shell): void {
     rotate,
     ['tidings secrets rotate', 'tidings secrets rotate --new-key-file new.key'],
     `Works on the database itself, with the settings of the service. Stop all nodes
-first. A key of your own: openssl rand -base64 32 > new.key. A kill at any moment does no harm: run it again, or start the service.`
+first. A kill at any moment does no harm: run it again, or start the service.
+A key of your own: openssl rand -base64 32 > new.key`
   )
   rotate.action(async (options: Options) => {
     const config = readConfig(shell.env)

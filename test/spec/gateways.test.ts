@@ -97,6 +97,8 @@ describe('credentials of the gateways', () => {
     assert.equal(refused.json.code, 'invalid_credential')
     assert.match(refused.json.error, /^key: this is a certificate, not the private key/)
     assert.equal(refused.json.details[0].path, 'key')
+    const elsewhere = await put(id, 'apns', { ...good, environment: 'staging' })
+    assert.equal(elsewhere.json.error, 'environment: must be production, sandbox or both')
     for (const body of [
       {},
       { ...good, key: 5 },

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { segment } from '../client.ts'
+import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { Ended, exit } from '../exit.ts'
 import { readSmallFile, textOrFile } from '../gateway-files.ts'
@@ -76,12 +77,15 @@ export function declare(command: Command, shell: Shell): void {
   remove
     .addOption(choice('--environment <name>', 'APNs: only this environment', ['production', 'sandbox']))
     .option('--topic <bundle-id>', 'APNs: only this topic')
+    .option('-y, --yes', 'Do not ask')
   reaching(remove, 'project')
-  examples(remove, ['tidings gateway remove fcm', 'tidings gateway remove apns --environment sandbox'])
-  remove.action(async (gateway: string, options: Common & { environment?: string; topic?: string }) => {
+  examples(remove, ['tidings gateway remove fcm', 'tidings gateway remove apns --environment sandbox --yes'])
+  remove.action(async (gateway: string, options: Common & { environment?: string; topic?: string; yes?: true }) => {
     const session = await connect(shell, options)
     const project = projectOf(session.connection)
     const { environment, topic } = options
+    const question = `This removes the credential for ${gateway} from ${project}. Nobody can get its key back out of Tidings.\nRemove it? [y/N] `
+    await confirm(shell, question, /^y(es)?$/i, options.yes === true)
     await session.client.send('DELETE', `${pathIn(project)}/${segment(gateway)}`, { query: { environment, topic } })
     tell(session, { removed: gateway }, `Removed the credential for ${gateway} from ${project}.`)
   })

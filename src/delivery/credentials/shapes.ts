@@ -16,11 +16,7 @@ export const SaveGateway = Type.Object({
   key_id: optional('APNs: the 10 characters in the name of that file.'),
   team_id: optional('APNs: the 10 characters of the team.'),
   topic: optional('APNs: the bundle id of the app.'),
-  environment: Type.Optional(
-    Type.Union([...Environment.anyOf, Type.Literal('both')], {
-      description: 'APNs: what the key is for. Both, unless given.'
-    })
-  ),
+  environment: optional('APNs: what the key is for: production, sandbox or both. Both, unless given.'),
   service_account: Type.Optional(
     Type.Unknown({ description: 'FCM: the file of the service account, as an object or as its text.' })
   ),

@@ -91,5 +91,6 @@ sealedColumn({
   table: 'gateway_credentials',
   column: 'secret',
   by: ['project_id', 'gateway', 'environment', 'app'],
-  context: (row) => contextOf(row.project_id!, row as never)
+  context: ({ project_id, gateway, environment, app }) =>
+    contextOf(project_id!, { gateway: gateway!, environment: environment!, app: app! })
 })

@@ -1,3 +1,8 @@
+import { createCheck } from './delivery/credentials/check.ts'
+import { createGateways } from './delivery/credentials/gateways.ts'
+import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
+import { gatewayRoutes } from './delivery/credentials/routes.ts'
+import { createCredentialSource } from './delivery/credentials/source.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
@@ -19,6 +24,7 @@ import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { joinNodes, type NodeRole } from './platform/nodes.ts'
+import { finishRotation } from './platform/rotation.ts'
 import { checkMasterKey, masterKey } from './platform/secrets.ts'
 import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
@@ -56,9 +62,12 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
   }
 
   try {
-    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
     const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
     opened.push(pool.close)
+    // Before the key is read: a change of it that was cut off is finished here.
+    if (!config.MASTER_KEY && (await finishRotation(pool, config.DATA_DIR)))
+      say('Finished a change of the master key that had been cut off.')
+    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
     const metrics = createMetrics()
     metrics.gauge(
       'tidings_database_connections',
@@ -75,6 +84,20 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
     const devices = createDevices({ pool, metrics, moveHistory })
     const events = createEvents({ pool, devices, metrics })
+    const gatewayCredentials = createCredentialSource({
+      pool,
+      listener,
+      key,
+      projectOf: credentials.project,
+      simulated: async () => null
+    })
+    const providerTokens = createProviderTokens({ pool, key })
+    const gateways = createGateways({
+      pool,
+      key,
+      check: createCheck(providerTokens),
+      changed: gatewayCredentials.forget
+    })
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
     const erasure = eraseProjectJob(pool, [events.eraseWindow, devices.eraseWindow, users.eraseWindow])
     const projects = tenants.createProjects({
@@ -85,15 +108,16 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId })
     })
 
-    const bootstrapped = await migrate(pool, async () => {
+    const { bootstrapped, nodes } = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
       // Should they be in use for long, the start does not fail over months that may not be needed before tomorrow.
       await makePartitions(pool, new Date()).catch((error: Error) => {
         log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
       })
-      return bootstrap(config, pool, projects, say)
+      const bootstrapped = await bootstrap(config, pool, projects, say)
+      // Under the same lock: whoever changes the master key sees every node that read the old one.
+      return { bootstrapped, nodes: await joinNodes(pool, role, log) }
     })
-    const nodes = await joinNodes(pool, role, log)
     opened.push(nodes.leave)
 
     const worker = createWorker({
@@ -136,6 +160,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       userManagementRoutes(manage, users, pool)
       deviceManagementRoutes(manage, { devices, users, pool })
       eventManagementRoutes(manage, { users, pool })
+      gatewayRoutes(manage, gateways)
     }
 
     const port = await http.listen(config.HOST, config.PORT)

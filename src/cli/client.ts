@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
 import { asFailure, unreachable } from './refusals.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Send {
   query?: Record<string, string | number | undefined>

@@ -27,6 +27,7 @@ export const errorCatalogue = {
   invalid_event: [400, 'A field of an event has a wrong type or value; the details name it.'],
   invalid_properties: [400, 'A property name or value is not allowed.'],
   properties_too_large: [400, 'The user would have more than 1,000 properties or more than 64 KiB of them.'],
+  invalid_credential: [400, 'A credential of a push gateway is not one; the details name what is wrong with it.'],
   invalid_parameter: [400, 'A field or parameter has a wrong type or value; the details name it.'],
   internal_error: [500, 'A fault of the service. It is logged under the X-Request-ID of the answer.'],
   unavailable: [503, 'The database is away or busy; the header Retry-After says when to try again.']

@@ -197,6 +197,11 @@ describe('what is documented is what is answered', () => {
       createProjectKey: () => manage('POST', `${own}/keys`, { kind: 'public', name: 'app' }),
       listProjectKeys: () => manage('GET', `${own}/keys`),
       deleteProjectKey: async () => manage('DELETE', `${own}/keys/${await entry(`${own}/keys`, 'app')}`),
+      replaceProjectGateway: () => manage('PUT', `${own}/gateways/webpush`, { subject: 'mailto:ops@example.com' }),
+      listProjectGateways: () => manage('GET', `${own}/gateways`),
+      getProjectGateway: () => manage('GET', `${own}/gateways/webpush`),
+      checkProjectGateway: () => manage('POST', `${own}/gateways/webpush:check`),
+      deleteProjectGateway: () => manage('DELETE', `${own}/gateways/webpush`),
       listProjectAudit: () => manage('GET', `${own}/audit`),
       createToken: () => manage('POST', '/tokens', { name: 'deploy', role: 'editor', project_id: id }),
       listTokens: () => manage('GET', '/tokens'),
@@ -210,10 +215,10 @@ describe('what is documented is what is answered', () => {
     }
   }
 
-  it('every operation on users, devices, events and projects, and around them, answers by its schema', async () => {
+  it('every operation on users, devices, events, projects and gateways, and around them, answers by its schema', async () => {
     const table = await calls()
     for (const { operation } of operations)
-      if (['Users', 'Devices', 'Events', 'Projects'].includes(operation.tags[0]))
+      if (['Users', 'Devices', 'Events', 'Projects', 'Gateways'].includes(operation.tags[0]))
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {
       const found = operations.find(({ operation }) => operation.operationId === id)

@@ -3,10 +3,13 @@ import { createGateways } from './delivery/credentials/gateways.ts'
 import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
 import { gatewayRoutes } from './delivery/credentials/routes.ts'
 import { createCredentialSource } from './delivery/credentials/source.ts'
+import { createDelivery, messageMonths, moveMessages, type OnOutcomes, type Sender } from './delivery/delivery.ts'
+import { deliveryManagementRoutes, deliveryRoutes } from './delivery/routes.ts'
+import { createSender } from './delivery/sender.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
-import { createEvents, keepEventsJob, makePartitions, moveHistory } from './events/events.ts'
+import { createEvents, eventMonths, keepEventsJob, moveHistory } from './events/events.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
@@ -16,6 +19,7 @@ import { openPool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
+import { makePartitions } from './platform/db/partitions.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
@@ -49,10 +53,14 @@ export interface AppOptions {
   log: Log
   role: NodeRole
   say: (line: string) => void
+  /** Instead of the real gateways; for tests. */
+  sender?: Sender
+  /** Told of every message that ends, beside those who always are; for tests. */
+  onOutcomes?: OnOutcomes
 }
 
 /** Builds the whole service from its settings. Read this to see what knows what. */
-export async function startApp({ config, database, log, role, say }: AppOptions): Promise<App> {
+export async function startApp({ config, database, log, role, say, ...given }: AppOptions): Promise<App> {
   // What was opened is closed in the opposite order, also when the start fails half-way.
   const opened: (() => Promise<unknown>)[] = []
   let stopping = false
@@ -81,9 +89,6 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
     opened.push(credentials.close)
-    const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
-    const devices = createDevices({ pool, metrics, moveHistory })
-    const events = createEvents({ pool, devices, metrics })
     const gatewayCredentials = createCredentialSource({
       pool,
       listener,
@@ -98,8 +103,42 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       check: createCheck(providerTokens),
       changed: gatewayCredentials.forget
     })
+    const sender = given.sender ?? createSender({ credentials: gatewayCredentials, providerTokens, log, metrics })
+    const delivery = createDelivery({
+      pool,
+      sender,
+      log,
+      metrics,
+      idempotencyHours: config.IDEMPOTENCY_HOURS,
+      isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
+      ...(given.onOutcomes && { onOutcomes: given.onOutcomes })
+    })
+    opened.push(() => delivery.close(config.SHUTDOWN_SECONDS * 1000))
+    opened.push(() => sender.close(config.SHUTDOWN_SECONDS * 1000))
+    const users = createUsers({
+      pool,
+      metrics,
+      beforeRemoval: async (tx, projectId, userIds) => {
+        await lockDevicesOf(tx, projectId, userIds)
+        await delivery.removeOfUsers(tx, projectId, userIds)
+      }
+    })
+    const devices = createDevices({
+      pool,
+      metrics,
+      moveHistory: async (tx, projectId, from, to) => {
+        await moveHistory(tx, projectId, from, to)
+        await moveMessages(tx, projectId, from, to)
+      }
+    })
+    const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
-    const erasure = eraseProjectJob(pool, [events.eraseWindow, devices.eraseWindow, users.eraseWindow])
+    const erasure = eraseProjectJob(pool, [
+      delivery.eraseWindow,
+      events.eraseWindow,
+      devices.eraseWindow,
+      users.eraseWindow
+    ])
     const projects = tenants.createProjects({
       pool,
       plans: config.PLANS,
@@ -111,7 +150,10 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const { bootstrapped, nodes } = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
       // Should they be in use for long, the start does not fail over months that may not be needed before tomorrow.
-      await makePartitions(pool, new Date()).catch((error: Error) => {
+      const months = async () => {
+        for (const monthly of [eventMonths, messageMonths]) await makePartitions(pool, monthly, new Date())
+      }
+      await months().catch((error: Error) => {
         log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
       })
       const bootstrapped = await bootstrap(config, pool, projects, say)
@@ -126,7 +168,9 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       log,
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
-      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool)].map(tracing.job)
+      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool), ...delivery.jobs].map(
+        tracing.job
+      )
     })
     if (role !== 'api') {
       worker.start()
@@ -156,11 +200,13 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       userRoutes(api, users)
       deviceRoutes(api, devices)
       eventRoutes(api, events)
+      deliveryRoutes(api, delivery, pool)
       manageRoutes(manage, { projects, pool, nodes })
       userManagementRoutes(manage, users, pool)
       deviceManagementRoutes(manage, { devices, users, pool })
       eventManagementRoutes(manage, { users, pool })
       gatewayRoutes(manage, gateways)
+      deliveryManagementRoutes(manage, pool)
     }
 
     const port = await http.listen(config.HOST, config.PORT)

@@ -160,6 +160,8 @@ describe('the statements', () => {
   it('cross projects only for a stated reason', () => {
     const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
     assert.deepEqual(across.map(({ name }) => name).sort(), [
+      'idempotency.sweep',
+      'messages.left_behind',
       'projects.ids',
       'projects.list',
       'sealed.change_gateway_credentials_secret',

@@ -10,6 +10,7 @@ import * as store from './store.ts'
 import { type ActivityToken, registerActivityToken, setTokens } from './token-store.ts'
 
 export { checkDeviceId } from './fields.ts'
+export * as reach from './reach.ts'
 export { type DeviceRow, lockDevicesOf } from './store.ts'
 export type Devices = ReturnType<typeof createDevices>
 

@@ -14,7 +14,8 @@ const register = statement(
     where p.project_id = $1
    on conflict (project_id, hash) do update
       set device_id = excluded.device_id, token = excluded.token, environment = excluded.environment,
-          app_identifier = excluded.app_identifier, registered_at = excluded.registered_at`
+          app_identifier = excluded.app_identifier, registered_at = excluded.registered_at,
+          dead_since = null, dead_reason = null`
 )
 const retire = statement(
   'push_tokens.retire',
@@ -27,7 +28,7 @@ const registerActivity = statement(
   `insert into live_activity_tokens (project_id, device_id, attributes_type, activity_id, token, registered_at)
    select d.project_id, d.id, $3, $4, $5, $6 from devices d where d.project_id = $1 and d.id = $2
    on conflict (project_id, device_id, attributes_type, activity_id) do update
-      set token = excluded.token, registered_at = excluded.registered_at`
+      set token = excluded.token, registered_at = excluded.registered_at, dead_since = null, dead_reason = null`
 )
 // Activities end within half a day and nobody says so; what a phone can have at once is far below this.
 const keptPerDevice = 100

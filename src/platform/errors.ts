@@ -15,6 +15,12 @@ export const errorCatalogue = {
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],
   method_not_allowed: [405, 'The path exists, the method does not; the header Allow lists those that do.'],
+  message_not_found: [404, 'No message of this id is in this project; it may be older than its messages are kept.'],
+  idempotency_key_in_use: [
+    409,
+    'The first call with this idempotency key still runs; the header Retry-After says when to ask again.'
+  ],
+  idempotency_key_reused: [409, 'The idempotency key was used with another body.'],
   conflict: [409, 'It exists already, or changed since it was read.'],
   body_too_large: [413, 'The body is larger than 10 MiB.'],
   unsupported_media_type: [415, 'The body is not application/json (or not what this endpoint takes).'],
@@ -25,6 +31,9 @@ export const errorCatalogue = {
   invalid_device_id: [400, 'The id of a device is missing or breaks a rule for ids.'],
   invalid_device: [400, 'A field of a device has a wrong type or value; the details name it.'],
   invalid_event: [400, 'A field of an event has a wrong type or value; the details name it.'],
+  invalid_push_notification: [400, 'A field of a push notification is missing or wrong; the detail names it.'],
+  invalid_live_activity: [400, 'A field of a Live Activity is missing or wrong; the detail names it.'],
+  invalid_idempotency_key: [400, 'An idempotency key is 1 to 255 characters.'],
   invalid_properties: [400, 'A property name or value is not allowed.'],
   properties_too_large: [400, 'The user would have more than 1,000 properties or more than 64 KiB of them.'],
   invalid_credential: [400, 'A credential of a push gateway is not one; the details name what is wrong with it.'],

@@ -154,6 +154,8 @@ describe('what is documented is what is answered', () => {
     const properties = { plan: 'premium', age: 31, vip: true, note: null }
     const user = { project_user_id: 'ana', properties }
     const device = { id: 'phone', platform: 'iOS', push_token: 'a1', model: 'iPhone' }
+    const target = { project_user_id: 'ana' }
+    const push = { target, title: 'Hello' }
     const ofPhone = '/api/v1/devices/phone'
     const entry = async (path: string, name: string) =>
       (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
@@ -188,6 +190,25 @@ describe('what is documented is what is answered', () => {
       listProjectDevices: () => manage('GET', `${own}/devices`),
       getProjectDevice: () => manage('GET', `${own}/devices/phone`),
       listProjectEvents: () => manage('GET', `${own}/events`),
+      sendMessages: () => call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } }),
+      startLiveActivities: () =>
+        call('POST', '/api/v1/live-activities:start', {
+          json: { live_activities: [{ target, attributes_type: 'A', attributes: {}, content_state: {} }] }
+        }),
+      updateLiveActivities: () =>
+        call('POST', '/api/v1/live-activities:update', {
+          json: { live_activities: [{ activity_id: '1', content_state: {} }] }
+        }),
+      endLiveActivities: () =>
+        call('POST', '/api/v1/live-activities:end', {
+          json: { live_activities: [{ target, attributes_type: 'A', content_state: {}, dismissal_date: 0 }] }
+        }),
+      listMessages: () => call('GET', '/api/v1/messages?limit=2&status=FAILED&project_user_id=ana'),
+      getMessage: async () => {
+        const sent = await call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } })
+        return call('GET', `/api/v1/messages/${sent.json.delivery_results[0].message_id}`)
+      },
+      listProjectMessages: () => manage('GET', `${own}/messages`),
       deleteDeviceUserProjectUserId: () => call('DELETE', `${ofPhone}/user/project-user-id`),
       deleteUser: () => call('DELETE', '/api/v1/users/ana'),
       createProject: () => manage('POST', '/projects', { name: 'Shop' }),
@@ -218,7 +239,11 @@ describe('what is documented is what is answered', () => {
   it('every operation on users, devices, events, projects and gateways, and around them, answers by its schema', async () => {
     const table = await calls()
     for (const { operation } of operations)
-      if (['Users', 'Devices', 'Events', 'Projects', 'Gateways'].includes(operation.tags[0]))
+      if (
+        ['Users', 'Devices', 'Events', 'Messages', 'Live Activities', 'Projects', 'Gateways'].includes(
+          operation.tags[0]
+        )
+      )
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {
       const found = operations.find(({ operation }) => operation.operationId === id)

@@ -39,6 +39,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if ((status === 400 || status === 415) && wording.invalid !== undefined) {
     return text(explain(reply.code(400), refusal), wording.invalid)
   }
+  if (status === 409 && wording.invalid !== undefined) return text(explain(reply.code(409), refusal), refusal.message)
   if (status === 404 && wording.absent === 'empty') return explain(reply.code(404), refusal).send()
   return reply.code(status).send({
     error: refusal.message,

@@ -19,6 +19,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   body?: Body
   bodyKind?: BodyKind
   fieldCodes?: FieldCodes
+  /** The handler checks the body itself, and the schema is for the docs. */
+  checksBody?: boolean
   /** The answer of a success. */
   answer?: TSchema
   status?: 200 | 201 | 202 | 204
@@ -87,7 +89,8 @@ export function routesOn<Caller, Access>(
       const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
-      const checkBody = body && bodyKind !== 'stream' && validator(body, 'malformed_body', options.fieldCodes)
+      const checked = bodyKind !== 'stream' && !options.checksBody
+      const checkBody = body && checked && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
         const url = mount.prefix + path

@@ -6,6 +6,8 @@ import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
 import { manageRoutes } from './manage/routes.ts'
+import { furnishDemo } from './manage/simulated-devices.ts'
+import { simulatorRoutes } from './manage/simulator-routes.ts'
 import type { Config } from './platform/config.ts'
 import { openPool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
@@ -24,6 +26,7 @@ import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { eraseProjectJob, sweepJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
+import { createSimulators } from './simulator/fleet.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsers } from './users/users.ts'
@@ -75,6 +78,8 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
     const devices = createDevices({ pool, metrics, moveHistory })
     const events = createEvents({ pool, devices, metrics })
+    const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
+    opened.push(simulators.close)
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
     const erasure = eraseProjectJob(pool, [events.eraseWindow, devices.eraseWindow, users.eraseWindow])
     const projects = tenants.createProjects({
@@ -91,7 +96,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       await makePartitions(pool, new Date()).catch((error: Error) => {
         log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
       })
-      return bootstrap(config, pool, projects, say)
+      return bootstrap(config, pool, projects, say, (id) => furnishDemo({ devices, simulators }, id))
     })
     const nodes = await joinNodes(pool, role, log)
     opened.push(nodes.leave)
@@ -111,6 +116,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
     opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
+    opened.push(simulators.endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
@@ -136,6 +142,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       userManagementRoutes(manage, users, pool)
       deviceManagementRoutes(manage, { devices, users, pool })
       eventManagementRoutes(manage, { users, pool })
+      simulatorRoutes(manage, { simulators, devices })
     }
 
     const port = await http.listen(config.HOST, config.PORT)

@@ -36,8 +36,21 @@ export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App,
     `Make a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
-  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${next ? `\n${next}` : ''}`
+  const demo =
+    secret_key && hasDemo(config, project_id) && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
+  const steps = [next, demo].flatMap((step) => (step ? [`\n${step}`] : []))
+  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${steps.join('')}`
 }
+
+/** The first start puts somebody to send to into the project it makes up, and into no other. */
+const hasDemo = (config: Config, projectId: string | undefined) =>
+  config.BOOTSTRAP_PROJECT_ID === undefined && projectId === 'demo'
+
+const pushing = (baseUrl: string, key: string) =>
+  `Push to the phones of demo-user. They are simulated, and so are Apple's, Google's and the browser's gateways: nothing\n` +
+  `leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +
+  `-H 'Content-Type: application/json' -d '{"push_notifications":[{"target":{"project_user_id":"demo-user"},` +
+  `"title":"Hello","body":"It works"}]}'\n\nSee what arrived: \`npm run tidings inbox\` in a checkout, else \`npx tidings inbox\`.\n`
 
 /** For a shell, as it is: a key that an operator chose may hold any sign. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

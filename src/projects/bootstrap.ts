@@ -36,13 +36,15 @@ const shortest = 24
 
 /**
  * Runs at every start, under the migration lock, and only ever adds. What is not named is made on the first start: the
- * file is written before the database, so that a crash between the two cannot lose keys that already work.
+ * file is written before the database, so that a crash between the two cannot lose keys that already work. `furnish` puts
+ * somebody to send to into the project that was made up.
  */
 export async function bootstrap(
   config: Config,
   db: Db,
   projects: Projects,
-  say: (line: string) => void
+  say: (line: string) => void,
+  furnish: (projectId: ProjectId) => Promise<void> = async () => {}
 ): Promise<Bootstrapped> {
   const first = (await db.one(isDone, [marker])) === undefined
   const named: Credentials = {
@@ -58,6 +60,8 @@ export async function bootstrap(
     const madeSome = Object.keys(credentials).some((name) => !(name in named))
     if (first && madeSome) await writeCredentials(config.DATA_DIR, credentials)
     await ensure(projects, first ? credentials : named, credentials.project_id ?? 'demo')
+    // Whoever names a project brings its own users.
+    if (first && named.project_id === undefined) await furnish(credentials.project_id as ProjectId)
     await db.run(setDone, [marker, new Date().toISOString()])
   }
   return { credentials, first }

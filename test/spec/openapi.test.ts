@@ -148,6 +148,7 @@ describe('what is documented is what is answered', () => {
   /** In this order: each finds what those before it left. */
   async function calls(): Promise<Record<string, () => Promise<Reply>>> {
     const { id, call } = await service.project()
+    const simulator = `/projects/${(await service.project({ mode: 'simulator' })).id}/simulator`
     const manage = (method: string, path: string, json?: unknown) =>
       service.manage(method, path, json === undefined ? {} : { json })
     const own = `/projects/${id}`
@@ -202,6 +203,12 @@ describe('what is documented is what is answered', () => {
       listTokens: () => manage('GET', '/tokens'),
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
+      createProjectSimulatorDevice: () => manage('POST', `${simulator}/devices`, { platform: 'WEB' }),
+      replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),
+      getProjectSimulatorFaults: () => manage('GET', `${simulator}/faults`),
+      deleteProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
+      listProjectSimulatorInbox: () => manage('GET', `${simulator}/inbox`),
+      deleteProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
       deleteProject: () => manage('DELETE', own),
       getHealthz: () => service.ask('GET', '/healthz'),
       getReadyz: () => service.ask('GET', '/readyz'),
@@ -213,7 +220,7 @@ describe('what is documented is what is answered', () => {
   it('every operation on users, devices, events and projects, and around them, answers by its schema', async () => {
     const table = await calls()
     for (const { operation } of operations)
-      if (['Users', 'Devices', 'Events', 'Projects'].includes(operation.tags[0]))
+      if (['Users', 'Devices', 'Events', 'Projects', 'Simulator'].includes(operation.tags[0]))
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {
       const found = operations.find(({ operation }) => operation.operationId === id)

@@ -26,6 +26,7 @@ import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { eraseProjectJob, sweepJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
+import { sdkRoutes, webPushKeyRoute } from './sdk/sdk.ts'
 import { createSimulators } from './simulator/fleet.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
@@ -121,10 +122,18 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
     docsRoutes(open, http.documented)
+    sdkRoutes(open)
     if (role !== 'worker') {
       const admission = tenants.createAdmission(credentials, tenants.createRateLimits(nodes.serving))
       const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
-        { prefix: '/api/v1', security: 'key', plainUnauthorized: true, admit: admission.byKey },
+        {
+          prefix: '/api/v1',
+          security: 'key',
+          plainUnauthorized: true,
+          admit: admission.byKey,
+          // What apps call, with a key that is public: pages are apps too.
+          crossOrigin: (access) => access === 'client'
+        },
         {
           prefix: '/manage/v1/projects/:project_id/api/v1',
           security: 'token',
@@ -138,6 +147,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       userRoutes(api, users)
       deviceRoutes(api, devices)
       eventRoutes(api, events)
+      webPushKeyRoute(api, async ({ id, mode }) => (mode === 'simulator' ? simulators.vapidPublicKey(id) : null))
       manageRoutes(manage, { projects, pool, nodes })
       userManagementRoutes(manage, users, pool)
       deviceManagementRoutes(manage, { devices, users, pool })

@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.ts'
 import { version } from '../platform/version.ts'
 
 /** What a person sees when the service is up. Every command to paste is a line of its own. */
-export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App, config: Config): string {
+export function greeting({ baseUrl, bootstrapped: { credentials, first, demo } }: App, config: Config): string {
   const { project_id, secret_key, public_key, admin_token } = credentials
   const keys: [string, string | undefined][] = first
     ? [
@@ -36,15 +36,10 @@ export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App,
     `Make a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
-  const demo =
-    secret_key && hasDemo(config, project_id) && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
-  const steps = [next, demo].flatMap((step) => (step ? [`\n${step}`] : []))
+  const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
+  const steps = [next, push].flatMap((step) => (step ? [`\n${step}`] : []))
   return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${steps.join('')}`
 }
-
-/** The first start puts somebody to send to into the project it makes up, and into no other. */
-const hasDemo = (config: Config, projectId: string | undefined) =>
-  config.BOOTSTRAP_PROJECT_ID === undefined && projectId === 'demo'
 
 const pushing = (baseUrl: string, key: string) =>
   `Push to the phones of demo-user. They are simulated, and so are Apple's, Google's and the browser's gateways: nothing\n` +

@@ -83,13 +83,12 @@ export async function furnishDemo(
   rooms: { devices: Devices; simulators: Pick<Simulators, 'subscribe'> },
   projectId: ProjectId
 ): Promise<void> {
-  for (const platform of ['IOS', 'ANDROID', 'WEB'] as const) {
-    await addSimulatedDevice(rooms, projectId, {
-      platform,
-      id: `demo-${kinds[platform].name}`,
-      projectUserId: demoUser
-    })
-  }
+  const platforms = ['IOS', 'ANDROID', 'WEB'] as const
+  await Promise.all(
+    platforms.map((platform) =>
+      addSimulatedDevice(rooms, projectId, { platform, id: `demo-${kinds[platform].name}`, projectUserId: demoUser })
+    )
+  )
 }
 
 export const demoUser = 'demo-user'

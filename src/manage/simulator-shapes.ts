@@ -40,7 +40,8 @@ const faults = {
   error_rate: Type.Number({ description: 'The share of requests, 0 to 1, that is refused.' }),
   error_status: Type.Integer({ description: 'With which status.' }),
   goaway_after: Type.Integer({ description: 'A connection gets GOAWAY with its nth request; 0: never.' }),
-  drop_after: Type.Integer({ description: 'A connection is cut at its nth request; 0: never.' })
+  drop_after: Type.Integer({ description: 'A connection is cut at its nth request; 0: never.' }),
+  requests_per_second: Type.Integer({ description: 'The quota: what is more is refused with 429; 0: none.' })
 }
 const ofGateways = <Each extends TSchema>(make: (description: string) => Each) => ({
   apns: make('Faults of APNs.'),

@@ -201,13 +201,6 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
     changeFaults: (projectId: ProjectId, wanted: unknown) =>
       editFaults(projectId, (faults) => changeFaults(faults, wanted)),
     resetFaults: (projectId: ProjectId) => editFaults(projectId, (faults) => faults.set('all', noFaults)),
-    /** For a change of the master key. */
-    async reseal(projectId: ProjectId, fresh: Buffer): Promise<void> {
-      const row = await store.findSimulator(pool, projectId)
-      if (!row) return
-      const text = open(key, context(projectId), row.credentials)
-      await store.storeCredentials(pool, projectId, seal(fresh, context(projectId), text))
-    },
     running: () => entries.size,
     /** Streams end at once: a stop does not wait for them. */
     endStreams: async () => streams.abort(),

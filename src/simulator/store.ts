@@ -18,10 +18,6 @@ const insert = statement(
 const find = statement('simulators.find', 'select credentials, faults from simulators where project_id = $1')
 const lock = statement('simulators.lock', 'select faults from simulators where project_id = $1 for no key update')
 const setFaults = statement('simulators.set_faults', 'update simulators set faults = $2 where project_id = $1')
-const setCredentials = statement(
-  'simulators.set_credentials',
-  'update simulators set credentials = $2 where project_id = $1'
-)
 // The number that is taken here locks the row: another node's batch comes wholly before or wholly after.
 const append = statement(
   'simulator_inbox.append',
@@ -60,9 +56,6 @@ export const findSimulator = (db: Db, projectId: ProjectId) => db.one<SimulatorR
 export const lockFaults = (db: Db, projectId: ProjectId) => db.one<Pick<SimulatorRow, 'faults'>>(lock, [projectId])
 
 export const storeFaults = (db: Db, projectId: ProjectId, faults: object) => db.run(setFaults, [projectId, faults])
-
-export const storeCredentials = (db: Db, projectId: ProjectId, credentials: string) =>
-  db.run(setCredentials, [projectId, credentials])
 
 /** pg gives a bigint as text. */
 export interface InboxRow {

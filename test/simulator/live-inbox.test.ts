@@ -82,6 +82,21 @@ describe('the inbox as a stream', () => {
     assert.equal(node.inbox.followers(), 0)
   })
 
+  it('is given up when the connection is: however many readers came and went, the next is served', async (t) => {
+    const { id } = await simulated()
+    for (let round = 0; round < 6; round += 1) {
+      const streams = await Promise.all(Array.from({ length: 40 }, () => follow(t, id)))
+      assert.deepEqual([...new Set(streams.map(({ response }) => response.statusCode))], [200])
+      for (const { response } of streams) response.destroy()
+      // More than may read at once have come by the end, so what is not given up is missed then.
+      await eventually(async () => {
+        const next = await follow(t, id)
+        next.response.destroy()
+        assert.equal(next.response.statusCode, 200)
+      })
+    }
+  })
+
   it('ends when its node stops, which does not wait for it', async (t) => {
     const { id } = await simulated()
     const second = await service.another({ SHUTDOWN_SECONDS: '60' })

@@ -83,17 +83,6 @@ describe('the simulators of a project', () => {
   it('of a project that is gone do not start', async (t) => {
     await assert.rejects(of(anotherNode(t, service), 'nobody'), /no such project/)
   })
-
-  it('keep their subscriptions when the master key changes', async (t) => {
-    const { id } = await simulated()
-    const node = anotherNode(t, service)
-    const before = await of(node, id)
-    await node.reseal(id as ProjectId, Buffer.alloc(32, 7))
-    await assert.rejects(of(anotherNode(t, service), id))
-    const config = { ...service.config, MASTER_KEY: Buffer.alloc(32, 7) }
-    const after = await of(anotherNode(t, { ...service, config }), id)
-    assert.equal(after.webpush.privateKey, before.webpush.privateKey)
-  })
 })
 
 describe('the inbox', () => {

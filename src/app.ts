@@ -14,6 +14,8 @@ import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { healthRoutes } from './health.ts'
 import { manageRoutes } from './manage/routes.ts'
+import { furnishDemo } from './manage/simulated-devices.ts'
+import { simulatorRoutes } from './manage/simulator-routes.ts'
 import type { Config } from './platform/config.ts'
 import { openPool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
@@ -34,6 +36,8 @@ import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { eraseProjectJob, sweepJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
+import { sdkRoutes, webPushKeyRoute } from './sdk/sdk.ts'
+import { createSimulators } from './simulator/fleet.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsers } from './users/users.ts'
@@ -89,12 +93,22 @@ export async function startApp({ config, database, log, role, say, ...given }: A
 
     const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
     opened.push(credentials.close)
+    const devices = createDevices({
+      pool,
+      metrics,
+      moveHistory: async (tx, projectId, from, to) => {
+        await moveHistory(tx, projectId, from, to)
+        await moveMessages(tx, projectId, from, to)
+      }
+    })
+    const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
+    opened.push(simulators.close)
     const gatewayCredentials = createCredentialSource({
       pool,
       listener,
       key,
       projectOf: credentials.project,
-      simulated: async () => null
+      simulated: simulators.of
     })
     const providerTokens = createProviderTokens({ pool, key })
     const gateways = createGateways({
@@ -123,14 +137,6 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         await delivery.removeOfUsers(tx, projectId, userIds)
       }
     })
-    const devices = createDevices({
-      pool,
-      metrics,
-      moveHistory: async (tx, projectId, from, to) => {
-        await moveHistory(tx, projectId, from, to)
-        await moveMessages(tx, projectId, from, to)
-      }
-    })
     const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
     const erasure = eraseProjectJob(pool, [
@@ -156,7 +162,9 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       await months().catch((error: Error) => {
         log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
       })
-      const bootstrapped = await bootstrap(config, pool, projects, say)
+      const bootstrapped = await bootstrap(config, pool, projects, say, (id) =>
+        furnishDemo({ devices, simulators }, id)
+      )
       // Under the same lock: whoever changes the master key sees every node that read the old one.
       return { bootstrapped, nodes: await joinNodes(pool, role, log) }
     })
@@ -179,14 +187,23 @@ export async function startApp({ config, database, log, role, say, ...given }: A
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
     opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
+    opened.push(simulators.endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
     docsRoutes(open, http.documented)
+    sdkRoutes(open)
     if (role !== 'worker') {
       const admission = tenants.createAdmission(credentials, tenants.createRateLimits(nodes.serving))
       const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
-        { prefix: '/api/v1', security: 'key', plainUnauthorized: true, admit: admission.byKey },
+        {
+          prefix: '/api/v1',
+          security: 'key',
+          plainUnauthorized: true,
+          admit: admission.byKey,
+          // What apps call, with a key that is public: pages are apps too.
+          crossOrigin: (access) => access === 'client'
+        },
         {
           prefix: '/manage/v1/projects/:project_id/api/v1',
           security: 'token',
@@ -201,12 +218,14 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       deviceRoutes(api, devices)
       eventRoutes(api, events)
       deliveryRoutes(api, delivery, pool)
+      webPushKeyRoute(api, async ({ id, mode }) => (mode === 'simulator' ? simulators.vapidPublicKey(id) : null))
       manageRoutes(manage, { projects, pool, nodes })
       userManagementRoutes(manage, users, pool)
       deviceManagementRoutes(manage, { devices, users, pool })
       eventManagementRoutes(manage, { users, pool })
       gatewayRoutes(manage, gateways)
       deliveryManagementRoutes(manage, pool)
+      simulatorRoutes(manage, { simulators, devices })
     }
 
     const port = await http.listen(config.HOST, config.PORT)

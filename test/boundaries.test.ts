@@ -14,6 +14,7 @@ const order = [
   'users',
   'devices',
   'events',
+  'sdk',
   'webhooks',
   'delivery',
   'campaigns',

@@ -31,6 +31,8 @@ const commands: Record<string, Entry> = {
     summary: 'Get, set, delete, list, import and export users',
     load: () => import('./commands/user.ts')
   },
+  device: { summary: 'List and show devices, add simulated ones', load: () => import('./commands/device.ts') },
+  inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./commands/inbox.ts') },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
   nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
   secrets: { summary: 'Change the master key', load: () => import('./commands/secrets.ts') },

@@ -22,6 +22,7 @@ export const errorCatalogue = {
   ],
   idempotency_key_reused: [409, 'The idempotency key was used with another body.'],
   conflict: [409, 'It exists already, or changed since it was read.'],
+  project_is_live: [409, 'The project is live: it sends to the real gateways and has no simulator.'],
   body_too_large: [413, 'The body is larger than 10 MiB.'],
   unsupported_media_type: [415, 'The body is not application/json (or not what this endpoint takes).'],
   rate_limited: [429, 'The rate limit of the project is used up; the header Retry-After says how long to wait.'],

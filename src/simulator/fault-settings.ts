@@ -35,7 +35,8 @@ const settings: Record<string, Setting> = {
     wanted: 'must be a status from 400 to 599'
   },
   goaway_after: { field: 'goawayAfter', ...whole(1_000_000) },
-  drop_after: { field: 'dropAfter', ...whole(1_000_000) }
+  drop_after: { field: 'dropAfter', ...whole(1_000_000) },
+  requests_per_second: { field: 'requestsPerSecond', ...whole(1_000_000) }
 }
 
 /** `{"apns": {"down": true}, "all": {"latency_ms": 100}}`: what is named changes, the rest stays. */

@@ -86,7 +86,7 @@ describe('GET /openapi.json', () => {
     const twin = /^\S+ \/manage\/v1\/projects\/:project_id\/(api\/v1|a2a)(\/|$)/
     const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST \/api\/v1\/users\/$/
     const expected = registered
-      .filter((route) => !route.startsWith('HEAD ') && !twin.test(route) && !refusing.test(route))
+      .filter((route) => !/^(HEAD|OPTIONS) /.test(route) && !twin.test(route) && !refusing.test(route))
       .map((route) => route.replace(/ .*/, (path) => pathTemplate(path)))
     assert.ok(expected.length > 20)
     assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), expected.sort())
@@ -148,6 +148,8 @@ describe('what is documented is what is answered', () => {
   /** In this order: each finds what those before it left. */
   async function calls(): Promise<Record<string, () => Promise<Reply>>> {
     const { id, call } = await service.project()
+    const pages = await service.project({ mode: 'simulator' })
+    const simulator = `/projects/${pages.id}/simulator`
     const manage = (method: string, path: string, json?: unknown) =>
       service.manage(method, path, json === undefined ? {} : { json })
     const own = `/projects/${id}`
@@ -228,7 +230,16 @@ describe('what is documented is what is answered', () => {
       listTokens: () => manage('GET', '/tokens'),
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
+      getWebPushPublicKey: () => pages.call('GET', '/api/v1/web-push/public-key'),
+      createProjectSimulatorDevice: () => manage('POST', `${simulator}/devices`, { platform: 'WEB' }),
+      replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),
+      getProjectSimulatorFaults: () => manage('GET', `${simulator}/faults`),
+      deleteProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
+      listProjectSimulatorInbox: () => manage('GET', `${simulator}/inbox`),
+      deleteProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
       deleteProject: () => manage('DELETE', own),
+      getSdkTidingsJs: () => service.ask('GET', '/sdk/tidings.js'),
+      getSdkTidingsSwJs: () => service.ask('GET', '/sdk/tidings-sw.js'),
       getHealthz: () => service.ask('GET', '/healthz'),
       getReadyz: () => service.ask('GET', '/readyz'),
       getHealth: () => service.ask('GET', '/api/v1/health'),
@@ -240,7 +251,7 @@ describe('what is documented is what is answered', () => {
     const table = await calls()
     for (const { operation } of operations)
       if (
-        ['Users', 'Devices', 'Events', 'Messages', 'Live Activities', 'Projects', 'Gateways'].includes(
+        ['Users', 'Devices', 'Events', 'Messages', 'Live Activities', 'Projects', 'Gateways', 'Simulator'].includes(
           operation.tags[0]
         )
       )

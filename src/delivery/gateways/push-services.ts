@@ -1,3 +1,4 @@
+import { simulatedHost } from '../../simulator/simulator.ts'
 import type { WebPushCredential } from '../credential.ts'
 
 /** The push services of the browsers there are. A subscription to any other address is not sent to. */
@@ -15,7 +16,8 @@ export function refuseEndpoint(endpoint: URL, { simulated, origin }: WebPushCred
   if (endpoint.protocol !== 'https:') return 'The endpoint of the subscription is not https.'
   if (endpoint.username || endpoint.password) return 'The endpoint of the subscription has a user name.'
   if (simulated) {
-    const own = origin ? endpoint.origin === origin : isLoopback(endpoint.hostname)
+    const own =
+      endpoint.hostname === simulatedHost || (origin ? endpoint.origin === origin : isLoopback(endpoint.hostname))
     return own ? undefined : 'The project is in simulator mode, and the subscription is not of the simulator.'
   }
   const known = endpoint.port === '' && isKnown(endpoint.hostname)

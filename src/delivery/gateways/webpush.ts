@@ -15,7 +15,7 @@ export const webpush: Gateway<WebPushCredential> = {
     const endpoint = subscriptionOf(push.token)?.endpoint
     if (!endpoint) return refused('TOKEN_INVALID', '', 'The subscription of the browser cannot be read.')
     const why = refuseEndpoint(endpoint, credential)
-    return why === undefined ? endpoint.origin : refused('TOKEN_INVALID', '', why)
+    return why === undefined ? placeOf(endpoint, credential) : refused('TOKEN_INVALID', '', why)
   },
 
   prepare(push, credential, _providerToken, now) {
@@ -30,7 +30,7 @@ export const webpush: Gateway<WebPushCredential> = {
         `The payload has ${plaintext.length} bytes; Web Push takes ${longestPlaintext}.`
       )
     const { endpoint, p256dh, auth } = subscription
-    const authorization = attempt(() => vapid(credential, endpoint.origin, now))
+    const authorization = attempt(() => vapid(credential, placeOf(endpoint, credential), now))
     if (authorization === undefined) return refused('CREDENTIALS_INVALID', '', 'The VAPID keys cannot be read.')
     const body = attempt(() => encrypt(plaintext, p256dh, auth))
     if (!body) return tokenDead('TOKEN_INVALID', '')
@@ -51,6 +51,10 @@ export const webpush: Gateway<WebPushCredential> = {
 
   read: (_push, status, headers, body) => readPushService(status, headers, jsonOf(body), body)
 }
+
+/** A simulated browser names no address: the simulator is somewhere else in each process, and its credential knows where. */
+const placeOf = (endpoint: URL, { simulated, origin }: WebPushCredential) =>
+  simulated && origin ? origin : endpoint.origin
 
 /** Keys that are none make node:crypto throw. */
 function attempt<T>(make: () => T): T | undefined {

@@ -12,6 +12,7 @@ const tagOrder = [
   'Users',
   'Devices',
   'Events',
+  'Browser client',
   'Messages',
   'Live Activities',
   'Campaigns',
@@ -36,6 +37,8 @@ const tagBySegment: Record<string, string> = {
   metrics: 'Health',
   'openapi.json': 'Documentation',
   docs: 'Documentation',
+  sdk: 'Browser client',
+  'web-push': 'Devices',
   a2a: 'Agents',
   '.well-known': 'Agents'
 }

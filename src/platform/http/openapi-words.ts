@@ -87,6 +87,7 @@ export const tagAbout: Record<string, string> = {
   Users: 'The people of a project and what is known about each.',
   Devices: 'Where a user can be reached.',
   Events: 'What users did.',
+  'Browser client': 'Scripts for web pages and their service workers.',
   Messages: 'Push notifications, sent now.',
   'Live Activities': 'Live Activities, started on phones from afar.',
   Campaigns: 'Messages with an audience, triggered by a call.',

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody } from './body.ts'
+import { crossOrigin, readable } from './cross-origin.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
@@ -51,6 +52,8 @@ export interface Mount<Caller, Access> {
   security: 'key' | 'token' | 'none'
   plainUnauthorized?: boolean
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
+  /** Whether pages of any site may call it. Only where a key is sent by the page itself: nothing is known by cookies. */
+  crossOrigin?(access: Access | undefined): boolean
   /** Left out of OpenAPI: the same routes under another prefix. */
   twin?: boolean
 }
@@ -79,6 +82,7 @@ export function routesOn<Caller, Access>(
   { app, documented, timeLimit, answered }: Pick<Http, 'app' | 'documented' | 'timeLimit' | 'answered'>,
   mounts: Mount<Caller, Access>[]
 ) {
+  const allowPages = crossOrigin(app, answered)
   const add =
     (method: HTTPMethods) =>
     <Query extends TSchema, Body extends TSchema>(
@@ -105,11 +109,15 @@ export function routesOn<Caller, Access>(
           })
         }
         const ended = answered(method, url)
+        const forPages = mount.crossOrigin?.(options.access) === true
+        if (forPages) allowPages(method, url)
         app.route({
           method,
           url,
           config: { wording: { ...wording, plainUnauthorized } },
           onRequest: (request, reply, done) => {
+            // First of all, so that a page can read a refusal too.
+            if (forPages) reply.headers(readable)
             if (!options.unlimited) timeLimit.watch(reply)
             const admitted = (caller: Caller) => {
               request.caller = caller

@@ -1,3 +1,7 @@
+import { countOutcomes, createCampaigns, tellEnded } from './campaigns/campaigns.ts'
+import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
+import { campaignRoutes } from './campaigns/routes.ts'
+import { triggerManagementRoutes } from './campaigns/trigger-routes.ts'
 import { createCheck } from './delivery/credentials/check.ts'
 import { createGateways } from './delivery/credentials/gateways.ts'
 import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
@@ -125,7 +129,10 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       metrics,
       idempotencyHours: config.IDEMPOTENCY_HOURS,
       isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
-      ...(given.onOutcomes && { onOutcomes: given.onOutcomes })
+      onOutcomes: async (tx, projectId, changes) => {
+        await countOutcomes(tellEnded)(tx, projectId, changes)
+        await given.onOutcomes?.(tx, projectId, changes)
+      }
     })
     opened.push(() => delivery.close(config.SHUTDOWN_SECONDS * 1000))
     opened.push(() => sender.close(config.SHUTDOWN_SECONDS * 1000))
@@ -138,8 +145,20 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       }
     })
     const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
+    // Known when the node has joined the others.
+    let workers = () => 1
+    const campaigns = createCampaigns({
+      pool,
+      listener,
+      metrics,
+      delivery,
+      idempotencyHours: config.IDEMPOTENCY_HOURS,
+      workers: () => workers(),
+      onEnded: tellEnded
+    })
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
     const erasure = eraseProjectJob(pool, [
+      campaigns.eraseWindow,
       delivery.eraseWindow,
       events.eraseWindow,
       devices.eraseWindow,
@@ -169,6 +188,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       return { bootstrapped, nodes: await joinNodes(pool, role, log) }
     })
     opened.push(nodes.leave)
+    workers = nodes.working
 
     const worker = createWorker({
       pool,
@@ -176,9 +196,13 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       log,
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
-      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool), ...delivery.jobs].map(
-        tracing.job
-      )
+      jobs: [
+        erasure,
+        sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
+        keepEventsJob(pool),
+        ...delivery.jobs,
+        ...campaigns.jobs
+      ].map(tracing.job)
     })
     if (role !== 'api') {
       worker.start()
@@ -226,6 +250,10 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       gatewayRoutes(manage, gateways)
       deliveryManagementRoutes(manage, pool)
       simulatorRoutes(manage, { simulators, devices })
+      campaignRoutes(api, campaigns)
+      campaignManagementRoutes(manage, { campaigns, pool })
+      triggerManagementRoutes(manage, campaigns)
+      opened.push(campaigns.streams.close)
     }
 
     const port = await http.listen(config.HOST, config.PORT)

@@ -29,7 +29,7 @@ describe('the schema', () => {
     const rows = await service.sql(
       `select c.relname as name, t.typname as type, a.attnotnull as required from pg_class c
          left join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id' left join pg_type t on t.oid = a.atttypid
-        where c.relname = any($1)`,
+        where c.relname = any($1) and c.relnamespace = 'public'::regnamespace`,
       [tenant]
     )
     assert.deepEqual(
@@ -169,7 +169,8 @@ describe('the statements', () => {
       'sealed.change_settings_value',
       'sealed.list_gateway_credentials_secret',
       'sealed.list_provider_tokens_token',
-      'sealed.list_settings_value'
+      'sealed.list_settings_value',
+      'triggers.overdue'
     ])
   })
 

@@ -38,7 +38,18 @@ export const errorCatalogue = {
   invalid_properties: [400, 'A property name or value is not allowed.'],
   properties_too_large: [400, 'The user would have more than 1,000 properties or more than 64 KiB of them.'],
   invalid_credential: [400, 'A credential of a push gateway is not one; the details name what is wrong with it.'],
+  invalid_campaign: [400, 'A field of a campaign has a wrong type or value; the details name each.'],
+  invalid_segment: [400, 'The segment breaks a rule of the segment language; the details name the place.'],
+  invalid_template: [400, 'A template cannot be parsed; the details name the line and the column.'],
   invalid_parameter: [400, 'A field or parameter has a wrong type or value; the details name it.'],
+  invalid_campaign_id: [400, 'The id of a campaign is missing or breaks a rule for ids.'],
+  invalid_trigger: [
+    400,
+    'The audience or the properties of a trigger have a wrong type or value; the details name it.'
+  ],
+  campaign_not_found: [400, 'A trigger names a campaign that this project does not have.'],
+  campaign_not_active: [400, 'Only an active campaign can be triggered; this one is a draft, paused or archived.'],
+  campaign_not_api_triggered: [400, 'Only a campaign of the type api_triggered can be triggered by a call.'],
   internal_error: [500, 'A fault of the service. It is logged under the X-Request-ID of the answer.'],
   unavailable: [503, 'The database is away or busy; the header Retry-After says when to try again.']
 } as const satisfies Record<string, readonly [status: number, meaning: string]>

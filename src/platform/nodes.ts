@@ -64,6 +64,8 @@ export async function joinNodes(pool: Pool, role: NodeRole, log: Log) {
     list: () => others,
     /** Nodes that answer requests, this one among them. */
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
+    /** Nodes that run jobs. */
+    working: () => Math.max(1, others.filter((node) => node.role !== 'api').length),
     sweep: () => pool.run(forget),
     async leave(): Promise<void> {
       left = true

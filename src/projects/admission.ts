@@ -7,8 +7,8 @@ import { hashTextOf, type Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
-/** Which keys open a route: `secret` keys only, or those in `client` apps too. */
-export type ApiAccess = 'secret' | 'client'
+/** Which keys open a route: `secret` keys only, or those in `client` apps too. A `trigger` has a limit of its own besides. */
+export type ApiAccess = 'secret' | 'client' | 'trigger'
 
 export interface ManageCaller {
   token: KnownToken
@@ -37,10 +37,11 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     const text = header(request, 'x-service-api-key')
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
     const admit = (key: KnownKey | undefined): ApiCaller => {
-      const refused = !key || key.caller.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')
+      const refused = !key || key.caller.project.id !== projectId || (access !== 'client' && key.kind !== 'secret')
       if (refused) throw invalidKey()
       const kind = key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second'
       spend(reply, limits, key.caller.project, kind)
+      if (access === 'trigger') spendTrigger(reply, limits, key.caller.project)
       return key.caller
     }
     const key = credentials.key(hashOnce(request.raw.socket, text))
@@ -80,13 +81,14 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       return { token, actor: `token ${token.id}`, project }
     },
     /** The same routes as /api/v1, for the console and the CLI: a viewer reads, an editor writes. */
-    async byTokenForApi(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller> {
+    async byTokenForApi(request: FastifyRequest, reply: FastifyReply, access?: ApiAccess): Promise<ApiCaller> {
       const token = await knownToken(request)
       const project = await projectOf(request, token)
       if (project) spend(reply, limits, project, 'requests_per_second')
       else spendOfToken(reply, token)
       checkRole(token, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
       if (!project) throw noProject()
+      if (access === 'trigger') spendTrigger(reply, limits, project)
       return { project, actor: `token ${token.id}` }
     }
   }
@@ -128,6 +130,12 @@ function spend(
   kind: 'requests_per_second' | 'client_requests_per_second'
 ): void {
   show(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
+}
+
+/** The plan's limit (contract 8). Its headers are shown only where it is the one that refuses. */
+function spendTrigger(reply: FastifyReply, limits: RateLimits, project: Project): void {
+  const allowance = limits.take(`triggers_per_second:${project.id}`, project.limits.triggers_per_second)
+  if (!allowance.allowed) show(reply, allowance)
 }
 
 function show(reply: FastifyReply, allowance: Allowance): void {

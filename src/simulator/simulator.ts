@@ -15,4 +15,4 @@ export { createSimulators, type SimulatedGateways, type Simulators } from './fle
 export type { DevicesOf, InboxItem } from './inbox.ts'
 export type { GatewayName, Ledger, LedgerItem } from './ledger.ts'
 export { type Address, overview, type Simulator, type SimulatorOptions, startSimulator } from './start.ts'
-export { simulatedHost, type Subscription } from './webpush-crypto.ts'
+export { type Subscription, simulatedHost } from './webpush-crypto.ts'

@@ -161,6 +161,16 @@ describe('what is documented is what is answered', () => {
     const ofPhone = '/api/v1/devices/phone'
     const entry = async (path: string, name: string) =>
       (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
+    const campaign = {
+      campaign_id: 'news',
+      name: 'News',
+      status: 'active',
+      default_audience: { broadcast: true },
+      message: { title: 'Hello' },
+      frequency_cap: { count: 1, within: '1d' },
+      quiet_hours: { from: '22:00', to: '22:01' }
+    }
+    const newestTrigger = async () => (await call('GET', '/api/v1/triggers?limit=1')).json.items[0].trigger_id
     return {
       createUser: () => call('POST', '/api/v1/users', { json: user }),
       updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
@@ -212,6 +222,22 @@ describe('what is documented is what is answered', () => {
       },
       listProjectMessages: () => manage('GET', `${own}/messages`),
       deleteDeviceUserProjectUserId: () => call('DELETE', `${ofPhone}/user/project-user-id`),
+      createProjectCampaign: () => manage('POST', `${own}/campaigns`, campaign),
+      replaceProjectCampaign: () => manage('PUT', `${own}/campaigns/news`, { ...campaign, name: 'Old news' }),
+      listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
+      getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
+      listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
+      testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
+      previewCampaign: () => call('POST', '/api/v1/campaigns/news:preview'),
+      triggerCampaign: () => call('POST', '/api/v1/campaigns/news:trigger'),
+      listTriggers: () => call('GET', '/api/v1/triggers'),
+      listProjectTriggers: () => manage('GET', `${own}/triggers`),
+      getTrigger: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}`),
+      getTriggerExplain: async () =>
+        call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
+      cancelTrigger: async () => call('POST', `/api/v1/triggers/${await newestTrigger()}:cancel`),
+      getProjectTriggerStream: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),
+      deleteProjectCampaign: () => manage('DELETE', `${own}/campaigns/news`),
       deleteUser: () => call('DELETE', '/api/v1/users/ana'),
       createProject: () => manage('POST', '/projects', { name: 'Shop' }),
       listProjects: () => manage('GET', '/projects?limit=1'),
@@ -251,9 +277,18 @@ describe('what is documented is what is answered', () => {
     const table = await calls()
     for (const { operation } of operations)
       if (
-        ['Users', 'Devices', 'Events', 'Messages', 'Live Activities', 'Projects', 'Gateways', 'Simulator'].includes(
-          operation.tags[0]
-        )
+        [
+          'Users',
+          'Devices',
+          'Events',
+          'Messages',
+          'Live Activities',
+          'Projects',
+          'Gateways',
+          'Simulator',
+          'Campaigns',
+          'Triggers'
+        ].includes(operation.tags[0])
       )
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {

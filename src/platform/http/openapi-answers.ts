@@ -119,7 +119,7 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   const found: Record<string, Answer | Ref> = {}
   const add = (shared: Shared, status: number) => (found[status] ??= { $ref: `#/components/responses/${shared}` })
 
-  if (wording.invalid !== undefined) found[400] = fixedText(wording.invalid)
+  if (wording.invalid !== undefined) found[400] = fixedText(wording.invalid, Object.values(wording.texts ?? {}))
   else if (reads || judged || route.query) add('InvalidRequest', 400)
   if (security !== 'none') {
     add(route.plainUnauthorized ? 'KeyRefused' : 'TokenRefused', 401)
@@ -140,8 +140,11 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   return found
 }
 
-const fixedText = (text: string): Answer => ({
-  description: 'The request is not valid. The text is always this one; two headers say what was wrong.',
+const fixedText = (text: string, others: string[]): Answer => ({
+  description: `The request is not valid. The text is always ${others.length > 0 ? 'one of these' : 'this one'}; two headers say what was wrong.`,
   headers: explained,
-  content: plain({ type: 'string', const: text }, text)
+  content: plain(
+    others.length > 0 ? { type: 'string', enum: [...new Set([text, ...others])] } : { type: 'string', const: text },
+    text
+  )
 })

@@ -79,6 +79,7 @@ describe('the house', () => {
       [...used].filter((name) => !(name in manifest.dependencies) && !(name in manifest.optionalDependencies)),
       []
     )
+    assert.ok(used.has('fastify') && used.has('pg'))
     const versions = Object.values({
       ...manifest.dependencies,
       ...manifest.devDependencies,

@@ -91,7 +91,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       projectOf: credentials.project,
       simulated: async () => null
     })
-    const providerTokens = createProviderTokens({ pool, key })
+    const providerTokens = createProviderTokens({ pool, key, log })
     const gateways = createGateways({
       pool,
       key,

@@ -114,7 +114,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       projectOf: credentials.project,
       simulated: simulators.of
     })
-    const providerTokens = createProviderTokens({ pool, key })
+    const providerTokens = createProviderTokens({ pool, key, log })
     const gateways = createGateways({
       pool,
       key,

@@ -194,6 +194,7 @@ test('killed between the commit and the new file, the next start or the next cha
     assert.equal(await keyText(), before)
     const next = await keyText('master.key.new')
     assert.ok(await opens(next))
+    assert.match((await run(['doctor'], { env })).stdout, /^warn +Master key +It was being changed/m)
     if (finish === 'start') {
       assert.equal((await serving({}, () => check(env))).code, 0)
       assert.equal(await keyText(), next)

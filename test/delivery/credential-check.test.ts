@@ -53,6 +53,8 @@ describe('a check', () => {
     const { ca: _, ...untrusted } = apnsCredential(standIns(sim))
     const said = await createCheck({ of: async () => 'x' })(untrusted)
     assert.match(said.message, /cannot be reached: .*certificate/)
+    const nowhere = await apns({ origin: 'https://nowhere.invalid' })
+    assert.match(nowhere.message, /^nowhere\.invalid cannot be reached: getaddrinfo/)
     sim.faults.set('all', { down: true })
     assert.equal((await apns()).ok, false)
     assert.equal((await fcm()).ok, false)

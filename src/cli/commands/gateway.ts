@@ -7,7 +7,7 @@ import { readSmallFile, textOrFile } from '../gateway-files.ts'
 import { showList } from '../listing.ts'
 import { type Cell, record, time } from '../output.ts'
 import { type Common, choice, connect, examples, reaching, type Session, tell } from '../session.ts'
-import { print, remark, type Shell } from '../shell.ts'
+import { remark, type Shell } from '../shell.ts'
 
 interface Credential {
   id: string
@@ -152,9 +152,7 @@ async function save(session: Session, gateway: string, body: Record<string, unkn
   const project = projectOf(session.connection)
   const answer = await session.client.json<Gateway>('PUT', `${pathIn(project)}/${gateway}`, { body })
   tell(session, answer, answer.credentials.map(shown).join('\n\n'))
-  if (session.json) return
-  print(session.shell, '')
-  remark(session.shell, `Saved. Try it: tidings gateway check ${gateway} -p ${project}`)
+  if (!session.json) remark(session.shell, `\nSaved. Try it: tidings gateway check ${gateway} -p ${project}`)
 }
 
 const whatFor = (one: Credential): string => one.topic ?? one.firebase_project ?? one.subject ?? ''

@@ -100,7 +100,8 @@ function ask(
   stream.on('data', (chunk: string) => {
     if (text.length < longestAnswer) text += chunk
   })
-  stream.on('error', (error) => fail(error.message))
+  // A stream that never began tells only that, and its cause the rest.
+  stream.on('error', (error) => fail(error.cause instanceof Error ? error.cause.message : error.message))
   stream.on('end', () => (status > 0 ? resolve({ status, text }) : fail('it closed without an answer')))
   stream.end(body)
   return promise.finally(() => {

@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../platform/db/db.ts'
+import type { Log } from '../../platform/log.ts'
 import { open, seal } from '../../platform/secrets.ts'
 import { type ApnsCredential, type FcmCredential, ProviderTokenFailed, type ProviderTokens } from '../credential.ts'
 import { signJwt } from './jwt.ts'
@@ -34,6 +35,7 @@ const keptMs = 24 * 60 * minuteMs
 export interface ProviderTokenOptions {
   pool: Pool
   key: Buffer
+  log?: Log
   clock?: () => number
   /** How an FCM credential is exchanged; for tests. */
   exchange?: (credential: FcmCredential, nowMs: number) => Promise<AccessToken>
@@ -46,6 +48,7 @@ export interface ProviderTokenOptions {
 export function createProviderTokens({
   pool,
   key,
+  log,
   clock = Date.now,
   exchange = requestAccessToken
 }: ProviderTokenOptions): ProviderTokens {
@@ -144,6 +147,8 @@ export function createProviderTokens({
         return held
       })
       .catch((error: Error) => {
+        const { gateway, projectId } = credential
+        log?.warn({ gateway, project: projectId, error: error.message }, 'no provider token could be had')
         remember(failures, name, { error, untilMs: clock() + pauseOf(error) })
         throw error
       })

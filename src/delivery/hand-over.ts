@@ -5,7 +5,7 @@ import { isSettled, type MessageRow } from './message.ts'
 import type { Outcome, Push, Sender } from './push.ts'
 import type { FailureCode } from './reasons.ts'
 import type { Recorder, Recording } from './recorder.ts'
-import { nextStep } from './retry-policy.ts'
+import { crashesForgiven, nextStep } from './retry-policy.ts'
 import { findMessages, holdMessages, keyOf } from './store.ts'
 import { locate } from './targets.ts'
 
@@ -192,7 +192,9 @@ export function createHandOver({
     const unlocated = rows.filter(({ target }) => !target)
     if (unlocated.length === 0) return rows
     for (const [row, found] of await locate(pool, run.projectId, unlocated)) {
-      if (typeof found === 'string') run.ends.push(guarded(run, fail(run.projectId, row, found)))
+      if ((row.retries.crashed ?? 0) > crashesForgiven)
+        run.ends.push(guarded(run, fail(run.projectId, row, 'CONNECTION_LOST')))
+      else if (typeof found === 'string') run.ends.push(guarded(run, fail(run.projectId, row, found)))
       else row.target = found
     }
     return rows.filter(({ target }) => target)

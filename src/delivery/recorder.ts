@@ -38,13 +38,18 @@ export function createRecorder({
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
 }) {
   let waiting = 0
+  const ended = metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', [
+    'state',
+    'reason'
+  ])
   const writes = createCoalescer<Recording, void>(async (projectId, batch) => {
     metrics.coalesced('outcomes', batch.length)
-    await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
+    const changes = await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
+    for (const { to: state, reason } of changes) ended({ state, reason: reason ?? '' })
     return []
   })
 
-  async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<void> {
+  async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
     const settlements = batch.map(({ settlement }) => settlement)
     const done = await settleMessages(tx, projectId, settlements, new Date())
     const changes = changesOf(done, settlements)
@@ -55,6 +60,14 @@ export function createRecorder({
     if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
     const planned = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
     if (planned.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...planned)))
+    return changes
+  }
+
+  /** A fault in what is told must not make a push that was accepted go out again. */
+  async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<boolean> {
+    log.error({ error, projectId }, 'an outcome could not be told')
+    const done = await settleMessages(pool, projectId, [settlement], new Date()).catch(() => [])
+    return done.length > 0
   }
 
   return {
@@ -67,8 +80,9 @@ export function createRecorder({
             await writes.write(projectId, keyOf(recording.settlement), recording)
             return true
           } catch (error) {
+            if (!isPassing(error)) return await recordAlone(projectId, recording, error)
             const waitMs = waitsMs[tries]
-            if (waitMs === undefined || !isPassing(error)) {
+            if (waitMs === undefined) {
               log.error({ error, projectId }, 'an outcome was not recorded')
               return false
             }

@@ -2,7 +2,7 @@ import type { Outcome } from './push.ts'
 import type { FailureCode } from './reasons.ts'
 
 /** How often a push was tried again, by cause. */
-export type Retries = Partial<Record<'gateway' | 'device' | 'lost', number>>
+export type Retries = Partial<Record<'gateway' | 'device' | 'lost' | 'crashed', number>>
 
 /** What becomes of a push after an attempt. */
 export type Next =
@@ -28,6 +28,8 @@ const projectWaitMs = 60_000
 /** An answer that was lost: the same push again under the same collapse id, so that a phone shows it once. */
 const lostRepeats = 2
 const lostWaitMs = 1_000
+/** A push whose process died each time may be what kills it. */
+export const crashesForgiven = 5
 /** What costs no attempt must not become a busy loop. */
 const leastWaitMs = 200
 

@@ -46,9 +46,14 @@ const hold = statement(
       and messages.due_at is not null
    returning messages.trigger_id, messages.device_id`
 )
+// One that is still called handed was in hands that are gone.
 const takeDue = statement(
   'messages.take_due',
-  `update messages set state = 'handed', due_at = $3, handed_at = coalesce(handed_at, $2)
+  `update messages
+      set state = 'handed', due_at = $3, handed_at = coalesce(handed_at, $2),
+          retries = case when state = 'handed'
+                         then retries || jsonb_build_object('crashed', coalesce((retries ->> 'crashed')::int, 0) + 1)
+                         else retries end
     where project_id = $1 and due_at is not null and (trigger_id, device_id) in (
       select trigger_id, device_id from messages
        where project_id = $1 and due_at <= $2 order by due_at limit $4 for update skip locked)

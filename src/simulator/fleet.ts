@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts'
 import { open, seal } from '../platform/secrets.ts'
 import { type Credentials, createCredentials } from './credentials.ts'
 import { changeFaults, showFaults } from './fault-settings.ts'
-import { createFaults, noFaults } from './faults.ts'
+import { createFaults, type Faults, noFaults } from './faults.ts'
 import { createInbox, type DevicesOf } from './inbox.ts'
 import type { Simulator } from './start.ts'
 import * as store from './store.ts'
@@ -105,7 +105,7 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
     // Loaded when a project needs it: the start of the service does not wait for certificates.
     const { startSimulator } = await import('./start.ts')
     const simulator = await startSimulator({ credentials, ledgerSize: 1 })
-    changeFaults(simulator.faults, faults)
+    applyStored(simulator.faults, faults)
     entry.faults = JSON.stringify(faults)
     const writer = inbox.writer(projectId)
     simulator.ledger.subscribe((item) => {
@@ -153,19 +153,19 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
       const faults = (await store.findSimulator(pool, projectId))?.faults
       if (!faults || JSON.stringify(faults) === entry.faults) return
       entry.faults = JSON.stringify(faults)
-      changeFaults(running.simulator.faults, faults)
+      applyStored(running.simulator.faults, faults)
     } catch (error) {
       log.debug({ error: (error as Error).message }, 'the faults of a simulator were not read')
     }
   }
 
   /** Reads, changes and stores them as one, and tells all nodes. */
-  async function editFaults(projectId: ProjectId, edit: (faults: ReturnType<typeof createFaults>) => void) {
+  async function editFaults(projectId: ProjectId, edit: (faults: Faults) => void) {
     await rowOf(projectId)
     const shown = await pool.transaction(async (tx) => {
       const stored = await store.lockFaults(tx, projectId)
       const faults = createFaults()
-      changeFaults(faults, stored?.faults ?? {})
+      applyStored(faults, stored?.faults)
       edit(faults)
       await store.storeFaults(tx, projectId, showFaults(faults))
       await tx.run(notify, [channel, projectId])
@@ -194,7 +194,7 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
       (await rowOf(projectId)).credentials.vapid.publicKey,
     async faults(projectId: ProjectId) {
       const faults = createFaults()
-      changeFaults(faults, (await store.findSimulator(pool, projectId))?.faults ?? {})
+      applyStored(faults, (await store.findSimulator(pool, projectId))?.faults)
       return showFaults(faults)
     },
     /** What is named changes, the rest stays. */
@@ -210,6 +210,15 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
       streams.abort()
       await Promise.all([...entries.keys()].map(drop))
     }
+  }
+}
+
+/** A newer node may have stored faults that this one does not know: better none than no simulator. */
+function applyStored(faults: Faults, stored: object = {}): void {
+  try {
+    changeFaults(faults, stored)
+  } catch {
+    faults.set('all', noFaults)
   }
 }
 

@@ -109,6 +109,35 @@ describe('the browser client on a page of another origin', () => {
     }, 30_000)
   })
 
+  it('sends events that are too large to be sent after the page is left', async (t) => {
+    const { page, project } = await openShop(t)
+    await page.evaluate(`for (const name of ['a', 'b', 'c']) tidings.track(name, { text: 'x'.repeat(50_000) })`)
+    await eventually(async () => assert.equal((await events(project)).length, 3), 30_000)
+  })
+
+  it('goes on where storage is full', async (t) => {
+    const { page, project } = await openShop(t)
+    await page.evaluate(`try { for (let at = 0; ; at += 1) localStorage.setItem('fill' + at, 'x'.repeat(100_000)) } catch {}
+      try { for (let at = 0; ; at += 1) localStorage.setItem('more' + at, 'x') } catch {}`)
+    await page.evaluate(`tidings.track('one'); tidings.track('two')`)
+    await eventually(async () => {
+      const names = (await events(project)).map(({ name }: { name: string }) => name).sort()
+      assert.deepEqual(names, ['one', 'two'])
+    })
+  })
+
+  it('registers again where the service has forgotten the device', async (t) => {
+    const { page, project } = await openShop(t)
+    await page.evaluate(`tidings.linkUser('ana')`)
+    assert.equal((await project.call('DELETE', '/api/v1/users/ana')).status, 200)
+    assert.deepEqual(await devices(project), [])
+    await page.evaluate(`tidings.linkUser('bo')`)
+    assert.equal((await devices(project))[0].project_user_id, 'bo')
+    assert.equal((await project.call('DELETE', '/api/v1/users/bo')).status, 200)
+    await page.evaluate(`tidings.track('still here')`)
+    await eventually(async () => assert.equal((await events(project)).length, 1), 30_000)
+  })
+
   it('keeps a bounded number of events', async (t) => {
     const { page, project, context } = await openShop(t)
     await context.route(`${service.url}/api/**`, (route) => route.abort())
@@ -237,6 +266,34 @@ describe('Web Push in a real browser', () => {
         )
       )
     })
+  })
+
+  it('what the browser has renewed is told when the page is opened again', async (t) => {
+    const { page, project, token } = await subscribed(t)
+    const path = `/projects/${project.id}/simulator/devices`
+    await service.manage('POST', path, { json: { platform: 'WEB', device_id: 'other' } })
+    const [{ token: renewed }] = await service.sql(
+      `select token from push_tokens where project_id = $1 and device_id = 'other'`,
+      [project.id]
+    )
+    const { public_key } = (await project.call('GET', '/api/v1/web-push/public-key')).json
+    await page.reload()
+    await load(page, project)
+    const withKey = (key: string) => `PushManager.prototype.getSubscription = async () => ({
+      toJSON: () => (${renewed}),
+      options: { applicationServerKey: Uint8Array.from(atob('${Buffer.from(key, 'base64url').toString('base64')}'), (c) => c.charCodeAt(0)).buffer }
+    })`
+    const own = async () => {
+      const id = await page.evaluate('tidings.deviceId')
+      const sql = 'select token from push_tokens where project_id = $1 and device_id = $2'
+      return (await service.sql(sql, [project.id, id]))[0]?.token
+    }
+    await page.evaluate(withKey(Buffer.alloc(65, 4).toString('base64url')))
+    await page.evaluate('tidings.setDevice()')
+    assert.equal(await own(), token, 'a subscription with the key of somebody else is left alone')
+    await page.evaluate(withKey(public_key))
+    await page.evaluate('tidings.setDevice()')
+    assert.equal(await own(), renewed)
   })
 
   it('where the person says no, the browser counts as not reachable', async (t) => {

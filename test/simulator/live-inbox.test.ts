@@ -69,6 +69,18 @@ describe('the inbox as a stream', () => {
     assert.deepEqual(stream.items(), [])
   })
 
+  it('reaches a node that hears no notification', async (t) => {
+    const { id } = await simulated()
+    const gateways = await of(anotherNode(t, service), id)
+    const gone = new AbortController()
+    const followed = anotherNode(t, service, { deaf: true }).inbox.follow(id as never, null, null, gone.signal)
+    await followed.next()
+    await pushApns(t, gateways, hexToken, 'quiet')
+    assert.equal((await followed.next()).value?.item.title, 'quiet')
+    gone.abort()
+    await followed.return(undefined)
+  })
+
   it('costs nothing more once its reader is gone', async (t) => {
     const { id } = await simulated()
     const node = anotherNode(t, service)

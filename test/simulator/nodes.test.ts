@@ -232,6 +232,13 @@ describe('faults', () => {
     await eventually(async () => assert.equal((await pushApns(t, gateways, hexToken, 'x')).status, 200))
   })
 
+  it('reach a node that hears no notification', async (t) => {
+    const { id } = await simulated()
+    const gateways = await of(anotherNode(t, service, { deaf: true }), id)
+    await put(id, { apns: { error_rate: 1, error_status: 500 } })
+    await eventually(async () => assert.equal((await pushApns(t, gateways, hexToken, 'x')).status, 500))
+  })
+
   it('that are not understood are named, and change nothing', async () => {
     const { id } = await simulated()
     const reply = await put(id, { apns: { down: 'yes', constructor: 1 }, fcm: [], smtp: {}, all: { down: true } })

@@ -16,13 +16,14 @@ import { post } from './post.ts'
 export function anotherNode(
   t: TestContext,
   service: TestService,
-  options: { most?: number; devicesOf?: DevicesOf } = {}
+  { deaf = false, ...options }: { most?: number; devicesOf?: DevicesOf; deaf?: boolean } = {}
 ) {
   const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 4)
   const listener = createListener(pool, silentLog)
   const simulators = createSimulators({
     pool,
-    listener,
+    // A node that hears no notification must come to the same a little later.
+    listener: deaf ? { on() {}, close: async () => {} } : listener,
     log: silentLog,
     key: service.config.MASTER_KEY!,
     devicesOf: async () => new Map(),

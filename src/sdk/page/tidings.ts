@@ -59,6 +59,7 @@ const batchSize = 100
 const attempts = 3
 const answerMs = 30_000
 const longestPauseMs = 60_000
+const mostAfterPage = 8_000
 
 export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions) {
   const base = new URL(baseUrl, location.href).href.replace(/\/+$/, '')
@@ -70,17 +71,18 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   let pauseMs = 1_000
   addEventListener('online', () => void flush())
 
-  async function once(method: string, path: string, body?: unknown): Promise<Response> {
+  function once(method: string, path: string, body?: unknown): Promise<Response> {
+    const text = body === undefined ? null : JSON.stringify(body)
     return fetch(`${base}/api/v1${path}`, {
       method,
       headers: {
         'X-Service-Project-ID': projectId,
         'X-Service-API-Key': publicKey,
-        ...(body !== undefined && { 'Content-Type': 'application/json' })
+        ...(text !== null && { 'Content-Type': 'application/json' })
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      // An answer is worth having also when the page is left meanwhile.
-      keepalive: true,
+      body: text,
+      // It goes on when the page is left meanwhile. Browsers refuse that to large ones.
+      keepalive: (text?.length ?? 0) <= mostAfterPage,
       credentials: 'omit',
       signal: AbortSignal.timeout(answerMs)
     })
@@ -100,25 +102,30 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     }
   }
 
-  async function putDevice(more: object): Promise<void> {
-    const device = {
-      ...factsOfBrowser(),
-      ...more,
-      id: deviceId,
-      platform: 'WEB',
-      sdk_type: 'web',
-      sdk_version: version
-    }
+  async function putDevice(facts: object): Promise<void> {
+    const known = { ...factsOfBrowser(), ...(await ownSubscription(storage.get('vapid_key'))), ...facts }
+    const device = { ...known, id: deviceId, platform: 'WEB', sdk_type: 'web', sdk_version: version }
     await call('POST', '/devices', { devices: [device] })
   }
 
-  /** Once for each page that is loaded: from then on the service knows the device. */
-  function register(): Promise<void> {
-    registered ??= putDevice({}).catch((error: unknown) => {
-      registered = undefined
-      throw error
+  /** From then on the service knows the device, for as long as the page is open; what fails is tried with the next call. */
+  function register(facts: object = {}): Promise<void> {
+    const attempt = putDevice(facts)
+    registered = attempt
+    attempt.catch(() => {
+      if (registered === attempt) registered = undefined
     })
-    return registered
+    return attempt
+  }
+
+  /** A call on the device. Where the service has forgotten it, as when its user was deleted, it is registered again. */
+  async function onDevice(method: string, path: string, body?: unknown): Promise<void> {
+    await (registered ?? register())
+    await call(method, one + path, body).catch(async (error: unknown) => {
+      if (!(error instanceof TidingsError) || error.code !== 'device_not_found') throw error
+      await register()
+      await call(method, one + path, body)
+    })
   }
 
   const readQueue = (): QueuedEvent[] => storage.read('events') ?? []
@@ -138,7 +145,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
 
   async function sendQueue(): Promise<void> {
     for (let batch = readQueue().slice(0, batchSize); batch.length > 0; batch = readQueue().slice(0, batchSize)) {
-      await register()
+      await (registered ?? register())
       await sendEvents(batch).catch(async (error: unknown) => {
         if (!(error instanceof TidingsError)) throw error
         if (error.code === 'device_not_found') registered = undefined
@@ -169,19 +176,13 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     flush,
 
     /** Tells the service about this browser. Without it, the first other call does so with what can be found out. */
-    async setDevice(facts: DeviceFacts = {}): Promise<void> {
-      registered = putDevice(facts)
-      await registered.catch((error: unknown) => {
-        registered = undefined
-        throw error
-      })
-    },
+    setDevice: (facts: DeviceFacts = {}): Promise<void> => register(facts),
 
     /** Asks for permission and subscribes. Call it from a click. Answers false where the person says no. */
     async registerWebPush({ serviceWorker, vapidPublicKey }: WebPushOptions): Promise<boolean> {
       const granted = (await Notification.requestPermission()) === 'granted'
       if (!granted) {
-        await putDevice({ is_push_permission_granted: false })
+        await register({ is_push_permission_granted: false })
         return false
       }
       const key = vapidPublicKey ?? String((await call('GET', '/web-push/public-key')).public_key)
@@ -190,30 +191,20 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
       const { pushManager } = await activeOne(found)
       const subscription = await subscribe(pushManager, key)
       await keepForWorker({ base, projectId, publicKey, deviceId })
-      registered = putDevice({
-        is_push_permission_granted: true,
-        push_token: subscription.toJSON(),
-        push_token_type: 'WEBPUSH'
-      })
-      await registered
+      storage.set('vapid_key', key)
+      await register(tokenOf(subscription))
       return true
     },
 
     /** Logs a user in on this device. What was done before counts as done by this user. */
-    async linkUser(projectUserId: string): Promise<void> {
-      await register()
-      await call('POST', `${one}/user/project-user-id`, { project_user_id: projectUserId })
-    },
+    linkUser: (projectUserId: string): Promise<void> =>
+      onDevice('POST', '/user/project-user-id', { project_user_id: projectUserId }),
 
-    async unlinkUser(): Promise<void> {
-      await register()
-      await call('DELETE', `${one}/user/project-user-id`)
-    },
+    unlinkUser: (): Promise<void> => onDevice('DELETE', '/user/project-user-id'),
 
-    async setProperties(properties: Record<string, PropertyValue>): Promise<void> {
-      await register()
+    setProperties(properties: Record<string, PropertyValue>): Promise<void> {
       const list = Object.entries(properties).map(([name, value]) => ({ name, value }))
-      await call('POST', `${one}/user/properties`, { properties: list })
+      return onDevice('POST', '/user/properties', { properties: list })
     },
 
     /** Records what the user did. It is kept here until the service has it, also over a restart of the browser. */
@@ -253,14 +244,35 @@ function factsOfBrowser(): DeviceFacts {
   }
 }
 
+const tokenOf = (subscription: PushSubscription) => ({
+  is_push_permission_granted: true,
+  push_token: subscription.toJSON(),
+  push_token_type: 'WEBPUSH'
+})
+
+/** Told with every registration, since the browser may have renewed it. One that another program made is none of ours. */
+async function ownSubscription(key: string | null): Promise<object> {
+  if (key === null || !('serviceWorker' in navigator)) return {}
+  const registration = await navigator.serviceWorker.getRegistration().catch(() => undefined)
+  const subscription = await registration?.pushManager?.getSubscription().catch(() => null)
+  return subscription && isMadeWith(subscription, bytesOf(key)) ? tokenOf(subscription) : {}
+}
+
 /** A subscription made with another key cannot be sent to, and gives way. */
 async function subscribe(manager: PushManager, key: string): Promise<PushSubscription> {
-  const bytes = Uint8Array.from(atob(key.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+  const bytes = bytesOf(key)
   const known = await manager.getSubscription()
-  const knownKey = known?.options.applicationServerKey
-  if (known && knownKey && String(new Uint8Array(knownKey)) === String(bytes)) return known
+  if (known && isMadeWith(known, bytes)) return known
   await known?.unsubscribe()
   return manager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes })
+}
+
+const bytesOf = (key: string) =>
+  Uint8Array.from(atob(key.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+
+function isMadeWith({ options }: PushSubscription, key: Uint8Array): boolean {
+  const known = options.applicationServerKey
+  return known !== null && String(new Uint8Array(known)) === String(key)
 }
 
 /** A worker that was registered just now cannot receive before it is active. */
@@ -299,9 +311,9 @@ function openStorage(prefix: string) {
   const memory = new Map<string, string>()
   const get = (name: string): string | null => {
     try {
-      return localStorage.getItem(prefix + name) ?? memory.get(name) ?? null
+      return memory.get(name) ?? localStorage.getItem(prefix + name)
     } catch {
-      return memory.get(name) ?? null
+      return null
     }
   }
   const set = (name: string, text: string): string => {

@@ -74,7 +74,7 @@ function meaningProblems(campaign: Campaign): Detail[] {
   if (message && !message.title && !message.body) tell('message', 'must have a title or a body')
   if (frequency_cap && parseDuration(frequency_cap.within) === undefined) tell('frequency_cap.within', durationRule)
   if (quiet_hours) {
-    if (quiet_hours.from === quiet_hours.to) tell('quiet_hours.to', 'must differ from from')
+    if (quiet_hours.from === quiet_hours.to) tell('quiet_hours.to', 'must not be the same time as the beginning')
     const { timezone } = quiet_hours
     if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
       tell('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')

@@ -25,9 +25,9 @@ export function versionKey(text: unknown): string | undefined {
 /** The same in SQL, null for what is no version. `text` is an expression of ours. */
 export const versionKeySql = (text: string) => `(case when length(${text}) <= 255 and ${text} ~ '${shape}' then
   (select string_agg(lpad(part, ${digits}, '0'), '.' order by place)
-     from unnest(string_to_array(regexp_replace(substring(${text} from '^v?([0-9.]+)'), '(?:[.]0+)+$', ''), '.'))
+     from unnest(string_to_array(regexp_replace(substring(${text}, '^v?([0-9.]+)'), '(?:[.]0+)+$', ''), '.'))
           with ordinality as parts(part, place))
   || coalesce(' ' || (select string_agg(case when part ~ '^[0-9]{1,18}$' then '0' || lpad(part, ${digits}, '0')
                                              else '1' || part end, ' ' order by place)
-                        from unnest(string_to_array(substring(${text} from '^[^-+]*-([^+]*)'), '.'))
+                        from unnest(string_to_array(substring(${text}, '^[^-+]*-([^+]*)'), '.'))
                              with ordinality as parts(part, place)), '!') end)`

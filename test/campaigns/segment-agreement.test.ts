@@ -9,7 +9,7 @@ import { leaves, makeWorld, now, projectId, segments, storeWorld, triggers } fro
 
 const long = process.env.TIDINGS_LONG !== undefined
 /** Conditions tried on each set of people; a set has all kinds of them. */
-const [worlds, tries] = long ? [20, 500] : [2, 150]
+const [worlds, tries] = long ? [20, 500] : [2, 200]
 
 async function selected(pool: Pool, { usesDevice, condition, values }: CompiledSegment): Promise<string[]> {
   const devices = usesDevice ? 'join devices d on d.project_id = $1 and d.user_id = u.id' : ''

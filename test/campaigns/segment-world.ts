@@ -12,6 +12,7 @@ const dayMs = 86_400_000
 /** Few values, so that comparisons often hold; odd ones, so that they are worth it. */
 export const dates = [
   '2026-11-15',
+  '2026-11-15T00:00:30Z',
   '2026-11-15T12:00:00Z',
   '2026-11-15T21:00:00.000+09:00',
   '2026-11-15T12:00:00.000001Z',
@@ -125,8 +126,13 @@ const scalar = fc.oneof(
   fc.constant(null)
 )
 export const names = ['plan', 'age', 'a.b', 'id', 'properties', 'properties.x', '__proto__', 'é', "x') or true --", '0']
+const entry = (value: fc.Arbitrary<unknown>) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.tuple(fc.constantFrom(...names), value) },
+    fc.tuple(fc.constant('since'), fc.constantFrom<unknown>(...dates, ...odd))
+  )
 const properties = (value: fc.Arbitrary<unknown>) =>
-  fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 8 }).map((entries) => Object.fromEntries(entries))
+  fc.array(entry(value), { maxLength: 10 }).map((entries) => Object.fromEntries(entries))
 const nested = fc.oneof({ weight: 8, arbitrary: scalar }, fc.constantFrom<unknown>({ a: 1 }, {}, [], ['a', 5, null]))
 
 const moment = fc.oneof(
@@ -283,7 +289,10 @@ const listOf = (item: fc.Arbitrary<unknown>) =>
 const ofProperties = (owner: string) =>
   conditionsOn(
     fc
-      .tuple(fc.constantFrom(owner, `${owner}properties.`), fc.constantFrom(...names, 'nobody_has_it'))
+      .tuple(
+        fc.constantFrom(owner, `${owner}properties.`),
+        fc.constantFrom(...names, 'since', 'since', 'nobody_has_it')
+      )
       .map(([before, name]) =>
         // The short form of these means something else.
         ['id', 'properties.x'].includes(name) ? `${owner}properties.${name}` : before + name

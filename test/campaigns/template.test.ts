@@ -51,6 +51,7 @@ describe('a template', () => {
     ['{% case device.platform %}{% when "IOS" %}i{% when "ANDROID" %}a{% endcase %}', 'i'],
     ['{% assign x = user.name | append: "!" %}{% capture y %}{{ x }}{{ x }}{% endcapture %}{{ y }}', 'Ana!Ana!'],
     ['{{ "2026-11-15T00:30:00+09:00" | date: "%Y-%m-%d %H:%M" }}', '2026-11-14 15:30'],
+    ['{{ "2026-11-15T00:30:00Z" | date: "%H:%M", "Asia/Seoul" }}', '09:30'],
     ['{% raw %}{{ user.id }}{% endraw %}{% comment %}x{% endcomment %}', '{{ user.id }}']
   ]
   for (const [source, text] of cases) it(`${source} renders to ${text}`, () => assert.equal(render(source), text))

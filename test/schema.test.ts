@@ -150,7 +150,7 @@ describe('the statements', () => {
 
   it('cross projects only for a stated reason', () => {
     const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
-    assert.deepEqual(across.map(({ name }) => name).sort(), ['projects.ids', 'projects.list'])
+    assert.deepEqual(across.map(({ name }) => name).sort(), ['projects.ids', 'projects.list', 'webhooks.waiting'])
   })
 
   it('are all understood by the database', async () => {

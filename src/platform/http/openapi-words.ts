@@ -22,6 +22,7 @@ const glossary: Record<string, Word> = {
   device_id: { about: 'The id of the device.', example: 'ana-phone' },
   trigger_id: { about: 'The id of the trigger.', example: uuid },
   webhook_id: { about: 'The id of the webhook.' },
+  delivery_id: { about: 'The id of the call, which its receiver sees as webhook-id.' },
   message_id: { about: 'The id of the message.', example: uuid },
   platform: { about: 'What kind of device it is.', example: 'IOS' },
   is_push_permission_granted: { about: 'Whether it may be sent push notifications.', example: true },

@@ -27,6 +27,10 @@ const commands: Record<string, Entry> = {
     summary: 'Get, set, delete, list, import and export users',
     load: () => import('./commands/user.ts')
   },
+  webhook: {
+    summary: 'Tell others what became of messages, and see the calls',
+    load: () => import('./commands/webhook.ts')
+  },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
   nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
   simulate: {

@@ -108,7 +108,7 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
   )
 
   manage.post(
-    `${path}/:webhook_id::rotate-secret`,
+    `${path}/:webhook_id([^:]+)::rotate-secret`,
     {
       summary: 'Give a webhook a new secret; the old one signs beside it for a day',
       access: 'admin',
@@ -146,7 +146,7 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
   )
 
   manage.post(
-    '/projects/:project_id/webhook-deliveries/:delivery_id::replay',
+    '/projects/:project_id/webhook-deliveries/:delivery_id([^:]+)::replay',
     {
       summary: 'Make a call again, from its first attempt',
       access: 'editor',

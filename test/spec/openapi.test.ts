@@ -157,6 +157,7 @@ describe('what is documented is what is answered', () => {
     const ofPhone = '/api/v1/devices/phone'
     const entry = async (path: string, name: string) =>
       (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
+    const first = async (path: string) => (await manage('GET', path)).json.items[0].id
     return {
       createUser: () => call('POST', '/api/v1/users', { json: user }),
       updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
@@ -202,6 +203,17 @@ describe('what is documented is what is answered', () => {
       listTokens: () => manage('GET', '/tokens'),
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
+      createProjectWebhook: () =>
+        manage('POST', `${own}/webhooks`, { url: 'https://hook.invalid/', events: ['message.failed'] }),
+      listProjectWebhooks: () => manage('GET', `${own}/webhooks`),
+      getProjectWebhook: async () => manage('GET', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      updateProjectWebhook: async () =>
+        manage('PATCH', `${own}/webhooks/${await first(`${own}/webhooks`)}`, { active: false }),
+      rotateSecretProjectWebhook: async () =>
+        manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:rotate-secret`),
+      deleteProjectWebhook: async () => manage('DELETE', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      rotateProjectWebhookSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
+      listProjectWebhookDeliveries: () => manage('GET', `${own}/webhook-deliveries`),
       deleteProject: () => manage('DELETE', own),
       getHealthz: () => service.ask('GET', '/healthz'),
       getReadyz: () => service.ask('GET', '/readyz'),

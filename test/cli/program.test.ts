@@ -15,6 +15,7 @@ const commands = [
     ['token', name]
   ]),
   ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
+  ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay'].map((name) => ['webhook', name]),
   ['audit', 'list'],
   ['nodes'],
   ['simulate']

@@ -28,13 +28,14 @@ const anId = '0199c0de-0000-7000-8000-000000000001'
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
-    'tidings webhook create https://example.com/tidings --events message.failed,trigger.completed',
+    'tidings webhook create https://example.com/hook --events message.failed',
     'tidings webhook deliveries --state failed'
   ])
 
   const create = command.command('create <url>').description('Create a webhook; its secret is shown this once')
   create.requiredOption('--events <events>', 'What to be told about, separated by commas', names)
   reaching(create, 'project')
+  examples(create, ['tidings webhook create https://example.com/hook --events message.failed'])
   create.action(async (url: string, { events, ...options }: Common & { events: string[] }) => {
     const session = await connect(shell, options)
     const path = pathIn(projectOf(session.connection), 'webhooks')
@@ -51,6 +52,7 @@ export function declare(command: Command, shell: Shell): void {
 
   const list = command.command('list').description('List the webhooks of a project')
   reaching(listing(list), 'project')
+  examples(list, ['tidings webhook list', 'tidings webhook list -p shop --json'])
   list.action(async (options: Common & ListOptions) => {
     const session = await connect(shell, options)
     const project = projectOf(session.connection)
@@ -80,6 +82,7 @@ export function declare(command: Command, shell: Shell): void {
 
   const rotate = command.command('rotate-secret <id>').description('Give a webhook a new secret, shown this once')
   reaching(rotate, 'project')
+  examples(rotate, [`tidings webhook rotate-secret ${anId}`])
   rotate.action(async (id: string, options: Common) => {
     const session = await connect(shell, options)
     const path = `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}:rotate-secret`
@@ -90,6 +93,7 @@ export function declare(command: Command, shell: Shell): void {
 
   const remove = command.command('delete <id>').description('Delete a webhook, with what waits for it')
   reaching(remove, 'project')
+  examples(remove, [`tidings webhook delete ${anId}`])
   remove.action(async (id: string, options: Common) => {
     const session = await connect(shell, options)
     await session.client.send('DELETE', `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}`)
@@ -119,6 +123,7 @@ export function declare(command: Command, shell: Shell): void {
 
   const replay = command.command('replay <id>').description('Make a call again, from its first attempt')
   reaching(replay, 'project')
+  examples(replay, [`tidings webhook replay ${anId}`])
   replay.action(async (id: string, options: Common) => {
     const session = await connect(shell, options)
     const path = `${pathIn(projectOf(session.connection), 'webhook-deliveries')}/${segment(id)}:replay`

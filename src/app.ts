@@ -45,6 +45,8 @@ import { createSimulators } from './simulator/fleet.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { createUsers } from './users/users.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 export interface App {
   baseUrl: string
@@ -66,6 +68,9 @@ export interface AppOptions {
   /** Told of every message that ends, beside those who always are; for tests. */
   onOutcomes?: OnOutcomes
 }
+
+/** Calls to webhooks that one process makes at a time. They cost little but patience. */
+const callsAtOnce = 64
 
 /** Builds the whole service from its settings. Read this to see what knows what. */
 export async function startApp({ config, database, log, role, say, ...given }: AppOptions): Promise<App> {
@@ -160,6 +165,14 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     const erasure = eraseProjectJob(pool, [
       campaigns.eraseWindow,
       delivery.eraseWindow,
+    const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
+    const devices = createDevices({ pool, metrics, moveHistory })
+    const events = createEvents({ pool, devices, metrics })
+    const webhooks = createWebhooks({ pool, metrics, key, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+    opened.push(async () => webhooks.close())
+    // What belongs to others goes first: a cascade over all of it would be one long transaction.
+    const erasure = eraseProjectJob(pool, [
+      webhooks.eraseWindow,
       events.eraseWindow,
       devices.eraseWindow,
       users.eraseWindow
@@ -203,10 +216,23 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         ...delivery.jobs,
         ...campaigns.jobs
       ].map(tracing.job)
+      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool), webhooks.keepJob].map(
+        tracing.job
+      )
+    })
+    // Calls wait for others: they have a worker of their own, so that slow receivers hold up nothing else.
+    const callWorker = createWorker({
+      pool,
+      listener,
+      log,
+      nodeId: nodes.id,
+      concurrency: callsAtOnce,
+      jobs: webhooks.jobs.map(tracing.job)
     })
     if (role !== 'api') {
-      worker.start()
-      opened.push(() => worker.stop(config.SHUTDOWN_SECONDS * 1000))
+      const workers = [worker, callWorker]
+      for (const one of workers) one.start()
+      opened.push(() => Promise.all(workers.map((one) => one.stop(config.SHUTDOWN_SECONDS * 1000))))
     }
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
@@ -254,6 +280,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       campaignManagementRoutes(manage, { campaigns, pool })
       triggerManagementRoutes(manage, campaigns)
       opened.push(campaigns.streams.close)
+      webhookRoutes(manage, webhooks)
     }
 
     const port = await http.listen(config.HOST, config.PORT)
@@ -263,7 +290,11 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)
     )
-    return { baseUrl, port, bootstrapped, idle: worker.idle, close }
+    const idle = async () => {
+      await worker.idle()
+      await callWorker.idle()
+    }
+    return { baseUrl, port, bootstrapped, idle, close }
   } catch (error) {
     await close().catch(() => {})
     throw error

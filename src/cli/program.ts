@@ -33,6 +33,10 @@ const commands: Record<string, Entry> = {
   },
   device: { summary: 'List and show devices, add simulated ones', load: () => import('./commands/device.ts') },
   inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./commands/inbox.ts') },
+  webhook: {
+    summary: 'Tell others what became of messages, and see the calls',
+    load: () => import('./commands/webhook.ts')
+  },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
   nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
   secrets: { summary: 'Change the master key', load: () => import('./commands/secrets.ts') },

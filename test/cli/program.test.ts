@@ -18,6 +18,7 @@ const commands = [
   ...['set', 'list', 'check', 'remove'].map((name) => ['gateway', name]),
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
   ['secrets', 'rotate'],
+  ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay'].map((name) => ['webhook', name]),
   ['audit', 'list'],
   ['nodes'],
   ['simulate']

@@ -171,6 +171,7 @@ describe('what is documented is what is answered', () => {
       quiet_hours: { from: '22:00', to: '22:01' }
     }
     const newestTrigger = async () => (await call('GET', '/api/v1/triggers?limit=1')).json.items[0].trigger_id
+    const first = async (path: string) => (await manage('GET', path)).json.items[0].id
     return {
       createUser: () => call('POST', '/api/v1/users', { json: user }),
       updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
@@ -263,6 +264,17 @@ describe('what is documented is what is answered', () => {
       deleteProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
       listProjectSimulatorInbox: () => manage('GET', `${simulator}/inbox`),
       deleteProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
+      createProjectWebhook: () =>
+        manage('POST', `${own}/webhooks`, { url: 'https://hook.invalid/', events: ['message.failed'] }),
+      listProjectWebhooks: () => manage('GET', `${own}/webhooks`),
+      getProjectWebhook: async () => manage('GET', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      updateProjectWebhook: async () =>
+        manage('PATCH', `${own}/webhooks/${await first(`${own}/webhooks`)}`, { active: false }),
+      rotateSecretProjectWebhook: async () =>
+        manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:rotate-secret`),
+      deleteProjectWebhook: async () => manage('DELETE', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      rotateProjectWebhookSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
+      listProjectWebhookDeliveries: () => manage('GET', `${own}/webhook-deliveries`),
       deleteProject: () => manage('DELETE', own),
       getSdkTidingsJs: () => service.ask('GET', '/sdk/tidings.js'),
       getSdkTidingsSwJs: () => service.ask('GET', '/sdk/tidings-sw.js'),

@@ -40,7 +40,9 @@ const tagBySegment: Record<string, string> = {
   sdk: 'Browser client',
   'web-push': 'Devices',
   a2a: 'Agents',
-  '.well-known': 'Agents'
+  '.well-known': 'Agents',
+  'webhook-secret': 'Webhooks',
+  'webhook-deliveries': 'Webhooks'
 }
 
 /** The resource a path is about: the first below its surface and, in the management, below its project. */

@@ -22,6 +22,7 @@ const glossary: Record<string, Word> = {
   device_id: { about: 'The id of the device.', example: 'ana-phone' },
   trigger_id: { about: 'The id of the trigger.', example: uuid },
   webhook_id: { about: 'The id of the webhook.' },
+  delivery_id: { about: 'The id of the call, which its receiver sees as webhook-id.' },
   message_id: { about: 'The id of the message.', example: uuid },
   gateway: { about: 'Whose gateway it is.', example: 'apns' },
   environment: { about: 'Which of the two environments of Apple.', example: 'production' },

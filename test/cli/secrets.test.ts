@@ -120,7 +120,7 @@ test('a key of the setting MASTER_KEY is changed to that of a file, or to one th
 })
 
 test('nodes that run are named and keep it from happening, unless told', async (t) => {
-  const { serving, keyText, opens, rotate } = await setUp(t)
+  const { file, sql, serving, keyText, opens, rotate } = await setUp(t)
   const before = await keyText()
   await serving({}, async () => {
     const refused = await rotate('--json')
@@ -130,6 +130,16 @@ test('nodes that run are named and keep it from happening, unless told', async (
     assert.match(error, /Stop the nodes first.*\(pid \d+\)/)
     assert.deepEqual([await opens(before), await keyText()], [true, before])
     assert.equal((await rotate('--force')).code, 0)
+    // The node has the old key: what it sealed now would open for nobody.
+    const stored = await sql('select secret from gateway_credentials order by secret')
+    const { base_url, admin_token } = JSON.parse(await readFile(file('credentials.json'), 'utf8'))
+    const { status } = await fetch(`${base_url}/manage/v1/projects/demo/gateways/webpush`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${admin_token}`, 'content-type': 'application/json' },
+      body: '{"subject":"mailto:late@example.com"}'
+    })
+    assert.equal(status, 503)
+    assert.deepEqual(await sql('select secret from gateway_credentials order by secret'), stored)
   })
   assert.ok(await opens(await keyText()))
 })

@@ -1,4 +1,4 @@
-import { countOutcomes, createCampaigns, tellEnded } from './campaigns/campaigns.ts'
+import { countOutcomes, createCampaigns, type OnEnded, tellEnded } from './campaigns/campaigns.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignRoutes } from './campaigns/routes.ts'
 import { triggerManagementRoutes } from './campaigns/trigger-routes.ts'
@@ -112,6 +112,8 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     })
     const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
     opened.push(simulators.close)
+    const webhooks = createWebhooks({ pool, metrics, key, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+    opened.push(async () => webhooks.close())
     const gatewayCredentials = createCredentialSource({
       pool,
       listener,
@@ -127,6 +129,12 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       changed: gatewayCredentials.forget
     })
     const sender = given.sender ?? createSender({ credentials: gatewayCredentials, providerTokens, log, metrics })
+    const onEnded: OnEnded = async (tx, projectId, triggers) => {
+      await tellEnded(tx, projectId, triggers)
+      for (const { id, campaign_id, state, counts } of triggers) {
+        await webhooks.onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
+      }
+    }
     const delivery = createDelivery({
       pool,
       sender,
@@ -135,7 +143,8 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       idempotencyHours: config.IDEMPOTENCY_HOURS,
       isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
       onOutcomes: async (tx, projectId, changes) => {
-        await countOutcomes(tellEnded)(tx, projectId, changes)
+        await countOutcomes(onEnded)(tx, projectId, changes)
+        await webhooks.onOutcomes(tx, projectId, changes)
         await given.onOutcomes?.(tx, projectId, changes)
       }
     })
@@ -159,20 +168,13 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       delivery,
       idempotencyHours: config.IDEMPOTENCY_HOURS,
       workers: () => workers(),
-      onEnded: tellEnded
+      onEnded
     })
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
     const erasure = eraseProjectJob(pool, [
+      webhooks.eraseWindow,
       campaigns.eraseWindow,
       delivery.eraseWindow,
-    const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
-    const devices = createDevices({ pool, metrics, moveHistory })
-    const events = createEvents({ pool, devices, metrics })
-    const webhooks = createWebhooks({ pool, metrics, key, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
-    opened.push(async () => webhooks.close())
-    // What belongs to others goes first: a cascade over all of it would be one long transaction.
-    const erasure = eraseProjectJob(pool, [
-      webhooks.eraseWindow,
       events.eraseWindow,
       devices.eraseWindow,
       users.eraseWindow
@@ -213,12 +215,10 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         erasure,
         sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
         keepEventsJob(pool),
+        webhooks.keepJob,
         ...delivery.jobs,
         ...campaigns.jobs
       ].map(tracing.job)
-      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool), webhooks.keepJob].map(
-        tracing.job
-      )
     })
     // Calls wait for others: they have a worker of their own, so that slow receivers hold up nothing else.
     const callWorker = createWorker({

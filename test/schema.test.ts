@@ -159,6 +159,7 @@ describe('the statements', () => {
 
   it('cross projects only for a stated reason', () => {
     const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
+    assert.deepEqual(across.map(({ name }) => name).sort(), [
       'idempotency.sweep',
       'messages.left_behind',
       'projects.ids',
@@ -166,11 +167,20 @@ describe('the statements', () => {
       'sealed.change_gateway_credentials_secret',
       'sealed.change_provider_tokens_token',
       'sealed.change_settings_value',
+      'sealed.change_simulators_credentials',
+      'sealed.change_webhook_calls_headers',
+      'sealed.change_webhook_secrets_previous',
+      'sealed.change_webhook_secrets_sealed',
       'sealed.list_gateway_credentials_secret',
       'sealed.list_provider_tokens_token',
       'sealed.list_settings_value',
+      'sealed.list_simulators_credentials',
+      'sealed.list_webhook_calls_headers',
+      'sealed.list_webhook_secrets_previous',
+      'sealed.list_webhook_secrets_sealed',
       'triggers.overdue',
       'webhooks.waiting'
+    ])
   })
 
   it('are all understood by the database', async () => {

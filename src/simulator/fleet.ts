@@ -3,6 +3,7 @@ import { type Listener, notify } from '../platform/db/listen.ts'
 import { Refusal, Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { sealedColumn } from '../platform/sealed.ts'
 import { open, seal } from '../platform/secrets.ts'
 import { type Credentials, createCredentials } from './credentials.ts'
 import { changeFaults, showFaults } from './fault-settings.ts'
@@ -65,7 +66,14 @@ const lookMs = 1_000
 const idleMs = 10 * 60_000
 /** A simulator that had nothing to do for a minute need not know its faults within a second: a notification tells it. */
 const quietMs = 60_000
-const context = (projectId: ProjectId) => `simulator ${projectId}`
+const context = (projectId: string) => `simulator ${projectId}`
+
+sealedColumn({
+  table: 'simulators',
+  column: 'credentials',
+  by: ['project_id'],
+  context: ({ project_id }) => context(project_id!)
+})
 
 /** The simulated gateways of all projects in that mode. One is started here when its project first sends. */
 export function createSimulators({ pool, listener, log, key, devicesOf, most = 100 }: SimulatorsOptions) {

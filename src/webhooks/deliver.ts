@@ -3,6 +3,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobDefinition, RetryLater } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
+import { sealedColumn } from '../platform/sealed.ts'
 import { open, seal } from '../platform/secrets.ts'
 import * as store from './call-store.ts'
 import type { Answer, Caller } from './caller.ts'
@@ -36,7 +37,14 @@ const runMs = 5_000
 /** Receivers say by this that they want nothing more, ever. */
 const gone = 410
 
-const contextOf = (projectId: ProjectId, id: string) => `webhook_call:${projectId}:${id}`
+const contextOf = (projectId: string, id: string) => `webhook_call:${projectId}:${id}`
+
+sealedColumn({
+  table: 'webhook_calls',
+  column: 'headers',
+  by: ['project_id', 'id'],
+  context: ({ project_id, id }) => contextOf(project_id!, id!)
+})
 const hasHeaders = (headers: Record<string, string>) => Object.keys(headers).length > 0
 
 export function createDelivery(options: {

@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { sealedColumn } from '../platform/sealed.ts'
 import { open, seal } from '../platform/secrets.ts'
 import { newSecret } from './signing.ts'
 
@@ -35,7 +36,16 @@ const replace = statement(
 const remove = statement('webhooks.remove_secret', 'delete from webhook_secrets where project_id = $1 and owner = $2')
 
 /** Bound to its place: a secret copied to another project's row does not open there. */
-const contextOf = (projectId: ProjectId, owner: Owner) => `webhook_secret:${projectId}:${owner}`
+const contextOf = (projectId: string, owner: Owner) => `webhook_secret:${projectId}:${owner}`
+
+for (const column of ['sealed', 'previous']) {
+  sealedColumn({
+    table: 'webhook_secrets',
+    column,
+    by: ['project_id', 'owner'],
+    context: ({ project_id, owner }) => contextOf(project_id!, owner!)
+  })
+}
 
 export function createSecrets(key: Buffer) {
   const sealed = (projectId: ProjectId, owner: Owner, text: string) => seal(key, contextOf(projectId, owner), text)

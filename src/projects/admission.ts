@@ -59,7 +59,9 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   /** The project of the path. One that is out of the token's reach and one that does not exist look alike. */
   async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
-    const reachable = wanted !== undefined && (token.project_id === null || token.project_id === wanted)
+    // What cannot be an id is not looked up: the database would refuse a NUL, and that is no fault of ours.
+    const possible = wanted !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(wanted)
+    const reachable = possible && (token.project_id === null || token.project_id === wanted)
     return reachable ? credentials.project(wanted) : undefined
   }
 

@@ -50,9 +50,18 @@ export function changeFaults(faults: Faults, wanted: unknown): void {
     else changes.push([name, readChange(name, values, details)])
   }
   // All or nothing: half of a change would be a fault that nobody asked for.
-  if (details.length > 0) throw new Refusal('invalid_parameter', 'Some faults are not understood.', details)
+  if (details.length > 0)
+    throw new Refusal(
+      'invalid_parameter',
+      'Some faults are not understood.',
+      details.slice(0, mostDetails).map(shortened)
+    )
   for (const [name, change] of changes) faults.set(name, change)
 }
+
+/** Names are the caller's, and may be as long and as many as a body holds. */
+const mostDetails = 50
+const shortened = ({ path, message }: Detail): Detail => ({ path: path.slice(0, 100), message })
 
 function readChange(name: string, values: Record<string, unknown>, details: Detail[]): Partial<GatewayFaults> {
   const change: Partial<Record<keyof GatewayFaults, unknown>> = {}

@@ -215,6 +215,30 @@ describe('the inbox', () => {
 describe('faults', () => {
   const put = (id: string, json: unknown) => service.manage('PUT', `/projects/${id}/simulator/faults`, { json })
 
+  it('are refused with a short answer however odd they are, as is all that is odd here', async () => {
+    const { id } = await simulated()
+    const path = `/projects/${id}/simulator`
+    const headers = { 'content-type': 'application/json' }
+    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+    for (const [method, where, body] of [
+      ['PUT', 'faults', deep],
+      ['PUT', 'faults', `{"apns":${deep}}`],
+      ['PUT', 'faults', JSON.stringify({ ['x'.repeat(100_000)]: {} })],
+      ['PUT', 'faults', JSON.stringify(Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x${at}`, 1])))],
+      ['PUT', 'faults', '{"\\u0000":{}}'],
+      ['PUT', 'faults', '{"__proto__":{"down":true}}'],
+      ['POST', 'devices', deep],
+      ['POST', 'devices', '{"platform":"IOS","device_id":"\\u0000"}'],
+      ['GET', 'inbox?device_id=%00', undefined],
+      ['GET', 'inbox?limit=0', undefined],
+      ['GET', 'inbox?limit=x', undefined]
+    ] as const) {
+      const reply = await service.manage(method, `${path}/${where}`, { ...(body !== undefined && { body }), headers })
+      assert.equal(reply.status, 400, `${where} ${body?.slice(0, 40)}: ${reply.text.slice(0, 200)}`)
+      assert.ok(reply.text.length < 10_000, `${reply.text.length} characters`)
+    }
+  })
+
   it('set at one node hold at another, for their project alone, until they are taken back', async (t) => {
     const [one, other] = await Promise.all([simulated(), simulated()])
     const node = anotherNode(t, service)

@@ -24,13 +24,19 @@ export interface SenderOptions {
 
 type Done = (outcome: Outcome) => void
 
+interface Waiting {
+  push: Push
+  done: Done
+  since: number
+}
+
 /** The way of one app's pushes: which credential, found when. Sending needs no promise while it is fresh. */
 interface Lane {
   credential: Credential | null
   foundAt: number
   finding: Promise<void> | undefined
   usedAt: number
-  waiting: { push: Push; done: Done }[]
+  waiting: Waiting[]
   pools: Map<string, Pool>
 }
 
@@ -95,7 +101,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     } finally {
       lane.finding = undefined
     }
-    for (const { push, done } of lane.waiting.splice(0)) route(lane, push, done)
+    for (const each of lane.waiting.splice(0)) route(lane, each)
   }
 
   /** A saved credential has another version: what is on its way with the old one may end, nothing new begins. */
@@ -111,16 +117,16 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       const waiting = pool.withdraw()
       void pool.close(settings.deadlineMs)
       // Another app of the project may have another credential by now, and asks for it itself.
-      for (const { push, done } of waiting)
-        if (laneOf(push) === lane) route(lane, push, done)
-        else done(giveBack('The credential of the project has changed.', Date.now()))
+      for (const each of waiting)
+        if (laneOf(each.push) === lane) route(lane, each)
+        else each.done(giveBack('The credential of the project has changed.', Date.now()))
     }
   }
 
-  function route(lane: Lane, push: Push, done: Done): void {
+  function route(lane: Lane, { push, done, since }: Waiting): void {
     const pool = poolOf(lane, push)
     if ('kind' in pool) setImmediate(done, pool)
-    else pool.submit(push, done)
+    else pool.submit(push, done, since)
   }
 
   function poolOf(lane: Lane, push: Push): Pool | Outcome {
@@ -206,7 +212,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
         else if (pool.full) return false
         else pool.submit(push, counted(push, given))
       } else if (lane.waiting.length >= mostWaiting) return false
-      else lane.waiting.push({ push, done: counted(push, given) })
+      else lane.waiting.push({ push, done: counted(push, given), since: now })
       return true
     },
     async ready(push) {

@@ -208,3 +208,52 @@ test('a certificate that nobody vouches for is told in words', async (t) => {
   const outcome = await send(sender, push())
   assert.ok(outcome.kind === 'retry' && /expired/.test(outcome.message))
 })
+
+test('whatever happens to connections and streams, each push ends once, and what was accepted arrived once', async (t) => {
+  // The same row of numbers each time: mulberry32.
+  let state = 11
+  const random = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const acted = new Map<string, number>()
+  const server = await plainServer(t, (stream, headers) => {
+    const { session } = stream
+    const dice = random()
+    if (dice < 0.05) return stream.close(7)
+    const token = String(headers[':path']).slice('/3/device/'.length)
+    acted.set(token, (acted.get(token) ?? 0) + 1)
+    if (dice < 0.06) return stream.close(8)
+    if (dice < 0.061) return session?.destroy()
+    if (dice < 0.064) session?.close()
+    if (dice < 0.07 && !session?.closed) session?.settings({ maxConcurrentStreams: 1 + Math.floor(random() * 50) })
+    if (dice < 0.1) return answer(stream, 500, { reason: 'InternalServerError' })
+    if (dice < 0.2) return void setTimeout(answer, 20 * random(), stream, 200)
+    answer(stream, 200)
+  })
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { maxConnections: 4 } })
+  const all = pushes(5_000)
+  const ended = new Map<string, number>()
+  const outcomes = await Promise.all(
+    all.map(async (one) => {
+      const outcome = await send(sender, one)
+      ended.set(one.pushId, (ended.get(one.pushId) ?? 0) + 1)
+      return outcome
+    })
+  )
+  assert.equal(ended.size, 5_000)
+  assert.ok(
+    [...acted.values()].every((times) => times === 1),
+    'nothing that a gateway took was sent again'
+  )
+  for (const [index, outcome] of outcomes.entries()) {
+    const arrived = acted.get(all[index]!.token) ?? 0
+    if (outcome.kind === 'accepted') assert.equal(arrived, 1)
+    else if (outcome.kind === 'retry' && outcome.free) assert.equal(arrived, 0)
+  }
+  const counts = tally(outcomes)
+  assert.ok(counts.accepted! > 4_000, JSON.stringify(counts))
+  assert.ok(counts['unknown CONNECTION_LOST']! > 0 && server.sessions.length > 3)
+})

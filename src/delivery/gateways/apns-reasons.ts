@@ -66,7 +66,7 @@ export function readReason(
       return reconnect(later('PROJECT_RATE_LIMITED', reason, wait ?? retryProviderMs, { scope: 'gateway' }))
     case 'IdleTimeout':
     case 'Shutdown':
-      return reconnect(later('GATEWAY_UNAVAILABLE', reason, wait ?? retryMs))
+      return reconnect(later('GATEWAY_UNAVAILABLE', reason, wait ?? retryMs, { scope: 'gateway', pushback: true }))
     case 'TooManyRequests':
       return later('DEVICE_RATE_LIMITED', reason, wait ?? retryDeviceMs, { scope: 'device' })
   }

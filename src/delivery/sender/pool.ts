@@ -135,13 +135,14 @@ export function createPool(options: PoolOptions) {
     else end(entry, rejected('CREDENTIALS_INVALID', message, code))
   }
 
-  function submit(push: Push, done: (outcome: Outcome) => void): void {
+  /** `since`: when it was given to the sender, if that was not now. */
+  function submit(push: Push, done: (outcome: Outcome) => void, since?: number): void {
     const now = Date.now()
     usedAt = now
     const held = heldBack(push, now)
     if (held) return void setImmediate(done, held)
-    const dueAt = now + settings.deadlineMs
-    const leaveAt = Math.min(now + settings.deadlineMs / 2, push.notAfter)
+    const dueAt = (since ?? now) + settings.deadlineMs
+    const leaveAt = Math.min(dueAt - settings.deadlineMs / 2, push.notAfter)
     queue.add({ push, done, dueAt, leaveAt, sentAt: 0, refusals: 0, renewed: undefined, reconnected: false })
     pump()
   }
@@ -163,7 +164,14 @@ export function createPool(options: PoolOptions) {
     } finally {
       pumping = false
     }
-    if (waiters.length > 0 && (closing || queue.size <= queueLimit() / 2)) for (const wake of waiters.splice(0)) wake()
+    if (waiters.length > 0) wakeWaiters()
+  }
+
+  /** As many as there is room for, so that a thousand do not run for one place. */
+  function wakeWaiters() {
+    const limit = queueLimit()
+    const room = closing ? waiters.length : queue.size > limit / 2 ? 0 : limit - queue.size
+    for (const wake of waiters.splice(0, room)) wake()
   }
 
   function send(entry: Entry, link: Link) {
@@ -209,8 +217,8 @@ export function createPool(options: PoolOptions) {
       }
       case 'refused': {
         entry.refusals += 1
-        // On a connection that stays, the gateway wants fewer at a time.
-        if (link.connection.state === 'ready') {
+        // On a connection that stays: once may be a limit that changed on the way, more often means fewer at a time.
+        if (link.connection.state === 'ready' && entry.refusals > 1) {
           window.pushback(now)
           if (entry.refusals > patientRefusals) pausedUntil = now + settings.tickMs
         }
@@ -344,8 +352,8 @@ export function createPool(options: PoolOptions) {
       suspended: circuit.open
     }),
     /** Takes out what waits, for another pool to send. */
-    withdraw(): { push: Push; done: (outcome: Outcome) => void }[] {
-      const waiting = [...queue]
+    withdraw(): { push: Push; done: (outcome: Outcome) => void; since: number }[] {
+      const waiting = [...queue].map(({ push, done, dueAt }) => ({ push, done, since: dueAt - settings.deadlineMs }))
       queue.clear()
       return waiting
     },

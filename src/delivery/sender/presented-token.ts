@@ -5,7 +5,7 @@ export interface PresentedToken {
   ready(): boolean
   readonly value: string
   /** The gateway called this one too old. */
-  renew(refused: string): void
+  renew(token: string): void
 }
 
 const refreshMs = 10_000
@@ -24,9 +24,11 @@ export function createPresentedToken(
   let value: string | undefined
   let askedAt = 0
   let asking = false
-  let stale = false
+  /** Set while the gateway's refusal of it waits for a successor. */
+  let refused: string | undefined
 
-  async function fetch(refused?: string) {
+  async function fetch(): Promise<void> {
+    const presenting = refused
     asking = true
     askedAt = Date.now()
     let timer: NodeJS.Timeout | undefined
@@ -34,17 +36,21 @@ export function createPresentedToken(
       const late = new Promise<never>((_resolve, reject) => {
         timer = setTimeout(() => reject(new Error('no provider token in time')), timeoutMs)
       })
-      value = await Promise.race([ask(refused), late])
-      stale = false
+      value = await Promise.race([ask(presenting), late])
     } catch (error) {
+      asking = false
       // A refusal is about the credential; anything else may be better in a moment.
-      if (value === undefined || stale)
+      if (value === undefined || refused !== undefined)
         events.onFailed(error instanceof Error ? error.message : String(error), error instanceof Refusal)
+      return
     } finally {
       clearTimeout(timer)
-      asking = false
     }
-    if (value !== undefined && !stale) events.onReady()
+    // Asked for before the news that it is too old: that question has to be put again.
+    if (presenting === undefined && value === refused) return fetch()
+    asking = false
+    refused = undefined
+    events.onReady()
   }
 
   return {
@@ -52,15 +58,15 @@ export function createPresentedToken(
       return value ?? ''
     },
     ready() {
-      const usable = value !== undefined && !stale
-      if (!asking && Date.now() - askedAt > (usable ? refreshMs : pauseMs)) void fetch(stale ? value : undefined)
+      const usable = value !== undefined && refused === undefined
+      if (!asking && Date.now() - askedAt > (usable ? refreshMs : pauseMs)) void fetch()
       return usable
     },
-    renew(refused) {
+    renew(token) {
       // Many pushes come back with the same news; the first has seen to it.
-      if (refused !== value || stale) return
-      stale = true
-      if (!asking) void fetch(refused)
+      if (token !== value || refused !== undefined) return
+      refused = token
+      if (!asking) void fetch()
     }
   }
 }

@@ -116,6 +116,8 @@ export function createHandOver({
         return { answer }
       }
       await soonest(sender.ready(push), Math.min(run.untilMs - Date.now(), 5_000), run.signal)
+      // Never without a turn of the event loop: a gate that opens and shuts again must not stop the process.
+      await new Promise((resolve) => setImmediate(resolve))
       if ((await hold(run.projectId, [row])).length === 0) return undefined
     }
     return undefined

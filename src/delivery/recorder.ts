@@ -38,14 +38,20 @@ export function createRecorder({
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
 }) {
   let waiting = 0
-  const ended = metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', [
-    'state',
-    'reason'
-  ])
+  const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
+  metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
+
+  function count({ to: state, reason }: OutcomeChange): void {
+    const labels = { state, reason: reason ?? '' }
+    const known = ends.get(`${state} ${reason}`)
+    if (known) known.value += 1
+    else ends.set(`${state} ${reason}`, { labels, value: 1 })
+  }
+
   const writes = createCoalescer<Recording, void>(async (projectId, batch) => {
     metrics.coalesced('outcomes', batch.length)
     const changes = await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
-    for (const { to: state, reason } of changes) ended({ state, reason: reason ?? '' })
+    changes.forEach(count)
     return []
   })
 

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -64,6 +64,8 @@ export function createMetrics() {
     counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
       const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
       return (labels: Record<Label, string>, by = 1): void => counter.inc(labels, by)
+    counter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
+      registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
     },
     /** A gauge read when it is scraped. */
     gauge(name: string, help: string, read: () => Record<string, number>, label = 'state'): void {

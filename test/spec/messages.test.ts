@@ -238,9 +238,12 @@ describe('POST /api/v1/messages:send does it', () => {
     assert.match((await results(project, [to('hal')]))[0].additional_params.failure_reason, /^\[TOKEN_UNREGISTERED\]/)
     assert.match((await results(project, [to('hal')]))[0].additional_params.failure_reason, /^\[NO_PUSH_TOKEN\]/)
     assert.equal(sender.to('hal-1').length, 1)
+    const shown = async () => (await service.manage('GET', `/projects/${project.id}/devices/hal-1`)).json.push
+    assert.equal((await shown()).turned_off_reason, 'TOKEN_UNREGISTERED')
     sender.script('hal-1')
     await givenUser(project, 'hal', 'hal-1')
     assert.equal((await results(project, [to('hal')]))[0].status, succeed)
+    assert.equal((await shown()).turned_off_at, undefined)
   })
 
   it('keeps a token that the app registered after the gateway says it died', async () => {

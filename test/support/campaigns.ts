@@ -65,3 +65,31 @@ export const put = async (project: TestProject, user: string, properties: Json) 
     (await project.call('POST', '/api/v1/users', { json: { project_user_id: user, properties } })).status,
     200
   )
+
+/** Many users with a phone each, written behind the back of the service: making them by calls would take minutes. */
+export async function givenMany(
+  service: TestService,
+  project: TestProject,
+  count: number,
+  prefix = 'p'
+): Promise<void> {
+  const id = `('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`
+  const at = `now() - interval '1 minute'`
+  const series = 'from generate_series(1, $2::int) as n'
+  await service.sql(
+    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+     select $1, ${id}, $3 || '-user-' || n, jsonb_build_object('n', n, 'odd', n % 2 = 1), ${at}, ${at} ${series}`,
+    [project.id, count, prefix]
+  )
+  await service.sql(
+    `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
+     select $1, $3 || '-' || n, ${id}, 'IOS', true, '{}', ${at}, ${at}, ${at} ${series}`,
+    [project.id, count, prefix]
+  )
+  await service.sql(
+    `insert into push_tokens (project_id, hash, device_id, token, type, environment, registered_at)
+     select $1, sha256(($1 || $3 || n)::bytea), $3 || '-' || n, encode(sha256(($1 || $3 || n)::bytea), 'hex'), 'APNS',
+            'production', ${at} ${series}`,
+    [project.id, count, prefix]
+  )
+}

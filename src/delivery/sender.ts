@@ -17,7 +17,7 @@ export interface SenderOptions {
   credentials: CredentialSource
   providerTokens: ProviderTokens
   log: Log
-  metrics?: Pick<Metrics, 'readCounter' | 'gauge'>
+  metrics?: Pick<Metrics, 'counter' | 'gauge'>
   transport?: H2Transport
   settings?: Partial<SenderSettings>
 }
@@ -57,7 +57,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   const counts = new Map<string, { labels: Record<string, string>; value: number }>()
   let closing = false
 
-  metrics?.readCounter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => [
+  metrics?.counter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => [
     ...counts.values()
   ])
   metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, 'gateway')

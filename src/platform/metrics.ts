@@ -57,13 +57,6 @@ export function createMetrics() {
       batches.observe({ kind }, writes)
     },
     /** A counter read when it is scraped: plain numbers until then. */
-    readCounter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
-      registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
-    },
-    /** Counts by labels; few values each, none of them an id. */
-    counter<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
-      const counter = new Counter({ name, help, labelNames: [...labelNames], registers: [registry] })
-      return (labels: Record<Label, string>, by = 1): void => counter.inc(labels, by)
     counter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
       registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
     },

@@ -1,3 +1,4 @@
+import { type AgentsOptions, agentRoutes, cardRoutes, createAgents } from './a2a/a2a.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
@@ -11,6 +12,7 @@ import { openPool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
+import { Refusal } from './platform/errors.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
@@ -43,10 +45,13 @@ export interface AppOptions {
   log: Log
   role: NodeRole
   say: (line: string) => void
+  /** Instead of what agents would use otherwise; for tests and for the conformance agent. */
+  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'enqueue' | 'refuseAddress' | 'readText'>> &
+    Partial<AgentsOptions['does']>
 }
 
 /** Builds the whole service from its settings. Read this to see what knows what. */
-export async function startApp({ config, database, log, role, say }: AppOptions): Promise<App> {
+export async function startApp({ config, database, log, role, say, agents: given = {} }: AppOptions): Promise<App> {
   // What was opened is closed in the opposite order, also when the start fails half-way.
   const opened: (() => Promise<unknown>)[] = []
   let stopping = false
@@ -75,8 +80,37 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
     const devices = createDevices({ pool, metrics, moveHistory })
     const events = createEvents({ pool, devices, metrics })
+    const agents = createAgents({
+      pool,
+      listener,
+      log,
+      metrics,
+      key,
+      does: {
+        createUser: async (projectId, projectUserId, properties) => ({
+          userId: (await users.create(projectId, projectUserId, properties)).id
+        }),
+        trackEvent: (projectId, event) => events.track(projectId, event),
+        sendPush: absent,
+        triggerCampaign: absent,
+        ...given
+      },
+      enqueue: absent,
+      refuseAddress: async () => 'task webhooks are not part of this build',
+      ...given,
+      publicUrl: config.PUBLIC_URL,
+      markTenant: config.A2A_TENANT_MARK,
+      idempotencyHours: config.IDEMPOTENCY_HOURS,
+      retentionDays: config.TASK_RETENTION_DAYS
+    })
+    opened.push(agents.close)
     // What belongs to others goes first: a cascade over all of it would be one long transaction.
-    const erasure = eraseProjectJob(pool, [events.eraseWindow, devices.eraseWindow, users.eraseWindow])
+    const erasure = eraseProjectJob(pool, [
+      agents.eraseWindow,
+      events.eraseWindow,
+      devices.eraseWindow,
+      users.eraseWindow
+    ])
     const projects = tenants.createProjects({
       pool,
       plans: config.PLANS,
@@ -102,7 +136,9 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       log,
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
-      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool)].map(tracing.job)
+      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool), ...agents.jobs].map(
+        tracing.job
+      )
     })
     if (role !== 'api') {
       worker.start()
@@ -111,6 +147,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
     opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
+    opened.push(agents.endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
@@ -129,6 +166,12 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
         { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
       ])
+      const agentSurface = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
+        { prefix: '/a2a', security: 'agent', plainUnauthorized: true, admit: admission.byAgentKey },
+        { prefix: '/manage/v1/projects/:project_id/a2a', security: 'token', twin: true, admit: admission.byTokenForApi }
+      ])
+      cardRoutes(open, agents)
+      agentRoutes(agentSurface, agents)
       userRoutes(api, users)
       deviceRoutes(api, devices)
       eventRoutes(api, events)
@@ -150,6 +193,11 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     await close().catch(() => {})
     throw error
   }
+}
+
+/** For what another part will bring. */
+const absent = async (): Promise<never> => {
+  throw new Refusal('not_found', 'This is not part of this build.')
 }
 
 /** An address a person on this machine can open. */

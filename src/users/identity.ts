@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
 
@@ -43,6 +43,11 @@ const namesOfRows = statement(
   'users.names',
   'select id, project_user_id from users where project_id = $1 and id = any($2::uuid[])'
 )
+const idOfRow = statement(
+  'users.id_of',
+  `select id from users where project_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or project_user_id = $3)
+      and num_nonnulls($2::uuid, $3::text) = 1`
+)
 const mergeRow = statement(
   'users.merge_by_id',
   `update users set properties = properties || $3::jsonb, updated_at = $4
@@ -76,6 +81,16 @@ export const markSeen = (db: Db, projectId: ProjectId, ids: string[], at: Date) 
 export async function namesOf(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string | null>> {
   const rows = await db.query<{ id: string; project_user_id: string | null }>(namesOfRows, [projectId, ids])
   return new Map(rows.map((row) => [row.id, row.project_user_id]))
+}
+
+/** The service's id of a user who is there, by either id. */
+export async function find(
+  db: Db,
+  projectId: ProjectId,
+  { userId, projectUserId }: { userId?: string; projectUserId?: string }
+): Promise<string | undefined> {
+  if (userId !== undefined && !isUuid(userId)) return undefined
+  return (await db.one<{ id: string }>(idOfRow, [projectId, userId ?? null, projectUserId ?? null]))?.id
 }
 
 /** False where the user would grow past the limits. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { type App, startApp } from '../../src/app.ts'
+import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config.ts'
 import { asServer, databaseUrl, withClient } from './database.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
@@ -37,27 +37,33 @@ export interface TestService {
 }
 
 /** Starts the service in this process on a database of its own; both go when the file's tests are over. */
-export async function startService(env: Record<string, string> = {}): Promise<TestService> {
+export async function startService(
+  env: Record<string, string> = {},
+  agents: AppOptions['agents'] = {}
+): Promise<TestService> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
   const adminToken = `svc_at_${randomBytes(32).toString('base64url')}`
   const master = randomBytes(32).toString('base64')
-  const service = await startOn({
-    DATABASE_URL: databaseUrl(name),
-    BOOTSTRAP_ADMIN_TOKEN: adminToken,
-    MASTER_KEY: master,
-    ...env
-  })
+  const service = await startOn(
+    {
+      DATABASE_URL: databaseUrl(name),
+      BOOTSTRAP_ADMIN_TOKEN: adminToken,
+      MASTER_KEY: master,
+      ...env
+    },
+    agents
+  )
   after(() => asServer((client) => client.query(`drop database if exists ${name} with (force)`)))
   return service
 }
 
-async function startOn(env: Record<string, string>): Promise<TestService> {
+async function startOn(env: Record<string, string>, agents: AppOptions['agents'] = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
   const connection = { connectionString: config.DATABASE_URL! }
   const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
-  const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {} })
+  const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, agents })
   const url = `http://127.0.0.1:${app.port}`
   const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
   let closed: Promise<void> | undefined
@@ -98,7 +104,7 @@ async function startOn(env: Record<string, string>): Promise<TestService> {
       }
     },
     sql: async (text, values) => (await withClient(config.DATABASE_URL!, (client) => client.query(text, values))).rows,
-    another: (more = {}) => startOn({ ...env, ...more }),
+    another: (more = {}) => startOn({ ...env, ...more }, agents),
     close
   }
 }

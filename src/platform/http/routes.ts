@@ -46,7 +46,7 @@ export interface Call<Caller, Query, Body> {
 /** One place where a surface's routes live, with its way to know the caller. Runs before anything is parsed. */
 export interface Mount<Caller, Access> {
   prefix: string
-  security: 'key' | 'token' | 'none'
+  security: 'key' | 'agent' | 'token' | 'none'
   plainUnauthorized?: boolean
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
   /** Left out of OpenAPI: the same routes under another prefix. */
@@ -63,6 +63,8 @@ export interface DocumentedRoute extends RouteOptions<unknown> {
 declare module 'fastify' {
   interface FastifyContextConfig {
     wording?: Wording
+    /** The handler gets the body as bytes. */
+    bytes?: boolean
   }
   interface FastifyRequest {
     caller: unknown
@@ -87,7 +89,8 @@ export function routesOn<Caller, Access>(
       const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
-      const checkBody = body && bodyKind !== 'stream' && validator(body, 'malformed_body', options.fieldCodes)
+      const checkBody =
+        body && bodyKind !== 'stream' && bodyKind !== 'bytes' && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
         const url = mount.prefix + path
@@ -105,7 +108,7 @@ export function routesOn<Caller, Access>(
         app.route({
           method,
           url,
-          config: { wording: { ...wording, plainUnauthorized } },
+          config: { wording: { ...wording, plainUnauthorized }, bytes: bodyKind === 'bytes' },
           onRequest: (request, reply, done) => {
             if (!options.unlimited) timeLimit.watch(reply)
             const admitted = (caller: Caller) => {

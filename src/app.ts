@@ -1,4 +1,4 @@
-import { type AgentsOptions, agentRoutes, cardRoutes, createAgents } from './a2a/a2a.ts'
+import { type Agents, type AgentsOptions, agentRoutes, cardRoutes, createAgents } from './a2a/a2a.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
@@ -36,6 +36,7 @@ export interface App {
   bootstrapped: Bootstrapped
   /** Resolves when no job is due any more; for tests. */
   idle(): Promise<void>
+  agents: Pick<Agents, 'stats'>
   close(): Promise<void>
 }
 
@@ -188,7 +189,7 @@ export async function startApp({ config, database, log, role, say, agents: given
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)
     )
-    return { baseUrl, port, bootstrapped, idle: worker.idle, close }
+    return { baseUrl, port, bootstrapped, idle: worker.idle, agents, close }
   } catch (error) {
     await close().catch(() => {})
     throw error

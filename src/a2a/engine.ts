@@ -64,7 +64,7 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
           }
         : undefined
     const begun = await tasks.begin(projectId, { task, key, byJob, ...(beside && { beside }) })
-    if (begun.kind === 'repeat') return still(begun.task, 0)
+    if (begun.kind === 'repeat') return still(begun.task, lastTurn(begun.task))
     return turn.kind === 'run' && !byJob
       ? { task, from: 0, settled: run(projectId, task, turn.skill, key) }
       : still(task, 0)
@@ -95,7 +95,7 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
       if (byJob) await schedule(tx, projectId, taskId)
       return { task: next, byJob }
     })
-    if (gone.kind === 'repeat') return still(gone.task, 0)
+    if (gone.kind === 'repeat') return still(gone.task, lastTurn(gone.task))
     const { task } = gone
     return turn?.kind === 'run' && !byJob
       ? { task, from: known.log.length, settled: run(projectId, task, turn.skill, key) }
@@ -203,6 +203,14 @@ const diedReason =
   'The node that ran it stopped before it was finished. It may have been done: check before sending it again.'
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
+
+/** Where what its last message did begins: after the task had stopped to ask. */
+function lastTurn({ log }: Task): number {
+  const asked = log.findLastIndex(
+    (entry, index) => index < log.length - 1 && 'status' in entry && isInterrupted(entry.status.state)
+  )
+  return asked + 1
+}
 
 /** The steps that a message takes its task through at once. */
 function turned(task: Task, turn: Turn): Task {

@@ -80,7 +80,9 @@ export function createOperations({
       const { underway } = await take(context)
       const { task, from, settled } = underway
       const begin = Math.max(1, Math.min(from + 1, task.log.length))
-      return { stream: streams.tell({ projectId, id: call.id, dialect, task, from: begin, failed: settled }) }
+      return {
+        stream: streams.tell({ projectId, id: call.id, dialect, task, from: begin, waits: false, failed: settled })
+      }
     },
     async get({ projectId, call, spelling, dialect }) {
       const task = await known(projectId, dialect.readTaskId(call.params))
@@ -108,7 +110,9 @@ export function createOperations({
           'unsupported_operation',
           `The task is ${task.status.state}: nothing more will happen to it.`
         )
-      return { stream: streams.tell({ projectId, id: call.id, dialect: spelt, task, from: task.log.length }) }
+      return {
+        stream: streams.tell({ projectId, id: call.id, dialect: spelt, task, from: task.log.length, waits: true })
+      }
     },
     async createConfig({ projectId, call, spelling, dialect }) {
       const { taskId, wish } = dialect.readConfig(call.params)

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { type RpcId, success } from './envelope.ts'
-import { isSettled, type LogEntry, type Task, taskAt } from './model.ts'
+import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from './model.ts'
 import type { Watch } from './tasks/watch.ts'
 
 /** Comment lines, so that proxies and clients see that the stream lives. */
@@ -21,6 +21,8 @@ export interface StreamWish {
   task: Task
   /** How many entries of its log the first event stands for. */
   from: number
+  /** Whether more may come of a task that waits for its caller. */
+  waits: boolean
   /** Where whoever runs it gives up, the stream ends with this error. */
   failed?: Promise<unknown>
 }
@@ -53,7 +55,7 @@ export function createStreams(watch: Watch) {
       for (const stream of [...open]) stream.end()
     },
 
-    tell({ projectId, id, dialect, task, from, failed }: StreamWish): Readable {
+    tell({ projectId, id, dialect, task, from, waits, failed }: StreamWish): Readable {
       let latest = task
       let position = from
       let over = false
@@ -107,7 +109,8 @@ export function createStreams(watch: Watch) {
       add(self)
       write(dialect.begin(taskAt(task, from)))
       // What settled before the stream began is all there is to tell.
-      if (from >= task.log.length && isSettled(task.status.state)) finish()
+      const { state } = task.status
+      if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) finish()
       failed?.catch((error: Error) => {
         if (!over) readable.destroy(error)
       })

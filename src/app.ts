@@ -10,6 +10,7 @@ import { createCredentialSource } from './delivery/credentials/source.ts'
 import { createDelivery, messageMonths, moveMessages, type OnOutcomes, type Sender } from './delivery/delivery.ts'
 import { deliveryManagementRoutes, deliveryRoutes } from './delivery/routes.ts'
 import { createSender } from './delivery/sender.ts'
+import { type Agents, type AgentsOptions, agentRoutes, cardRoutes, createAgents } from './a2a/a2a.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
@@ -26,6 +27,7 @@ import { createListener } from './platform/db/listen.ts'
 import { migrate } from './platform/db/migrate.ts'
 import type { Database } from './platform/db/open.ts'
 import { makePartitions } from './platform/db/partitions.ts'
+import { Refusal } from './platform/errors.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
@@ -54,6 +56,7 @@ export interface App {
   bootstrapped: Bootstrapped
   /** Resolves when no job is due any more; for tests. */
   idle(): Promise<void>
+  agents: Pick<Agents, 'stats'>
   close(): Promise<void>
 }
 
@@ -67,6 +70,9 @@ export interface AppOptions {
   sender?: Sender
   /** Told of every message that ends, beside those who always are; for tests. */
   onOutcomes?: OnOutcomes
+  /** Instead of what agents would use otherwise; for tests and for the conformance agent. */
+  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'enqueue' | 'refuseAddress' | 'readText'>> &
+    Partial<AgentsOptions['does']>
 }
 
 /** Calls to webhooks that one process makes at a time. They cost little but patience. */
@@ -74,6 +80,7 @@ const callsAtOnce = 64
 
 /** Builds the whole service from its settings. Read this to see what knows what. */
 export async function startApp({ config, database, log, role, say, ...given }: AppOptions): Promise<App> {
+export async function startApp({ config, database, log, role, say, agents: given = {} }: AppOptions): Promise<App> {
   // What was opened is closed in the opposite order, also when the start fails half-way.
   const opened: (() => Promise<unknown>)[] = []
   let stopping = false
@@ -175,6 +182,36 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       webhooks.eraseWindow,
       campaigns.eraseWindow,
       delivery.eraseWindow,
+    const users = createUsers({ pool, metrics, beforeRemoval: lockDevicesOf })
+    const devices = createDevices({ pool, metrics, moveHistory })
+    const events = createEvents({ pool, devices, metrics })
+    const agents = createAgents({
+      pool,
+      listener,
+      log,
+      metrics,
+      key,
+      does: {
+        createUser: async (projectId, projectUserId, properties) => ({
+          userId: (await users.create(projectId, projectUserId, properties)).id
+        }),
+        trackEvent: (projectId, event) => events.track(projectId, event),
+        sendPush: absent,
+        triggerCampaign: absent,
+        ...given
+      },
+      enqueue: absent,
+      refuseAddress: async () => 'task webhooks are not part of this build',
+      ...given,
+      publicUrl: config.PUBLIC_URL,
+      markTenant: config.A2A_TENANT_MARK,
+      idempotencyHours: config.IDEMPOTENCY_HOURS,
+      retentionDays: config.TASK_RETENTION_DAYS
+    })
+    opened.push(agents.close)
+    // What belongs to others goes first: a cascade over all of it would be one long transaction.
+    const erasure = eraseProjectJob(pool, [
+      agents.eraseWindow,
       events.eraseWindow,
       devices.eraseWindow,
       users.eraseWindow
@@ -228,6 +265,9 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       nodeId: nodes.id,
       concurrency: callsAtOnce,
       jobs: webhooks.jobs.map(tracing.job)
+      jobs: [erasure, sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS), keepEventsJob(pool), ...agents.jobs].map(
+        tracing.job
+      )
     })
     if (role !== 'api') {
       const workers = [worker, callWorker]
@@ -238,6 +278,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
     opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
     opened.push(simulators.endStreams)
+    opened.push(agents.endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
@@ -264,6 +305,12 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
         { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
       ])
+      const agentSurface = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
+        { prefix: '/a2a', security: 'agent', plainUnauthorized: true, admit: admission.byAgentKey },
+        { prefix: '/manage/v1/projects/:project_id/a2a', security: 'token', twin: true, admit: admission.byTokenForApi }
+      ])
+      cardRoutes(open, agents)
+      agentRoutes(agentSurface, agents)
       userRoutes(api, users)
       deviceRoutes(api, devices)
       eventRoutes(api, events)
@@ -295,10 +342,16 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       await callWorker.idle()
     }
     return { baseUrl, port, bootstrapped, idle, close }
+    return { baseUrl, port, bootstrapped, idle: worker.idle, agents, close }
   } catch (error) {
     await close().catch(() => {})
     throw error
   }
+}
+
+/** For what another part will bring. */
+const absent = async (): Promise<never> => {
+  throw new Refusal('not_found', 'This is not part of this build.')
 }
 
 /** An address a person on this machine can open. */

@@ -160,6 +160,7 @@ describe('the statements', () => {
   it('cross projects only for a stated reason', () => {
     const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
     assert.deepEqual(across.map(({ name }) => name).sort(), [
+      'a2a.due_tasks',
       'idempotency.sweep',
       'messages.left_behind',
       'projects.ids',

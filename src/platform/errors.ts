@@ -4,13 +4,14 @@
  */
 export const errorCatalogue = {
   missing_project_id: [401, 'The header X-Service-Project-ID is absent or empty.'],
-  missing_api_key: [401, 'The header X-Service-API-Key is absent or empty.'],
+  missing_api_key: [401, 'The header X-Service-API-Key (for agents: X-API-Key) is absent or empty.'],
   invalid_api_key: [
     401,
     'The key is unknown, revoked, of another project or of the wrong kind, or the project is unknown.'
   ],
   missing_token: [401, 'The header Authorization carries no bearer token.'],
   invalid_token: [401, 'The management token is unknown or revoked.'],
+  secret_key_required: [403, 'A public key was sent where only a secret one is taken.'],
   forbidden: [403, 'The token is valid but its role or its project does not allow this.'],
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],

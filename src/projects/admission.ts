@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
-import { hashTextOf, type Role } from './keys.ts'
+import { hashTextOf, prefixes, type Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
@@ -48,6 +48,20 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
+  /** Agents: a secret key alone, which says whose it is. A key made for browsers is refused before it is looked up. */
+  function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
+    const text = header(request, 'x-api-key')
+    if (!text) throw new Refusal('missing_api_key', 'Missing API key')
+    if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
+    const admit = (key: KnownKey | undefined): ApiCaller => {
+      if (key?.kind !== 'secret') throw invalidKey()
+      spend(reply, limits, key.caller.project, 'requests_per_second')
+      return key.caller
+    }
+    const key = credentials.key(hashOnce(request.raw.socket, text))
+    return key instanceof Promise ? key.then(admit) : admit(key)
+  }
+
   async function knownToken(request: FastifyRequest): Promise<KnownToken> {
     const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
@@ -70,6 +84,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
   return {
     byKey,
+    byAgentKey,
     async byTokenForManagement(
       request: FastifyRequest,
       reply: FastifyReply,

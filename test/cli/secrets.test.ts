@@ -99,7 +99,7 @@ test('the key in the data folder is changed, and the service goes on with the ne
   const words = await rotate()
   assert.match(
     words.stdout,
-    /^Sealed 3 secrets of the database \S+ with the new master key\.\nIt is in .*master\.key: copy/
+    /^Sealed 4 secrets of the database \S+ with the new master key\.\nIt is in .*master\.key: copy/
   )
 })
 

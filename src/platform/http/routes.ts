@@ -49,7 +49,7 @@ export interface Call<Caller, Query, Body> {
 /** One place where a surface's routes live, with its way to know the caller. Runs before anything is parsed. */
 export interface Mount<Caller, Access> {
   prefix: string
-  security: 'key' | 'token' | 'none'
+  security: 'key' | 'agent' | 'token' | 'none'
   plainUnauthorized?: boolean
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
   /** Whether pages of any site may call it. Only where a key is sent by the page itself: nothing is known by cookies. */
@@ -68,6 +68,8 @@ export interface DocumentedRoute extends RouteOptions<unknown> {
 declare module 'fastify' {
   interface FastifyContextConfig {
     wording?: Wording
+    /** The handler gets the body as bytes. */
+    bytes?: boolean
   }
   interface FastifyRequest {
     caller: unknown
@@ -95,6 +97,8 @@ export function routesOn<Caller, Access>(
       const parseQuery = options.query && queryParser(options.query)
       const checked = bodyKind !== 'stream' && !options.checksBody
       const checkBody = body && checked && validator(body, 'malformed_body', options.fieldCodes)
+      const checkBody =
+        body && bodyKind !== 'stream' && bodyKind !== 'bytes' && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
         const url = mount.prefix + path
@@ -114,7 +118,7 @@ export function routesOn<Caller, Access>(
         app.route({
           method,
           url,
-          config: { wording: { ...wording, plainUnauthorized } },
+          config: { wording: { ...wording, plainUnauthorized }, bytes: bodyKind === 'bytes' },
           onRequest: (request, reply, done) => {
             // First of all, so that a page can read a refusal too.
             if (forPages) reply.headers(readable)

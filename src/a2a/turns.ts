@@ -1,0 +1,116 @@
+import { isObject } from './dialects/fields.ts'
+import { AgentError, invalid } from './errors.ts'
+import type { Message, Request } from './model.ts'
+import { judge } from './skills/check.ts'
+import type { Skills } from './skills/registry.ts'
+import type { Skill } from './skills/skill.ts'
+
+/** What a text was taken to mean: a request that is whole or not, or a question because it is not clear. */
+export type Reading =
+  | { kind: 'request'; skill: string; fields: Record<string, unknown>; understood: string }
+  | { kind: 'ask'; question: string; request?: Request }
+
+/** What is known when a text is read: the skills there are, and the request that the task is about so far. */
+export interface TextContext {
+  skills: Skills
+  known: Request | undefined
+}
+
+/** Reads a message that is only text. Passed in, so that what reads is a pure function of its own. */
+export type ReadText = (text: string, context: TextContext) => Reading | Promise<Reading>
+
+/** What a message makes of its task. */
+export type Turn =
+  | { kind: 'run'; request: Request; skill: Skill }
+  | { kind: 'stop'; request: Request; state: 'input-required' | 'rejected'; reason: string }
+
+export async function takeTurn(
+  message: Message,
+  known: Request | undefined,
+  { skills, readText }: { skills: Skills; readText: ReadText }
+): Promise<Turn> {
+  const sent = message.parts.map((part) => {
+    if ('raw' in part || 'url' in part)
+      throw new AgentError('content_type_not_supported', 'Files are not taken: send text, or data with a skill.')
+    return part
+  })
+  const data = sent.flatMap((part) => ('data' in part ? [part.data] : []))
+  if (data.length === 0) {
+    const text = sent.map((part) => ('text' in part ? part.text : '')).join('\n')
+    // What stopped was not the request itself: any word goes on with it.
+    const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
+    if (known && whole && judge(whole, fieldsOf(known)).kind === 'fit')
+      return { kind: 'run', request: known, skill: whole }
+    return ofReading(await readText(text, { skills, known }), skills)
+  }
+  return ofRequest(mergedRequest(data, known, skills), skills)
+}
+
+function ofReading(reading: Reading, skills: Skills): Turn {
+  if (reading.kind === 'request') return ofRequest({ skill: reading.skill, fields: reading.fields }, skills)
+  return {
+    kind: 'stop',
+    state: 'input-required',
+    request: reading.request ?? { fields: {} },
+    reason: reading.question
+  }
+}
+
+const fieldsOf = ({ skill, fields }: Request) => ({ ...fields, skill })
+
+function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {
+  const named = data.filter((part) => isObject(part) && part.skill !== undefined && part.skill !== null)
+  if (named.length > 1) throw invalid('message.parts', 'only one data part may name a skill')
+  const skill = (named[0] as { skill?: unknown } | undefined)?.skill
+  if (skill !== undefined && typeof skill !== 'string') throw invalid('skill', 'must be a string')
+  if (skill !== undefined && !skills.has(skill)) throw noSkill(skill, skills)
+  // Another skill is another request: nothing of the one before is meant for it.
+  const before = skill === undefined || known?.skill === undefined || known.skill === skill ? known : undefined
+  let fields: Record<string, unknown> = { ...before?.fields }
+  for (const part of data) {
+    if (!isObject(part)) continue
+    const { skill: _, ...given } = part
+    fields = { ...fields, ...given }
+  }
+  const chosen = skill ?? before?.skill
+  return { ...(chosen !== undefined && { skill: chosen }), fields }
+}
+
+const noSkill = (skill: string, skills: Skills) =>
+  new AgentError(
+    'skill_not_found',
+    `There is no skill ${skill.slice(0, 100)}. There are ${[...skills.keys()].join(', ')}.`
+  )
+
+function ofRequest(request: Request, skills: Skills): Turn {
+  const ask = (reason: string): Turn => ({ kind: 'stop', request, state: 'input-required', reason })
+  if (request.skill === undefined) return ask(`Send the missing field: skill, one of ${[...skills.keys()].join(', ')}.`)
+  const skill = skills.get(request.skill)
+  if (!skill) throw noSkill(request.skill, skills)
+  const judgement = judge(skill, fieldsOf(request))
+  if (judgement.kind === 'wrong') return { kind: 'stop', request, state: 'rejected', reason: `${judgement.reason}.` }
+  if (judgement.kind === 'missing') return ask(missing(judgement.names))
+  return { kind: 'run', request, skill }
+}
+
+const missing = (names: string[]) => `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', ')}.`
+
+/** Until something reads text: the answer says what can be sent instead. */
+export const askForData: ReadText = (_text, { skills, known }) => {
+  const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
+  if (known && skill) {
+    const judgement = judge(skill, fieldsOf(known))
+    const reason = judgement.kind === 'missing' ? missing(judgement.names) : `Send data for the skill ${skill.id}.`
+    return { kind: 'ask', question: reason, request: known }
+  }
+  const choices = [...skills.values()].map(({ id, schema }) => {
+    const { required = [], properties } = schema as unknown as { required?: string[]; properties: object }
+    const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
+    return `${id} {${names.filter((name) => name !== 'skill').join(', ')}}`
+  })
+  return {
+    kind: 'ask',
+    question: `Send a data part with a skill and its fields: ${choices.join('; ')}.`,
+    ...(known && { request: known })
+  }
+}

@@ -4,9 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { compileSegment, parseSegment } from '../src/campaigns/segment.ts'
-import { makePartitions } from '../src/events/partitions.ts'
+import { eventMonths } from '../src/events/events.ts'
 import { openPool, type Pool } from '../src/platform/db/db.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
+import { makePartitions } from '../src/platform/db/partitions.ts'
 import { createLog } from '../src/platform/log.ts'
 
 const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
@@ -108,7 +109,7 @@ address.pathname = `/${name}`
 const pool = openPool({ connectionString: address.href }, await createLog('warn'), 1)
 try {
   await migrate(pool)
-  await makePartitions(pool, now)
+  await makePartitions(pool, eventMonths, now)
   await fill(pool)
   for (const [title, segment] of segments) {
     await scan(pool, segment) // Once to warm the caches.

@@ -7,10 +7,8 @@ import { Refusal } from '../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { identity } from '../users/users.ts'
-import type { EventInput } from './fields.ts'
-import { eventMonths } from './jobs.ts'
 import { type EventInput, readEvent, readFacts } from './fields.ts'
-import { isWithoutPartition, makePartitions } from './partitions.ts'
+import { eventMonths } from './jobs.ts'
 import * as store from './store.ts'
 
 export { eventMonths, keepEventsJob } from './jobs.ts'
@@ -124,7 +122,7 @@ export function createEvents({
   }
 }
 
-function reportOf({ name, messageId, deviceId, at }: EventInput): PushReport[] {
+function reportOf({ name, messageId, deviceId, at }: store.NewEvent): PushReport[] {
   const kind = reportKinds.get(name)
-  return kind && messageId !== null && isUuid(messageId) ? [{ messageId, deviceId, kind, at }] : []
+  return kind && deviceId !== null && messageId !== null && isUuid(messageId) ? [{ messageId, deviceId, kind, at }] : []
 }

@@ -50,6 +50,7 @@ const idsOfNames = statement(
 const lockRows = statement(
   'users.lock',
   'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for update'
+)
 const idOfRow = statement(
   'users.id_of',
   `select id from users where project_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or project_user_id = $3)

@@ -18,7 +18,7 @@ export interface TestProject {
 }
 
 /** What a test gives in the place of the real thing. */
-export type Given = Pick<AppOptions, 'sender' | 'onOutcomes'>
+export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents'>
 
 export interface TestService {
   url: string
@@ -41,10 +41,6 @@ export interface TestService {
 
 /** Starts the service in this process on a database of its own; both go when the file's tests are over. */
 export async function startService(env: Record<string, string> = {}, given: Given = {}): Promise<TestService> {
-export async function startService(
-  env: Record<string, string> = {},
-  agents: AppOptions['agents'] = {}
-): Promise<TestService> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
   const adminToken = `svc_at_${randomBytes(32).toString('base64url')}`
@@ -57,20 +53,17 @@ export async function startService(
       ...env
     },
     given
-    agents
   )
   after(() => asServer((client) => client.query(`drop database if exists ${name} with (force)`)))
   return service
 }
 
 async function startOn(env: Record<string, string>, given: Given): Promise<TestService> {
-async function startOn(env: Record<string, string>, agents: AppOptions['agents'] = {}): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
   const connection = { connectionString: config.DATABASE_URL! }
   const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
   const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, ...given })
-  const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, agents })
   const url = `http://127.0.0.1:${app.port}`
   const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
   let closed: Promise<void> | undefined
@@ -112,7 +105,6 @@ async function startOn(env: Record<string, string>, agents: AppOptions['agents']
     },
     sql: async (text, values) => (await withClient(config.DATABASE_URL!, (client) => client.query(text, values))).rows,
     another: (more = {}) => startOn({ ...env, ...more }, given),
-    another: (more = {}) => startOn({ ...env, ...more }, agents),
     close
   }
 }

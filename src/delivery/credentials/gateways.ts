@@ -74,6 +74,12 @@ export function createGateways({
       return rows.filter((row) => gateway === undefined || row.gateway === gateway).map(withoutSecret)
     },
 
+    /** What browsers subscribe with; null where Web Push is not set up. */
+    async webPushKey(projectId: ProjectId): Promise<string | null> {
+      const rows = await store.listCredentials(pool, projectId)
+      return rows.find(({ gateway }) => gateway === 'webpush')?.facts.public_key ?? null
+    },
+
     /** Saves what was sent, and answers it as one entry or, for both environments of Apple, as two. */
     async save(actor: string, projectId: ProjectId, gateway: GatewayName, body: Record<string, unknown>) {
       return change(projectId, async (tx) => {

@@ -95,10 +95,8 @@ export function routesOn<Caller, Access>(
       const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
-      const checked = bodyKind !== 'stream' && !options.checksBody
+      const checked = bodyKind !== 'stream' && bodyKind !== 'bytes' && !options.checksBody
       const checkBody = body && checked && validator(body, 'malformed_body', options.fieldCodes)
-      const checkBody =
-        body && bodyKind !== 'stream' && bodyKind !== 'bytes' && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
         const url = mount.prefix + path

@@ -1,3 +1,4 @@
+import { type ConsoleState, consoleRoutes } from './console/console.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
@@ -32,6 +33,8 @@ export interface App {
   baseUrl: string
   port: number
   bootstrapped: Bootstrapped
+  /** Opens the console; on this machine alone it also signs in, once. */
+  consoleUrl: string
   /** Resolves when no job is due any more; for tests. */
   idle(): Promise<void>
   close(): Promise<void>
@@ -43,10 +46,12 @@ export interface AppOptions {
   log: Log
   role: NodeRole
   say: (line: string) => void
+  /** What the console shows; filled by whoever builds it. */
+  console?: ConsoleState
 }
 
 /** Builds the whole service from its settings. Read this to see what knows what. */
-export async function startApp({ config, database, log, role, say }: AppOptions): Promise<App> {
+export async function startApp({ config, database, log, role, say, console = {} }: AppOptions): Promise<App> {
   // What was opened is closed in the opposite order, also when the start fails half-way.
   const opened: (() => Promise<unknown>)[] = []
   let stopping = false
@@ -129,6 +134,7 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
       const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
         { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
       ])
+      consoleRoutes(open, console, { pool, credentials })
       userRoutes(api, users)
       deviceRoutes(api, devices)
       eventRoutes(api, events)
@@ -145,12 +151,19 @@ export async function startApp({ config, database, log, role, say }: AppOptions)
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)
     )
-    return { baseUrl, port, bootstrapped, idle: worker.idle, close }
+    const adminToken = bootstrapped.credentials.admin_token
+    const admin = adminToken && isLoopback(config.HOST) ? await credentials.token(adminToken) : undefined
+    const code = admin && `#code=${await tenants.makeSignInCode(pool, admin.id)}`
+    const consoleUrl = `${baseUrl}/console/${code ?? ''}`
+    return { baseUrl, port, bootstrapped, consoleUrl, idle: worker.idle, close }
   } catch (error) {
     await close().catch(() => {})
     throw error
   }
 }
+
+/** Whoever reads what a start prints there sits at this machine. */
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** An address a person on this machine can open. */
 function reachable(host: string): string {

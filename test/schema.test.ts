@@ -7,7 +7,7 @@ import { startService } from './support/service.ts'
 const service = await startService()
 
 /** The only tables that belong to no project (docs/decisions/0003). */
-const global = new Set(['migrations', 'settings', 'nodes', 'api_keys', 'tokens', 'jobs', 'dead_jobs'])
+const global = new Set(['migrations', 'settings', 'nodes', 'api_keys', 'tokens', 'sessions', 'jobs', 'dead_jobs'])
 const tables = (
   await service.sql(
     `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and not relispartition`

@@ -37,6 +37,7 @@ export const router = createRouter({
     start,
     project.addChildren([
       page('home', () => import('./pages/home.tsx'), 'Home'),
+      page('lab', () => import('./pages/lab.tsx'), 'Lab'),
       page('users', () => import('./pages/users.tsx'), 'Users'),
       page('users/$userId', () => import('./pages/user.tsx'), 'User'),
       page('settings', () => import('./pages/settings.tsx'), 'Settings')

@@ -15,7 +15,8 @@ const global = new Set([
   'tokens',
   'jobs',
   'dead_jobs',
-  'provider_tokens'
+  'provider_tokens',
+  'sessions'
 ])
 const tables = (
   await service.sql(

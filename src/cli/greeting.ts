@@ -4,7 +4,9 @@ import type { Config } from '../platform/config.ts'
 import { version } from '../platform/version.ts'
 
 /** What a person sees when the service is up. Every command to paste is a line of its own. */
-export function greeting({ baseUrl, bootstrapped: { credentials, first, demo } }: App, config: Config): string {
+export function greeting(app: App, config: Config): string {
+  const { baseUrl, consoleUrl } = app
+  const { credentials, first, demo } = app.bootstrapped
   const { project_id, secret_key, public_key, admin_token } = credentials
   const keys: [string, string | undefined][] = first
     ? [
@@ -18,7 +20,8 @@ export function greeting({ baseUrl, bootstrapped: { credentials, first, demo } }
     ...keys,
     ['Data folder', config.DATA_DIR],
     ['Keys', join(config.DATA_DIR, 'credentials.json')],
-    ['API', `${baseUrl}/docs/api`]
+    ['API', `${baseUrl}/docs/api`],
+    ['Console', consoleUrl]
   ]
   const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
   // Secrets are shown once; later a line reads them from the file, so that it can be pasted and still tells none.

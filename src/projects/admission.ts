@@ -64,9 +64,22 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
   async function knownToken(request: FastifyRequest): Promise<KnownToken> {
     const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
+    const session = text ? undefined : sessionOf(request)
+    if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text)
     if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
+    return token
+  }
+
+  /** A browser sends its cookie by itself, so a page of somebody else could make it write: that page cannot set our header. */
+  async function signedIn(request: FastifyRequest, session: string): Promise<KnownToken> {
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    if (!reads && header(request, consoleHeader) === '') {
+      throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
+    }
+    const token = await credentials.session(session)
+    if (!token) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
     return token
   }
 
@@ -109,6 +122,19 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       return { project, actor: `token ${token.id}` }
     }
   }
+}
+
+/** What a page of another site cannot send along (docs/console.md). */
+export const consoleHeader = 'x-tidings-console'
+export const sessionCookie = 'tidings_session'
+
+/** The text of the session in the request's cookie, if there is one. */
+export function sessionOf(request: FastifyRequest): string | undefined {
+  for (const pair of header(request, 'cookie').split(';')) {
+    const [name, value] = pair.split('=', 2)
+    if (name?.trim() === sessionCookie && value) return value.trim()
+  }
+  return undefined
 }
 
 const lastKey = Symbol('last key')

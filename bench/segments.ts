@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { compileSegment, parseSegment } from '../src/campaigns/segment.ts'
+import { limitStatementTime } from '../src/campaigns/segment-patterns.ts'
 import { eventMonths } from '../src/events/events.ts'
 import { openPool, type Pool } from '../src/platform/db/db.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
@@ -91,7 +92,10 @@ async function scan(pool: Pool, written: unknown): Promise<{ matched: number; pe
   const began = performance.now()
   for (;;) {
     const asked = performance.now()
-    const [row] = await pool.adhoc<{ ids: string[]; last: string | null }>(text, ['p', after, ...values])
+    const [row] = await pool.transaction(async (tx) => {
+      await limitStatementTime(tx, 5_000)
+      return tx.adhoc<{ ids: string[]; last: string | null }>(text, ['p', after, ...values])
+    })
     slowestMs = Math.max(slowestMs, performance.now() - asked)
     if (row!.last === null) break
     matched += row!.ids.length

@@ -25,9 +25,8 @@ export function fillPattern(
     if (typeof piece === 'string') filled += piece
     else {
       const value = find(piece)
-      if (value === undefined) return undefined
-      const text = textOf(value)
-      if (text.length > insertedLength * 2 || [...text].length > insertedLength) return undefined
+      const text = value === undefined ? undefined : textOf(value)
+      if (text === undefined || text.length > insertedLength * 2 || [...text].length > insertedLength) return undefined
       filled += literally(text)
     }
   }

@@ -159,9 +159,14 @@ function jsonOperand(owner: string, name: string): Operand {
       return [`(case when jsonb_typeof${value} = 'number' then ${value} end)`, place(JSON.stringify(wanted), 'jsonb')]
     },
     text,
-    time: `(${instantSql(text)})`
+    // Only a text can look like a time, so its type needs no look.
+    time: once(`${owner} ->> ${name}`, instantSql)
   }
 }
+
+/** What is made of an expression that is evaluated once for each row: it is mentioned many times, and reading costs. */
+const once = (expression: string, make: (text: string) => string) =>
+  `(select (${make('once.text')}) from (select (${expression}) collate "C" as text offset 0) once)`
 
 const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string')
 const anyOf = (stored: string, wanted: readonly unknown[], type: string, place: Place) =>
@@ -183,7 +188,7 @@ function textOperand(stored: string): Operand {
 
 /** Equal are the same text and the same version: 1.10 and 1.10.0. Only versions have an order. */
 function versionOperand(stored: string): Operand {
-  const key = `(${versionKeySql(stored)} collate "C")`
+  const key = `(${once(stored, versionKeySql)} collate "C")`
   return {
     ...textOperand(stored),
     equalsAny: (wanted, place) => {

@@ -61,6 +61,8 @@ export const segmentLimits = {
   patternLength: 512,
   /** PostgreSQL keeps 32 compiled patterns; with more, each row would compile them all again. */
   patterns: 20,
+  /** Each looks into the history of each user. */
+  events: 20,
   nameLength: 256,
   count: 1_000_000
 } as const

@@ -4,7 +4,11 @@ import { type Detail, Refusal } from '../platform/errors.ts'
 import { samplePatterns } from './pattern.ts'
 import type { Segment } from './segment-language.ts'
 
-const limit = statement('campaigns.limit_time', `select set_config('statement_timeout', $1, true)`)
+// Compiling a long condition to machine code takes longer than a window of users.
+const limit = statement(
+  'campaigns.limit_time',
+  `select set_config('statement_timeout', $1, true), set_config('jit', 'off', true)`
+)
 const tryPatterns = statement(
   'campaigns.try_patterns',
   `select count(*) filter (where '' ~ (pattern collate "C")) as hits from unnest($1::text[]) as pattern`

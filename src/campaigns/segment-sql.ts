@@ -103,7 +103,7 @@ function patternOf(written: string, resolved: unknown, { properties }: Compiling
 
 /** PostgreSQL takes neither NUL nor half a surrogate pair. Bodies with such are refused, so this is a second lock. */
 const allStorable = (value: unknown): boolean =>
-  Array.isArray(value) ? value.every(allStorable) : typeof value !== 'string' || isStorable(value)
+  (Array.isArray(value) ? value : [value]).every((item) => typeof item !== 'string' || isStorable(item))
 
 const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
   at_least: { over: 0, sign: '>=' },
@@ -126,8 +126,10 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
   if (operator === 'at_least' && count === 0) return 'true'
-  if (operator === 'at_least' && count === 1) return `exists (select 1 from events e where ${conditions})`
-  if (operator !== 'at_least' && count === 0) return `(not exists (select 1 from events e where ${conditions}))`
+  // `offset 0` keeps the planner from joining: for each window it would read the events of the whole project.
+  const any = `exists (select 1 from events e where ${conditions} offset 0)`
+  if (operator === 'at_least' && count === 1) return any
+  if (operator !== 'at_least' && count === 0) return `(not ${any})`
   const { over, sign } = counts[operator]
   const enough = `select 1 from events e where ${conditions} limit ${place(count + over, 'int')}`
   return `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`

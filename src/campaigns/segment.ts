@@ -23,7 +23,10 @@ interface Reading {
   problems: Detail[]
   conditions: number
   patterns: number
+  events: number
 }
+
+const maxProblems = 20
 
 /** Checks a segment and answers it in its plain form. All problems are told at once, each with its place. */
 export function parseSegment(value: unknown, path = 'segment'): Segment {
@@ -36,7 +39,7 @@ export function parseSegment(value: unknown, path = 'segment'): Segment {
 
 /** Like `parseSegment`, but adds to a list of problems. What it answers is of use only if it added none. */
 export function readSegment(value: unknown, path: string, problems: Detail[]): Segment {
-  const reading: Reading = { problems: [], conditions: 0, patterns: 0 }
+  const reading: Reading = { problems: [], conditions: 0, patterns: 0, events: 0 }
   const everyone = { all: [] }
   const segment =
     value === undefined || (isObject(value) && Object.keys(value).length === 0)
@@ -45,7 +48,8 @@ export function readSegment(value: unknown, path: string, problems: Detail[]): S
   const tell = (message: string) => reading.problems.push({ path, message })
   if (reading.conditions > limits.conditions) tell(`must have at most ${limits.conditions} conditions`)
   if (reading.patterns > limits.patterns) tell(`must have at most ${limits.patterns} conditions with matches`)
-  problems.push(...reading.problems.slice(0, 20))
+  if (reading.events > limits.events) tell(`must have at most ${limits.events} conditions on events`)
+  problems.push(...reading.problems.slice(0, maxProblems))
   return segment ?? everyone
 }
 
@@ -59,6 +63,8 @@ const kinds = new Map([
 
 function readNode(value: unknown, path: string, depth: number, reading: Reading): Segment | undefined {
   const tell = teller(reading, path)
+  // A body of ten megabytes can hold a million faults; nobody reads them.
+  if (reading.problems.length >= maxProblems || reading.conditions > limits.conditions) return undefined
   if (!isObject(value)) return tell('', 'must be an object')
   if (depth > limits.depth) return tell('', `must not be nested deeper than ${limits.depth} levels`)
   const given = [...kinds.keys()].filter((name) => Object.hasOwn(value, name))
@@ -116,6 +122,7 @@ function readAttribute(
 function readEvent(value: Fields, path: string, reading: Reading): EventCondition | undefined {
   const tell = teller(reading, path)
   reading.conditions++
+  reading.events++
   const { event, count, within, where } = value
   const operator = countOperators.find((name) => name === value.operator)
   if (!operator) tell('.operator', unknownOperator(value.operator, countOperators))

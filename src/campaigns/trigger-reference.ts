@@ -46,11 +46,16 @@ export function follow({ path }: Reference, properties: Readonly<Record<string, 
   return value
 }
 
-/** How a value reads inside a text. */
-export function textOf(value: unknown): string {
+/** How a value reads inside a text; undefined for one nested so deeply that it cannot be written. */
+export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (value === null) return ''
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -69,8 +74,9 @@ export function resolve(value: unknown, properties: Readonly<Record<string, unkn
   let text = ''
   for (const piece of pieces) {
     const found = typeof piece === 'string' ? piece : follow(piece, properties)
-    if (found === undefined) return undefined
-    text += textOf(found)
+    const written = found === undefined ? undefined : textOf(found)
+    if (written === undefined) return undefined
+    text += written
   }
   return text
 }

@@ -1,33 +1,46 @@
 /** `2.10`, `v1.4.0-beta.2+91`: numbers and dots, then perhaps what semantic versioning calls pre-release and build. */
-const shape =
-  '^v?([0-9]{1,18}(?:[.][0-9]{1,18}){0,7})(?:-([0-9A-Za-z-]+(?:[.][0-9A-Za-z-]+){0,7}))?(?:[+][0-9A-Za-z.-]*)?$'
+const shape = '^v?[0-9]+(?:[.][0-9]+)*(?:-[0-9A-Za-z-]+(?:[.][0-9A-Za-z-]+)*)?(?:[+][0-9A-Za-z.-]*)?$'
 const pattern = new RegExp(shape)
 
 export const versionRule = 'must be a version such as 2.10.0'
 
-// A key is a text whose order by code point is the order of versions. Numbers are padded to one length. What ends the
-// numbers decides 1.0-beta (' ') < 1.0 ('!') < 1.0.1 ('.'). Trailing zeros go: 1.10 is 1.10.0.
-const digits = 18
+// A key is a text whose order by code point is the order of versions: six numbers of eighteen digits each, missing ones
+// zero (1.10 is 1.10.0), then '!', or ' ' and the pre-release, which comes first.
+const [places, digits, longest] = [6, 18, 100]
+const padded = (number: string) => number.padStart(digits, '0')
 
 /** The key of a text, or undefined if it is no version. */
 export function versionKey(text: unknown): string | undefined {
-  const found = typeof text === 'string' && text.length <= 255 ? pattern.exec(text) : null
-  if (!found) return undefined
-  const numbers = found[1]!.replace(/(?:\.0+)+$/, '').split('.')
-  const key = numbers.map((number) => number.padStart(digits, '0')).join('.')
-  if (found[2] === undefined) return `${key}!`
-  const parts = found[2]
+  if (typeof text !== 'string' || text.length > longest || !pattern.test(text)) return undefined
+  const [plain] = text.split('+') as [string]
+  const dash = plain.indexOf('-')
+  const numbers = (dash === -1 ? plain : plain.slice(0, dash)).replace('v', '').split('.')
+  if (numbers.length > places || numbers.some((number) => number.length > digits)) return undefined
+  const key = Array.from({ length: places }, (_, place) => padded(numbers[place] ?? '')).join('')
+  if (dash === -1) return `${key}!`
+  const parts = plain
+    .slice(dash + 1)
     .split('.')
-    .map((part) => (/^[0-9]{1,18}$/.test(part) ? `0${part.padStart(digits, '0')}` : `1${part}`))
+    .map((part) => (/^[0-9]{1,18}$/.test(part) ? `0${padded(part)}` : `1${part}`))
   return `${key} ${parts.join(' ')}`
 }
 
-/** The same in SQL, null for what is no version. `text` is an expression of ours. */
-export const versionKeySql = (text: string) => `(case when length(${text}) <= 255 and ${text} ~ '${shape}' then
-  (select string_agg(lpad(part, ${digits}, '0'), '.' order by place)
-     from unnest(string_to_array(regexp_replace(substring(${text}, '^v?([0-9.]+)'), '(?:[.]0+)+$', ''), '.'))
-          with ordinality as parts(part, place))
-  || coalesce(' ' || (select string_agg(case when part ~ '^[0-9]{1,18}$' then '0' || lpad(part, ${digits}, '0')
-                                             else '1' || part end, ' ' order by place)
-                        from unnest(string_to_array(substring(${text}, '^[^-+]*-([^+]*)'), '.'))
-                             with ordinality as parts(part, place)), '!') end)`
+/**
+ * The same in SQL, null for what is no version. `text` is an expression of ours. Patterns are kept small and few, and
+ * nothing is aggregated unless there is a pre-release: this runs for every device of a project.
+ */
+export function versionKeySql(text: string): string {
+  const plain = `split_part(${text}, '+', 1)`
+  const numbers = `ltrim(split_part(${plain}, '-', 1), 'v')`
+  const key = Array.from(
+    { length: places },
+    (_, place) => `lpad(split_part(${numbers}, '.', ${place + 1}), ${digits}, '0')`
+  )
+  const release = `substr(${plain}, strpos(${plain}, '-') + 1)`
+  const part = `case when part ~ '^[0-9]{1,18}$' then '0' || lpad(part, ${digits}, '0') else '1' || part end`
+  const parts = `unnest(string_to_array(${release}, '.')) with ordinality as parts(part, place)`
+  return `(case when length(${text}) <= ${longest} and ${text} ~ '${shape}' and split_part(${numbers}, '.', ${places + 1}) = ''
+    and (length(${numbers}) <= ${digits} or ${numbers} !~ '[0-9]{${digits + 1}}')
+    then ${key.join(' || ')} || case when strpos(${plain}, '-') = 0 then '!'
+      else ' ' || (select string_agg(${part}, ' ' order by place) from ${parts}) end end)`
+}

@@ -95,28 +95,72 @@ describe('nothing of a segment becomes text of the query', () => {
   })
 })
 
-describe('an event condition', () => {
-  it('looks only into the months that its time spans', async () => {
-    const plan = async (within: string) => {
-      const segment = parseSegment({ event: 'purchase', operator: 'at_least', count: 2, within })
-      const { condition, values } = compileSegment(segment, {}, now, 2)
-      const rows = await pool.adhoc<Record<string, string>>(`explain (costs off) ${query(condition)}`, [
-        projectId,
-        ...values
-      ])
-      return [
-        ...new Set(
-          rows.flatMap(
-            (row) =>
-              Object.values(row)
-                .join()
-                .match(/events_\d{4}_\d\d/g) ?? []
-          )
-        )
-      ].sort()
+describe('a trigger that carries odd values', () => {
+  let deep: unknown = 1
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+  const exact = (operator: string) => on('user.text', operator, '{{ trigger.x }}')
+
+  it('makes no fault of ours, whatever they are', async () => {
+    for (const x of [
+      deep,
+      [deep],
+      { deep },
+      Number.POSITIVE_INFINITY,
+      Number.NaN,
+      [Number.NEGATIVE_INFINITY],
+      {},
+      [],
+      [[]]
+    ])
+      for (const operator of ['equals', 'greater_than', 'contains', 'in', 'matches', 'before', 'within_last'])
+        assert.equal(await count(exact(operator), { x }), 0, operator)
+  })
+
+  it('matches nobody where a text cannot be made of them, or cannot be stored', async () => {
+    const mixed = { not: on('user.text', 'equals', 'a{{ trigger.x }}') }
+    for (const x of [deep, '\0', '\ud800']) {
+      assert.equal(compileSegment(parseSegment(mixed), { x }, now).nobody, true)
+      assert.equal(await count(mixed, { x }), 0)
     }
-    assert.deepEqual(await plan('1d'), ['events_2026_11'])
-    assert.deepEqual(await plan('30d'), ['events_2026_10', 'events_2026_11'])
+    assert.equal(await count({ not: on('user.text', 'in', '{{ trigger.x }}') }, { x: ['\0'] }), 0)
+  })
+
+  it('may carry long lists', async () => {
+    const x = Array.from({ length: 50_000 }, (_, index) => `user-${index}`)
+    assert.equal(
+      await count(on('user.id', 'in', '{{ trigger.x }}'), { x: [...x, 'patient'] }),
+      (await count(on('user.id', 'starts_with', 'user-'))) + 1
+    )
+  })
+})
+
+describe('an event condition', () => {
+  const plan = async (condition: object) => {
+    const segment = parseSegment({ event: 'purchase', operator: 'at_least', count: 2, ...condition })
+    const compiled = compileSegment(segment, {}, now, 2)
+    const values = [projectId, ...compiled.values]
+    const rows = await pool.adhoc<Record<string, string>>(`explain (costs off) ${query(compiled.condition)}`, values)
+    return rows.flatMap((row) => Object.values(row)).join('\n')
+  }
+
+  it('looks only into the months that its time spans', async () => {
+    const months = async (within: string) => [...new Set((await plan({ within })).match(/events_\d{4}_\d\d/g))].sort()
+    assert.deepEqual(await months('1d'), ['events_2026_11'])
+    assert.deepEqual(await months('30d'), ['events_2026_10', 'events_2026_11'])
+  })
+
+  it('looks up each user by key and never joins the events of the whole project', async () => {
+    for (const [operator, count] of [
+      ['at_least', 1],
+      ['at_most', 0],
+      ['exactly', 0],
+      ['exactly', 2],
+      ['at_most', 3]
+    ] as const) {
+      const text = await plan({ operator, count })
+      assert.match(text, /SubPlan/, text)
+      assert.doesNotMatch(text, /Join|hashed/, text)
+    }
   })
 })
 

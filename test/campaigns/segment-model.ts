@@ -215,13 +215,13 @@ function version(text: unknown): Version | undefined {
   const dash = whole.indexOf('-')
   const numbers = (dash === -1 ? whole : whole.slice(0, dash)).split('.')
   const pre = dash === -1 ? undefined : whole.slice(dash + 1).split('.')
-  if (numbers.length > 8 || numbers.some((part) => !/^\d{1,18}$/.test(part))) return undefined
+  if (numbers.length > 6 || numbers.some((part) => !/^\d{1,18}$/.test(part))) return undefined
   if (pre?.some((part) => !/^[0-9A-Za-z-]+$/.test(part))) return undefined
   return { numbers: numbers.map(BigInt), pre }
 }
 
 function versionOrder(a: Version, b: Version): number {
-  for (let index = 0; index < 8; index++) {
+  for (let index = 0; index < 6; index++) {
     const difference = (a.numbers[index] ?? 0n) - (b.numbers[index] ?? 0n)
     if (difference !== 0n) return difference < 0n ? -1 : 1
   }

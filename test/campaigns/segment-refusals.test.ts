@@ -92,7 +92,8 @@ describe('a segment that is not valid', () => {
     [nested(100_000), `segment${'.not'.repeat(20)}`, /20 levels/],
     [{ all: Array(201).fill(good) }, 'segment.all', /200/],
     [{ all: Array(3).fill({ any: Array(67).fill(good) }) }, 'segment', /200 conditions/],
-    [{ all: Array(21).fill(on('user.a', 'matches', 'x')) }, 'segment', /20 conditions with matches/]
+    [{ all: Array(21).fill(on('user.a', 'matches', 'x')) }, 'segment', /20 conditions with matches/],
+    [{ all: Array(21).fill(event) }, 'segment', /20 conditions on events/]
   ]
   for (const [segment, path, words] of cases)
     it(`is refused at ${path.slice(0, 60)}: ${words}`, () => {
@@ -111,6 +112,14 @@ describe('a segment that is not valid', () => {
       ['body.segment.all[0].operator', 'body.segment.all[0].attribute', 'body.segment.all[1].operator']
     )
     assert.equal(message, `${details[0]!.path}: ${details[0]!.message}`)
+  })
+})
+
+describe('a segment of many faults', () => {
+  it('is refused with the first of them', () => {
+    const many = { all: Array(200).fill({ any: Array(200).fill({ any: Array(50).fill(5) }) }) }
+    assert.equal(refusal(many).details.length, 20)
+    refusal({ all: Array(200).fill({ any: Array(200).fill({ any: Array(50).fill(good) }) }) })
   })
 })
 

@@ -193,10 +193,8 @@ export function createPool(options: PoolOptions) {
     const token = presented.value
     const prepared = gateway.prepare(entry.push, credential, token, now)
     if ('kind' in prepared) return verdictOutcome(prepared, now)
-    const { path, headers, body } = prepared
     entry.sentAt = now
-    const head = { ':method': 'POST', ':path': path, ...headers, 'content-length': body.length }
-    link.connection.request(head, body, entry.dueAt, (ending) => {
+    link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
       inFlight -= 1
       finish(entry, link, token, ending)
       pump()

@@ -23,7 +23,7 @@ const many = process.env.TIDINGS_LONG ? 100_000 : 20_000
 test(`with GOAWAY every 300 requests ${many} pushes arrive, none twice and none reported as failed`, async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 }, ledgerSize: 2 * many })
   sim.faults.set('apns', { goawayAfter: 300 })
-  const sender = senderFor(t, apnsCredential(sim))
+  const sender = senderFor(t, apnsCredential(sim), { settings: { deadlineMs: 60_000 } })
   const all = pushes(many)
   assert.deepEqual(tally(await sendAll(sender, all)), { accepted: many })
   const arrived = sim.ledger.items().map(({ token }) => token!)
@@ -233,7 +233,9 @@ test('whatever happens to connections and streams, each push ends once, and what
     if (dice < 0.2) return void setTimeout(answer, 20 * random(), stream, 200)
     answer(stream, 200)
   })
-  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { maxConnections: 4 } })
+  // Patient: how fast the machine is that runs this is not the question.
+  const settings = { maxConnections: 4, deadlineMs: 60_000 }
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings })
   const all = pushes(5_000)
   const ended = new Map<string, number>()
   const outcomes = await Promise.all(

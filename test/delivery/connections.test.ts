@@ -3,6 +3,8 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from '../../src/delivery/push.ts'
+import { nodeHttp2 } from '../../src/delivery/transport/node-http2.ts'
+import type { H2Transport } from '../../src/delivery/transport/transport.ts'
 import { simulator } from '../simulator/client.ts'
 import {
   answer,
@@ -200,6 +202,33 @@ test('a gateway that is away: pushes come back after a moment, and go when it is
     outcome = await send(sender, push())
   }
   assert.equal(outcome.kind, 'accepted')
+})
+
+test('a gateway that was away long ago is given the time to connect', async (t) => {
+  const sim = await simulator(t, only)
+  // Connecting takes its time, as it does far from here.
+  const slow: H2Transport = {
+    async open(...args) {
+      await delay(500)
+      return nodeHttp2.open(...args)
+    }
+  }
+  const sender = senderFor(t, apnsCredential(sim), { transport: slow, settings: { unreachableMs: 100 } })
+  sim.faults.set('apns', { down: true })
+  const outcome = await send(sender, push())
+  assert.ok(outcome.kind === 'retry')
+  sim.faults.reset()
+  await delay(Math.max(0, outcome.notBefore - Date.now()))
+  assert.equal((await send(sender, push())).kind, 'accepted')
+})
+
+test('without TLS nothing is sent', async (t) => {
+  const sim = await simulator(t, only)
+  const settings = { unreachableMs: 100 }
+  const sender = senderFor(t, apnsCredential(sim, { origin: sim.apns!.clearUrl }), { settings })
+  const outcome = await send(sender, push())
+  assert.ok(outcome.kind === 'retry' && /is not https/.test(outcome.message))
+  assert.deepEqual(sim.ledger.items(), [])
 })
 
 test('a certificate that nobody vouches for is told in words', async (t) => {

@@ -150,13 +150,11 @@ export function createPool(options: PoolOptions) {
   function pump() {
     if (pumping) return
     pumping = true
+    if (queue.size > 0) connections.want()
     try {
       while (queue.size > 0 && inFlight < window.size && Date.now() >= pausedUntil && presented.ready()) {
         const link = connections.pick()
-        if (!link) {
-          connections.want()
-          break
-        }
+        if (!link) break
         const [entry] = queue
         queue.delete(entry!)
         send(entry!, link)

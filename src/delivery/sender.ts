@@ -185,9 +185,13 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     return true
   }
 
+  let ticks = 0
   const timer = setInterval(() => {
     const now = Date.now()
+    ticks += 1
     for (const [key, pool] of pools) {
+      // Of thousands of projects few are busy: the others are looked at now and then.
+      if (pool.idle && ticks % 10 !== 0) continue
       pool.tick(now)
       if (!pool.idle || now - pool.usedAt < settings.idleMs) continue
       pools.delete(key)

@@ -3,6 +3,8 @@ import type { ServerHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Outcome } from '../../src/delivery/push.ts'
+import { nodeHttp2 } from '../../src/delivery/transport/node-http2.ts'
+import type { H2Transport } from '../../src/delivery/transport/transport.ts'
 import { simulator } from '../simulator/client.ts'
 import {
   answer,
@@ -23,7 +25,7 @@ const many = process.env.TIDINGS_LONG ? 100_000 : 20_000
 test(`with GOAWAY every 300 requests ${many} pushes arrive, none twice and none reported as failed`, async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 }, ledgerSize: 2 * many })
   sim.faults.set('apns', { goawayAfter: 300 })
-  const sender = senderFor(t, apnsCredential(sim))
+  const sender = senderFor(t, apnsCredential(sim), { settings: { deadlineMs: 60_000 } })
   const all = pushes(many)
   assert.deepEqual(tally(await sendAll(sender, all)), { accepted: many })
   const arrived = sim.ledger.items().map(({ token }) => token!)
@@ -202,6 +204,33 @@ test('a gateway that is away: pushes come back after a moment, and go when it is
   assert.equal(outcome.kind, 'accepted')
 })
 
+test('a gateway that was away long ago is given the time to connect', async (t) => {
+  const sim = await simulator(t, only)
+  // Connecting takes its time, as it does far from here.
+  const slow: H2Transport = {
+    async open(...args) {
+      await delay(500)
+      return nodeHttp2.open(...args)
+    }
+  }
+  const sender = senderFor(t, apnsCredential(sim), { transport: slow, settings: { unreachableMs: 100 } })
+  sim.faults.set('apns', { down: true })
+  const outcome = await send(sender, push())
+  assert.ok(outcome.kind === 'retry')
+  sim.faults.reset()
+  await delay(Math.max(0, outcome.notBefore - Date.now()))
+  assert.equal((await send(sender, push())).kind, 'accepted')
+})
+
+test('without TLS nothing is sent', async (t) => {
+  const sim = await simulator(t, only)
+  const settings = { unreachableMs: 100 }
+  const sender = senderFor(t, apnsCredential(sim, { origin: sim.apns!.clearUrl }), { settings })
+  const outcome = await send(sender, push())
+  assert.ok(outcome.kind === 'retry' && /is not https/.test(outcome.message))
+  assert.deepEqual(sim.ledger.items(), [])
+})
+
 test('a certificate that nobody vouches for is told in words', async (t) => {
   const sim = await simulator(t, { ...only, expiredCertificate: true })
   const sender = senderFor(t, apnsCredential(sim), { settings: { unreachableMs: 100 } })
@@ -233,7 +262,9 @@ test('whatever happens to connections and streams, each push ends once, and what
     if (dice < 0.2) return void setTimeout(answer, 20 * random(), stream, 200)
     answer(stream, 200)
   })
-  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { maxConnections: 4 } })
+  // Patient: how fast the machine is that runs this is not the question.
+  const settings = { maxConnections: 4, deadlineMs: 60_000 }
+  const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings })
   const all = pushes(5_000)
   const ended = new Map<string, number>()
   const outcomes = await Promise.all(

@@ -54,7 +54,7 @@ test('a browser gets the push as the documentation shows it', async (t) => {
   const sender = senderFor(t, webPushCredential(sim))
   const one = toBrowser(sim, {
     collapseId: 'sum-12',
-    notAfter: Date.now() + 3_599_500,
+    notAfter: Date.now() + 30 * 86_400_000,
     content: {
       kind: 'alert',
       notification: {
@@ -81,7 +81,7 @@ test('a browser gets the push as the documentation shows it', async (t) => {
     badge: 2,
     data: { order: '7' }
   })
-  assert.equal(headers.ttl, '3600')
+  assert.equal(headers.ttl, '2419200')
   assert.equal(headers.urgency, 'high')
   assert.match(headers.topic!, /^[\w-]{32}$/)
 })

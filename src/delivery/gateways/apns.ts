@@ -19,8 +19,9 @@ export const apns: Gateway<ApnsCredential> = {
     if (body.length > longestPayload)
       return refused('PAYLOAD_TOO_LARGE', '', `The payload has ${body.length} bytes; APNs takes ${longestPayload}.`)
     return {
-      path: `/3/device/${push.token}`,
       headers: {
+        ':method': 'POST',
+        ':path': `/3/device/${push.token}`,
         authorization: `bearer ${providerToken}`,
         'apns-topic': activity ? `${credential.topic}.push-type.liveactivity` : credential.topic,
         'apns-push-type': activity ? 'liveactivity' : 'alert',

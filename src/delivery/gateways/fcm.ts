@@ -20,8 +20,12 @@ export const fcm: Gateway<FcmCredential> = {
     if (size > longestPayload)
       return refused('PAYLOAD_TOO_LARGE', '', `The payload has ${size} bytes; FCM takes ${longestPayload}.`)
     return {
-      path: `/v1/projects/${encodeURIComponent(credential.firebaseProject)}/messages:send`,
-      headers: { authorization: `Bearer ${providerToken}`, 'content-type': 'application/json' },
+      headers: {
+        ':method': 'POST',
+        ':path': `/v1/projects/${encodeURIComponent(credential.firebaseProject)}/messages:send`,
+        authorization: `Bearer ${providerToken}`,
+        'content-type': 'application/json'
+      },
       body: bytesOf({ message })
     }
   },

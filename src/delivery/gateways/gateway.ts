@@ -5,7 +5,7 @@ import type { Push } from '../push.ts'
 import { type FailureCode, failureReasons } from '../reasons.ts'
 
 export interface Prepared {
-  path: string
+  /** With method and path. */
   headers: OutgoingHttpHeaders
   body: Buffer
 }

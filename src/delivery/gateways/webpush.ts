@@ -35,8 +35,9 @@ export const webpush: Gateway<WebPushCredential> = {
     const body = attempt(() => encrypt(plaintext, p256dh, auth))
     if (!body) return tokenDead('TOKEN_INVALID', '')
     return {
-      path: `${endpoint.pathname}${endpoint.search}`,
       headers: {
+        ':method': 'POST',
+        ':path': `${endpoint.pathname}${endpoint.search}`,
         authorization,
         'content-type': 'application/octet-stream',
         'content-encoding': 'aes128gcm',

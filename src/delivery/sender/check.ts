@@ -57,7 +57,7 @@ function judge(name: string, verdict: Verdict): CheckResult {
 async function ask(
   transport: H2Transport,
   { origin, ca }: Credential,
-  { path, headers, body }: Prepared,
+  { headers, body }: Prepared,
   { connectTimeoutMs, deadlineMs }: SenderSettings
 ): Promise<Ending> {
   const nothing = () => {}
@@ -65,7 +65,7 @@ async function ask(
   const connection = await transport.open(origin, ca ? { ca } : {}, events, connectTimeoutMs)
   try {
     return await new Promise<Ending>((resolve) => {
-      connection.request({ ':method': 'POST', ':path': path, ...headers }, body, Date.now() + deadlineMs, resolve)
+      connection.request(headers, body, Date.now() + deadlineMs, resolve)
     })
   } finally {
     connection.close('checked')

@@ -174,13 +174,13 @@ export function createConnections(options: ConnectionsOptions) {
     get sockets() {
       return links.size + opening + leaving.size
     },
-    /** Why there is no connection, once that has been so for a while; and when the next attempt may be made. */
+    /**
+     * Why there is no connection, once that has been so for a while; and when the next attempt may be made. Not while
+     * one is being made: the gateway may be back, and who has nothing to send for an hour would not have noticed.
+     */
     unreachable(now: number): { message: string; nextAt: number } | undefined {
-      if (links.size > 0 || !failingSince || now - failingSince < settings.unreachableMs) return undefined
+      if (links.size + opening > 0 || !failingSince || now - failingSince < settings.unreachableMs) return undefined
       return { message: failure, nextAt }
-    },
-    get failure() {
-      return failure
     },
     tick(now: number) {
       for (const link of links) watch(link, now)

@@ -150,13 +150,11 @@ export function createPool(options: PoolOptions) {
   function pump() {
     if (pumping) return
     pumping = true
+    if (queue.size > 0) connections.want()
     try {
       while (queue.size > 0 && inFlight < window.size && Date.now() >= pausedUntil && presented.ready()) {
         const link = connections.pick()
-        if (!link) {
-          connections.want()
-          break
-        }
+        if (!link) break
         const [entry] = queue
         queue.delete(entry!)
         send(entry!, link)
@@ -193,10 +191,8 @@ export function createPool(options: PoolOptions) {
     const token = presented.value
     const prepared = gateway.prepare(entry.push, credential, token, now)
     if ('kind' in prepared) return verdictOutcome(prepared, now)
-    const { path, headers, body } = prepared
     entry.sentAt = now
-    const head = { ':method': 'POST', ':path': path, ...headers, 'content-length': body.length }
-    link.connection.request(head, body, entry.dueAt, (ending) => {
+    link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
       inFlight -= 1
       finish(entry, link, token, ending)
       pump()

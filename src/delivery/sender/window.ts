@@ -9,7 +9,7 @@ export interface Window {
 /** The fastest round is forgotten after this: the way to the gateway may have become longer. */
 const memoryMs = 300_000
 /** Rounds this much slower than the fastest are no sign of a queue at the gateway, only of a busy machine. */
-const slackMs = 10
+const slackMs = 100
 
 /**
  * How many pushes may be on their way at a time. By Little's law that is rate times round trip, and nobody knows either:

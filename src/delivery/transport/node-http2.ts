@@ -20,7 +20,8 @@ interface Waiting {
 export const nodeHttp2: H2Transport = {
   open: (origin, tls, events, timeoutMs) =>
     new Promise((resolve, reject) => {
-      const { hostname } = new URL(origin)
+      const { hostname, protocol } = new URL(origin)
+      if (protocol !== 'https:') return reject(new Error(`${origin} is not https`))
       // A literal address is never looked up, so the look-up cannot refuse it.
       const literal = hostname.replace(/^\[|\]$/g, '')
       if (tls.publicOnly && /^[\d.]+$|:/.test(literal) && !isPublicAddress(literal))

@@ -84,8 +84,8 @@ export function createDelivery({
     handOver: (projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> =>
       hands.handOver(projectId, rows, options),
     /** Skips up to a window of what waits under a trigger; 0 when nothing is left that could be handed over anew. */
-    cancel: (tx: Db, projectId: ProjectId, triggerId: string, limit = 1_000): Promise<number> =>
-      upkeep.cancelWindowOf(tx, projectId, triggerId, limit, onOutcomes),
+    cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
+      upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes),
 
     /** What devices report about messages, in the transaction that stores it. */
     recordReports: (tx: Db, projectId: ProjectId, reports: upkeep.Report[]): Promise<void> =>

@@ -12,8 +12,6 @@ import { sweepMessageWindow } from './upkeep.ts'
 export const messageMonths = byId('messages')
 
 const retryName = 'delivery.retry'
-/** Messages taken at once. */
-const window = 500
 /** How long one round waits for gateways. */
 const roundMs = 10_000
 const leastWaitMs = 500
@@ -31,7 +29,7 @@ export const retryJob = (pool: Pool, hands: ReturnType<typeof createHandOver>) =
         signal.throwIfAborted()
         const now = new Date()
         const until = new Date(now.getTime() + heldMs)
-        const rows = await takeDueMessages(pool, projectId, now, until, window)
+        const rows = await takeDueMessages(pool, projectId, now, until)
         if (rows.length === 0) break
         for (const row of rows) hands.markHeld(row, until)
         await hands.handOver(projectId, rows, { untilMs: Date.now() + roundMs, signal })

@@ -14,7 +14,6 @@ import type { Delivered } from './sending.ts'
 
 const pushWording = { invalid: 'Invalid push notification parameters' }
 const activityWording = { invalid: 'Invalid live activity parameters' }
-const keyed = ['idempotency_key_in_use', 'idempotency_key_reused'] as const
 
 async function answer(
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -36,7 +35,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
       checksBody: true,
       answer: ResultsAnswer,
       wording: pushWording,
-      refusals: keyed,
+      idempotent: true,
       example: {
         push_notifications: [
           { target: { project_user_id: 'ana' }, title: 'Your order is on its way', body: 'It arrives tomorrow.' }
@@ -57,7 +56,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
       checksBody: true,
       answer: ResultsAnswer,
       wording: activityWording,
-      refusals: keyed,
+      idempotent: true,
       example: {
         live_activities: [
           {
@@ -89,7 +88,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
         checksBody: true,
         answer: ResultsAnswer,
         wording: activityWording,
-        refusals: keyed,
+        idempotent: true,
         example: { live_activities: [{ activity_id: '3F2B', content_state: { minutes: 5 } }] }
       },
       (call) => {

@@ -19,8 +19,8 @@ const cancelWindow = statement(
   `with open as (
      select trigger_id, device_id, state from messages
       where project_id = $1 and trigger_id = $2 and due_at is not null and state in ('queued', 'unknown')
-      order by device_id limit $3 for update)
-   update messages set state = 'skipped', reason = 'CANCELED', due_at = null, settled_at = $4
+      order by device_id limit 1000 for update)
+   update messages set state = 'skipped', reason = 'CANCELED', due_at = null, settled_at = $3
      from open
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
    returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
@@ -88,10 +88,9 @@ export async function cancelWindowOf(
   tx: Db,
   projectId: ProjectId,
   triggerId: string,
-  limit: number,
   onOutcomes: OnOutcomes
 ): Promise<number> {
-  const rows = await tx.query<Touched>(cancelWindow, [projectId, triggerId, limit, new Date()])
+  const rows = await tx.query<Touched>(cancelWindow, [projectId, triggerId, new Date()])
   if (rows.length > 0) await onOutcomes(tx, projectId, rows.map(canceled))
   return rows.length
 }

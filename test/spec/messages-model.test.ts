@@ -105,7 +105,7 @@ describe('sending while users come and go, log in, report and are deleted', () =
         count('delete', await project.call('DELETE', `/api/v1/users/u${pick(users)}`))
       },
       async () => {
-        const events = Array.from({ length: 3 }, () => ({
+        const events = Array.from({ length: 1 }, () => ({
           device_id: `s-${pick(phones)}`,
           name: ['PUSH_NOTIFICATION_RECEIVED', 'PUSH_NOTIFICATION_TAPPED'][pick(2)],
           event_property: { message_id: seen[pick(seen.length)] ?? null }

@@ -130,6 +130,15 @@ describe('GET /openapi.json', () => {
       assert.equal((schema as Schema).const, 'Project User Id must be provided')
       assert.equal(operation.responses[415], undefined, 'a wrong type is the fixed 400')
     }
+    for (const [path, text] of [
+      ['/api/v1/messages:send', 'Invalid push notification parameters'],
+      ['/api/v1/live-activities:start', 'Invalid live activity parameters']
+    ] as const) {
+      const { post } = document.paths[path]!
+      assert.equal((answerOf(post!, 400).content!['text/plain']!.schema as Schema).const, text)
+      assert.ok(answerOf(post!, 409).content!['text/plain'], 'the idempotency key is taken')
+      assert.ok(post!.parameters!.some(({ name, in: place }) => name === 'Idempotency-Key' && place === 'header'))
+    }
   })
 })
 

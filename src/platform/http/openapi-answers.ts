@@ -133,12 +133,22 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   else if (hasParams && wording.invalid === undefined) add('NotFound', 404)
   if (reads || bytes) add('BodyTooLarge', 413)
   if ((reads || bytes || bodyKind === 'stream') && wording.invalid === undefined) add('UnsupportedMediaType', 415)
+  if (route.idempotent) found[409] = keyTaken
   for (const code of route.refusals ?? []) {
     const [status] = errorCatalogue[code]
     const shared = sharedByStatus[status]
     if (shared) add(shared, status)
   }
   return found
+}
+
+const keyTaken: Answer = {
+  description: 'The idempotency key is in use (come back after Retry-After), or was used with another body.',
+  headers: explained,
+  content: plain(
+    { type: 'string', enum: ['Idempotency key is in use', 'Idempotency key was used with another body'] },
+    'Idempotency key is in use'
+  )
 }
 
 const fixedText = (text: string, others: string[]): Answer => ({

@@ -31,6 +31,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   example?: unknown
   /** Codes this route answers beyond those that every route of its kind does. For the docs. */
   refusals?: readonly RefusalCode[]
+  /** Takes an idempotency key: asking twice does it once. The handler does it; this is for the docs. */
+  idempotent?: boolean
   /** A stream has no time limit. */
   unlimited?: boolean
   /** Kept out of the docs. */

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts'
-import { addTarget, type Draft, doubt, setName, type Target } from './draft.ts'
-import { pairAt } from './values.ts'
+import { addTarget, type Draft, doubt, isClear, setName, type Target } from './draft.ts'
+import { endsValue, pairAt } from './values.ts'
 import * as words from './words.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -35,6 +35,10 @@ const contentKeys = new Map([
   ['url', 'landingUrl']
 ])
 
+/** What reads like an instruction on how to do it, and is not one we know: not to be taken for a property. */
+const otherKeys =
+  /^(?:dry_?run|preview|simulat(?:e|ed|ion)|test_?mode|schedule(?:d)?(?:_?at)?|send_?at|deliver_?at|delay|when|skill|targets?|audience|segment|recipients?|to|for|users|devices|broadcast)$/
+
 const deviceTarget = (id: string): Target => ({ deviceId: id })
 const userTarget = (id: string): Target => ({ projectUserId: id })
 
@@ -42,6 +46,7 @@ const userTarget = (id: string): Target => ({ projectUserId: id })
 export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   let at = start
   let inProperties = false
+  let nouns = 0
   while (at < cursor.length) {
     const next = clauseAt(at)
     if (next > at) {
@@ -50,6 +55,16 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     }
     doubt(draft, cursor.shown(at))
     at += 1
+  }
+  checkEnd()
+
+  function checkEnd(): void {
+    let last = cursor.length - 1
+    while (last >= start && cursor.isMark(last, '.!?,;:()')) last -= 1
+    const word = last >= start ? (cursor.word(last) ?? '') : ''
+    const cut =
+      words.unfinished.has(word) || (words.propertyIntros.has(word) && draft.skill !== 'send-push-notification')
+    if (cut && isClear(draft)) doubt(draft, word, `The text ends with "${word}", as if something were missing.`)
   }
 
   /** The place after the clause that begins here; the same place if none does. */
@@ -62,6 +77,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
       keyedAt(here) ||
       nameAt(here) ||
       targetAt(here) ||
+      pushNounAt(here) ||
       fillerAt(here) ||
       textAt(here) ||
       here
@@ -71,8 +87,17 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   function jsonAt(here: number): number {
     const token = cursor.token(here)
     if (token?.kind !== 'json' || draft.skill === 'send-push-notification') return 0
-    for (const [key, value] of Object.entries(token.value)) addProperty(key, value)
+    for (const [key, value] of Object.entries(token.value)) {
+      if (!inProperties && isReserved(key)) doubt(draft, key, 'Send a whole payload as a data part.')
+      addProperty(key, value)
+    }
     return here + 1
+  }
+
+  function isReserved(key: string): boolean {
+    const lower = key.toLowerCase()
+    const isName = nameKeys.get(draft.skill)?.has(lower) ?? false
+    return isName || targetKeys.has(lower) || otherKeys.test(lower) || lower === 'properties'
   }
 
   function contentAt(here: number): number {
@@ -85,10 +110,20 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     place = cursor.skipWords(cursor.skipMarks(cursor.skipWords(place, words.linkWords), ':'), words.linkWords)
     const token = cursor.token(place)
     const isUrl = token?.kind === 'word' && field.endsWith('Url') && /^https?:\/\/[^\s]+$/.test(token.text)
-    const value = token?.kind === 'quoted' || signed ? cursor.value(place) : undefined
+    const whole = token?.kind === 'quoted' || (signed && endsValue(cursor, place + 1))
+    const value = whole ? cursor.value(place) : undefined
     if (value === undefined && !isUrl) return 0
     setContent(field, isUrl ? token.text : value!)
     return place + 1
+  }
+
+  /** "Send user ana a push": the noun may come late, once. */
+  function pushNounAt(here: number): number {
+    if (draft.skill !== 'send-push-notification' || draft.targets.length === 0) return 0
+    const noun = cursor.skipWords(here, words.determiners)
+    const length = cursor.phrase(noun, words.pushNouns)
+    if (length === 0 || words.plurals.has(cursor.word(noun)!) || nouns++ > 0) return 0
+    return noun + length
   }
 
   function introAt(here: number): number {
@@ -108,6 +143,9 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     const lower = key.toLowerCase()
     const whom = targetKeys.get(lower)
     if (inProperties) addProperty(key, value)
+    else if (lower === 'broadcast' && draft.skill === 'trigger-campaign' && typeof value === 'boolean') {
+      if (value) draft.everyone = true
+    } else if (otherKeys.test(lower)) doubt(draft, key, `I cannot tell what ${key} means here.`)
     else if (nameKeys.get(draft.skill)?.has(lower)) setName(draft, String(value))
     else if (whom && draft.skill !== 'create-user') {
       const id = String(value)
@@ -142,7 +180,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
       draft.defaultAudience = true
       return place + usual
     }
-    const noun = cursor.skipWords(place, words.determiners)
+    const noun = cursor.skipWords(place, words.targetDeterminers)
     const kind = cursor.word(noun) ?? ''
     if (words.userNouns.has(kind) || words.deviceNouns.has(kind))
       return idsAfter(noun, words.userNouns.has(kind) ? userTarget : deviceTarget)
@@ -155,16 +193,26 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
 
   function idsAfter(noun: number, toTarget: (id: string) => Target): number {
     const first = idAfter(cursor, noun + 1)
-    if (!first) return noun + 1
+    if (!first) {
+      draft.bareNouns += 1
+      return noun + 1
+    }
     addTarget(draft, toTarget(first.value))
     if (!words.plurals.has(cursor.word(noun)!)) return first.next
     let place = first.next
+    let count = 1
     for (;;) {
       let next = cursor.skipMarks(place, ',')
       if (cursor.word(next) === 'and' || cursor.word(next) === '&') next += 1
-      const id = next > place && !cursor.isMark(next + 1, ':') ? cursor.value(next) : undefined
-      if (id === undefined) return place
+      const goesOn = next > place && !cursor.isMark(next + 1, ':') && !words.verbForms.has(cursor.word(next) ?? '')
+      const id = goesOn ? cursor.value(next) : undefined
+      if (id === undefined) {
+        // "users active" is no list of users.
+        if (count === 1) doubt(draft, first.value)
+        return place
+      }
       addTarget(draft, toTarget(id))
+      count += 1
       place = next + 1
     }
   }
@@ -184,6 +232,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   function setContent(field: string, value: string): void {
     if (draft.content.has(field))
       doubt(draft, value, `There are two texts for the ${field}. Which is the title, which the body?`)
+    else if (field.endsWith('Url') && !/^https?:\/\//i.test(value)) doubt(draft, value, `The ${field} is not a url.`)
     else if (value.trim() === '') doubt(draft, field, `The ${field} is empty.`)
     else draft.content.set(field, value)
   }

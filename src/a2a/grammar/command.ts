@@ -30,7 +30,11 @@ export function isRefusal(cursor: Cursor): boolean {
   return isAll(cursor, words.refusals)
 }
 
-export const isYes = (cursor: Cursor): boolean => isAll(cursor, words.yes)
+/** Whether the whole text is a yes. One with a question mark is none. */
+export function isYes(cursor: Cursor): boolean {
+  for (let at = 0; at < cursor.length; at += 1) if (cursor.isMark(at, '?')) return false
+  return isAll(cursor, words.yes)
+}
 
 function isAll(cursor: Cursor, phrases: readonly (readonly string[])[]): boolean {
   let at = cursor.skipMarks(0)
@@ -76,7 +80,7 @@ function skipOpenings(cursor: Cursor, start: number): { next: number; asked: boo
 /** "For user ana, track …": whom it is for may come first. */
 function leadingTarget(cursor: Cursor, at: number): { draft: Draft; next: number } | undefined {
   if (!/^(for|to|on)$/.test(cursor.word(at) ?? '')) return undefined
-  const noun = cursor.skipWords(at + 1, words.determiners)
+  const noun = cursor.skipWords(at + 1, words.targetDeterminers)
   const kind = cursor.word(noun) ?? ''
   if (!words.userNouns.has(kind) && !words.deviceNouns.has(kind)) return undefined
   const id = words.plurals.has(kind) ? undefined : idAfter(cursor, noun + 1)
@@ -118,15 +122,27 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const draft = emptyDraft(skill)
   if (skill === 'send-push-notification' || words.userNouns.has(kind) || words.deviceNouns.has(kind))
     return { draft, next: start }
-  if (name !== undefined) setName(draft, name)
+  if (name !== undefined) nameIt(draft, name, noun + 1)
   return { draft, next: name === undefined ? start : noun + 1 }
+
+  /** A name without quotes ends with its word, and what follows must show it. */
+  function nameIt(draft: Draft, name: string, next: number): void {
+    setName(draft, name)
+    const follows = cursor.word(next) ?? ''
+    const plain = cursor.token(next - 1)?.kind === 'word' && draft.skill !== 'create-user'
+    if (plain && cursor.phrase(next, words.fillers) > 0 && !words.afterName.has(follows))
+      doubt(draft, follows, `Is "${name}" the whole name? Put it in quotes.`)
+  }
 
   function named(skill: Skill, place: number): { draft: Draft; next: number } {
     const draft = emptyDraft(skill)
     if (words.plurals.has(cursor.word(place)!)) doubt(draft, cursor.word(place)!, 'I can do one thing at a time.')
     const id = idAfter(cursor, place + 1)
     if (!id) return { draft, next: place + 1 }
-    setName(draft, id.value)
+    nameIt(draft, id.value, id.next)
+    // "Make the user happy" makes none.
+    if (cursor.word(at) === 'make' && id.next === place + 2 && cursor.token(id.next - 1)?.kind === 'word')
+      doubt(draft, id.value, `Is "${id.value}" the id of the user?`)
     return { draft, next: id.next }
   }
 

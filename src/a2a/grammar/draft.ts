@@ -13,6 +13,8 @@ export interface Draft {
   content: Map<string, string>
   properties: Map<string, unknown>
   candidate: string | undefined
+  /** "The device of user ana": a noun that nothing followed. */
+  bareNouns: number
   /** What has no place in the reading. One such thing, and nothing is done. */
   unclear: string[]
   /** A sentence that says what is wrong, where more can be said than that it was not understood. */
@@ -34,6 +36,7 @@ export const emptyDraft = (skill: Skill): Draft => ({
   content: new Map(),
   properties: new Map(),
   candidate: undefined,
+  bareNouns: 0,
   unclear: [],
   because: undefined
 })
@@ -130,6 +133,8 @@ function checkAudience(draft: Draft): void {
   if (skill === 'create-user') return
   if ((everyone || defaultAudience) && skill !== 'trigger-campaign')
     doubt(draft, 'everyone', 'This reaches one user or device at a time. To reach everyone, trigger a campaign.')
+  if (draft.bareNouns > 0 && (targets.length > 0 || everyone))
+    doubt(draft, 'device', 'I cannot tell for whom this is meant.')
   if ([everyone, defaultAudience, targets.length > 0, candidate !== undefined].filter(Boolean).length > 1)
     doubt(draft, candidate ?? 'everyone', 'I cannot tell for whom this is meant.')
 }

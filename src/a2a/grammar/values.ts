@@ -7,6 +7,19 @@ export interface Pair {
   next: number
 }
 
+/** Whether a plain value after a colon is over: at a mark, at a connecting word or where the next pair begins. */
+export function endsValue(cursor: Cursor, at: number): boolean {
+  const token = cursor.token(at)
+  if (token?.kind === 'quoted') return cursor.isMark(at + 1, ':') || cursor.word(at + 1) === '='
+  if (token?.kind !== 'word') return true
+  return (
+    /^(and|with|&)$/.test(token.lower) ||
+    /[=:]/.test(token.text) ||
+    cursor.isMark(at + 1, ':') ||
+    cursor.word(at + 1) === '='
+  )
+}
+
 const propertyName = /^[\p{L}_$][\p{L}\p{N}_.$-]{0,127}$/u
 
 /** Unquoted numbers and true and false are what they are; everything else is a text. */
@@ -17,7 +30,10 @@ function typed(text: string): unknown {
 }
 
 /** A plain value ends with its word. One with a comma or a second sign in it is a riddle. */
-const plain = (text: string): unknown => (/[,;"{}]/.test(text) || text === 'null' ? undefined : typed(text))
+const plain = (text: string): unknown =>
+  /[,;"{}()]/.test(text) || (text.includes('=') && !/^https?:\/\//.test(text)) || text === 'null'
+    ? undefined
+    : typed(text)
 
 /** `key=value`, `key = value`, `key: value` and `key:value`, with the key and the value in quotes or not. */
 export function pairAt(cursor: Cursor, at: number): Pair | undefined {
@@ -49,8 +65,8 @@ export function pairAt(cursor: Cursor, at: number): Pair | undefined {
     const word = next?.kind === 'word' ? next.text : undefined
     if (word === undefined) return { value: undefined, next: place }
     if (/^https?:\/\//.test(word)) return { value: word, next: place + 1 }
-    // A word of the sentence is no value: that was forgotten.
-    const value = cursor.value(place) === undefined ? undefined : plain(word)
+    // A word of the sentence is no value: that was forgotten. And one that goes on is not one word: `note: call now`.
+    const value = cursor.value(place) === undefined || !endsValue(cursor, place + 1) ? undefined : plain(word)
     return { value, next: value === undefined ? place : place + 1 }
   }
 }

@@ -25,7 +25,14 @@ export const modals = words('could can would will')
 export const fillers =
   phrases(`and | with | the | a | an | also | as well | plus | please | thanks | thank you | many thanks
   | thanks a lot | thank you very much | now | right now | right away | immediately | at once | asap | for me | following
-  | its | using | having | including | set | where | whose | that has | which has | who has | has | kindly | too | cheers`)
+  | & | its | using | having | including | set | where | whose | that has | which has | who has | has | kindly | too | cheers`)
+
+/** Those after which something must come. A text that ends with one was cut off. */
+export const unfinished = words(
+  'and with the a an plus & its using having including set where whose following to for on of by from at'
+)
+/** Those that may follow a name without quotes. After others it may as well be the name that goes on, as in "buy now". */
+export const afterName = words('and with plus & please thanks thank using including having')
 
 /** A no, in all its forms. Before the verb it forbids; after it, it makes the text unclear. */
 export const negations =
@@ -39,6 +46,8 @@ export const verbForms = words(`create creating add adding register registering 
   firing execute executing activate activating begin kick set sign`)
 
 export const determiners = words('a an the one new another this that my our some single following')
+/** Before somebody who exists. "Another user" is a new thought. */
+export const targetDeterminers = words('a an the my our')
 export const userNouns = words('user customer member subscriber users customers members subscribers')
 export const deviceNouns = words('device phone devices phones')
 export const eventNouns = words('event events')
@@ -92,11 +101,18 @@ export const notAnId =
   tomorrow today tonight yesterday later soon again also too only just every each all any some everyone everybody anyone anybody
   someone somebody me my mine you your yours him his her hers she he it its they them their theirs us our ours we i myself
   yourself user users device devices event events campaign campaigns push notification message id ids name named called title body
-  titled saying properties property right here there first last next previous same other another new it's twice once`)
+  titled saying properties property right here there first last next previous same other another new it's twice once
+  out off up down back away over onto than others rest more etc owner owners friends
+  account accounts profile profiles entry entries group groups list lists segment segments audience table database model schema type
+  types role roles permission permissions management settings preferences interface interfaces guide manual story stories flow
+  documentation docs session sessions info information agent input feedback data base token tokens happy
+  report reports result results stats statistics summary status overview`)
 
 const verbs: readonly (readonly [phrase: string, skills: readonly Skill[], bare: readonly Skill[]])[] = [
-  ['create|add|register|make|insert|upsert|set up|sign up|save', ['create-user', 'track-event'], []],
-  ['track|record|log|capture|report|keep track of', ['track-event'], ['track-event']],
+  ['create|add|register|make|insert|upsert|set up|sign up', ['create-user', 'track-event'], []],
+  ['track', ['track-event'], ['track-event']],
+  // Without the word event these mean other things as often: log out, report spam, capture payment.
+  ['record|log|capture|report', ['track-event'], []],
   ['send|deliver', ['send-push-notification', 'trigger-campaign', 'track-event'], ['send-push-notification']],
   ['push|notify|message|alert', ['send-push-notification'], ['send-push-notification']],
   ['trigger', ['trigger-campaign'], ['trigger-campaign']],

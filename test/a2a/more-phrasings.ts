@@ -35,6 +35,14 @@ export const morePhrasings: readonly Phrasing[] = [
     act('create-user', { projectUserId: 'ana', properties: { id_number: '9007199254740993123' } })
   ],
   ['Create user ana with name Ana', ask('create-user')],
+  [
+    'Create user ana with name "Ana Smith" and a plan of "premium"',
+    act('create-user', { projectUserId: 'ana', properties: { name: 'Ana Smith', plan: 'premium' } })
+  ],
+  ['Can you create a user for me with id ana, pls', act('create-user', { projectUserId: 'ana' })],
+  ['Create a user (id: ana)', act('create-user', { projectUserId: 'ana' })],
+  ['Create user ana and call "bo"', ask('create-user')],
+  ['Create user #42', ask('create-user')],
   ['Create user ana with name: Ana Smith', ask('create-user')],
   ['Create user ana,bo', ask('create-user')],
   ['Create user ana with price=49,99', ask('create-user')],
@@ -92,9 +100,15 @@ export const morePhrasings: readonly Phrasing[] = [
   ['Send event purchase for user ana', act('track-event', { eventName: 'purchase', projectUserId: 'ana' })],
   ['track `cart.abandoned` for user ana', act('track-event', { eventName: 'cart.abandoned', projectUserId: 'ana' })],
   ['Report a "push" event for user ana', act('track-event', { eventName: 'push', projectUserId: 'ana' })],
+  ['Fire the event purchase for user ana', act('track-event', { eventName: 'purchase', projectUserId: 'ana' })],
   ['Track events purchase and refund for user ana', ask('track-event')],
   ['Track event signed up for user ana', ask('track-event')],
-  ['Track event purchase for user ana with amount 49.99', ask('track-event')],
+  [
+    'Track event purchase for user ana with amount 49.99 and currency "EUR"',
+    act('track-event', { eventName: 'purchase', projectUserId: 'ana', properties: { amount: 49.99, currency: 'EUR' } })
+  ],
+  ['Track event run for user ana with distance 5 km', ask('track-event')],
+  ['Track event purchase for user ana with amount 10 and currency EUR', ask('track-event')],
   ['Track event purchase for users ana and bo', ask('track-event')],
   ['Track event purchase for user ana on device ana-phone', ask('track-event')],
   ['Track event purchase for user ana every day', ask('track-event')],
@@ -156,6 +170,12 @@ export const morePhrasings: readonly Phrasing[] = [
     act('send-push-notification', { userId: '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17', body: 'Hi' })
   ],
   ['Send a push to user ana with title "He said "hi" to me"', ask()],
+  [
+    'Tell user ana "Your order has shipped"',
+    act('send-push-notification', { projectUserId: 'ana', body: 'Your order has shipped' })
+  ],
+  ['Tell user ana that her order has shipped', ask('send-push-notification')],
+  ['Tell me about user ana', ask()],
   ['Send a push "One" "Two" to user ana', ask('send-push-notification')],
   ['Send a push to user ana with title "A" and title "B"', ask('send-push-notification')],
   ['Send a push to all users with title "Hi"', ask('send-push-notification')],
@@ -214,6 +234,12 @@ export const morePhrasings: readonly Phrasing[] = [
     confirm('trigger-campaign', { campaignId: 'welcome', broadcast: true })
   ],
   ['Trigger campaign welcome for the default audience', confirm('trigger-campaign', { campaignId: 'welcome' })],
+  ['Broadcast the welcome campaign', confirm('trigger-campaign', { campaignId: 'welcome', broadcast: true })],
+  ['Broadcast campaign welcome to user ana', ask('trigger-campaign')],
+  [
+    'trigger campaign welcome for user id=42',
+    act('trigger-campaign', { campaignId: 'welcome', targets: [{ projectUserId: '42' }] })
+  ],
   ['Trigger campaign welcome for everyone and user ana', ask('trigger-campaign')],
   ['Trigger campaign welcome for every user in Berlin', ask('trigger-campaign')],
   ['Trigger campaign welcome or goodbye for user ana', ask('trigger-campaign')],

@@ -158,5 +158,22 @@ export const traps: readonly string[] = [
   "Create user ana. Don't do it.",
   'Do create user ana not',
   'Create user no',
-  'Trigger campaign stop for user ana'
+  'Trigger campaign stop for user ana',
+  'Create user plan: premium',
+  'New user note: please',
+  'Create user ana has',
+  'Create user ana with please',
+  'Track event purchase for user ana where',
+  'Trigger add user d1',
+  'Broadcast "Hi" to all users',
+  'Create user ana. Create: bo',
+  'Create user ana with no plan "x"',
+  'Create user ana where id "bo"',
+  'Inform user ana of "x"',
+  'Send "Hi" to "ana"',
+  'Track event purchase for user ana id: 5',
+  'Create user ana,',
+  'Create user ana:',
+  'Send a push to user ana with title "Hi" "There"',
+  'Trigger campaign welcome for all users who have plan=premium and age=3 or more'
 ]

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import { addTarget, type Draft, doubt, isClear, setName, type Target } from './draft.ts'
-import { endsValue, pairAt } from './values.ts'
+import { besideAt, endsValue, pairAt } from './values.ts'
 import * as words from './words.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -46,7 +46,8 @@ const userTarget = (id: string): Target => ({ projectUserId: id })
 export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   let at = start
   let inProperties = false
-  let nouns = 0
+  /** A word after which something must come, as long as nothing did. */
+  let expected: string | undefined
   while (at < cursor.length) {
     const next = clauseAt(at)
     if (next > at) {
@@ -59,29 +60,22 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   checkEnd()
 
   function checkEnd(): void {
-    let last = cursor.length - 1
-    while (last >= start && cursor.isMark(last, '.!?,;:()')) last -= 1
-    const word = last >= start ? (cursor.word(last) ?? '') : ''
-    const cut =
-      words.unfinished.has(word) || (words.propertyIntros.has(word) && draft.skill !== 'send-push-notification')
-    if (cut && isClear(draft)) doubt(draft, word, `The text ends with "${word}", as if something were missing.`)
+    const last = cursor.length - 1
+    const open = last >= start && cursor.isMark(last, ':,') ? cursor.shown(last) : expected
+    if (open !== undefined && isClear(draft)) doubt(draft, open, `Something is missing after ${JSON.stringify(open)}.`)
   }
 
   /** The place after the clause that begins here; the same place if none does. */
   function clauseAt(here: number): number {
     if (cursor.isMark(here, ',;.!?:()')) return here + 1
-    return (
-      jsonAt(here) ||
-      contentAt(here) ||
-      introAt(here) ||
-      keyedAt(here) ||
-      nameAt(here) ||
-      targetAt(here) ||
-      pushNounAt(here) ||
-      fillerAt(here) ||
-      textAt(here) ||
-      here
-    )
+    const intro = introAt(here)
+    if (intro > 0) return intro
+    const next = jsonAt(here) || contentAt(here) || keyedAt(here) || nameAt(here) || targetAt(here) || pushNounAt(here)
+    if (next > 0) {
+      expected = undefined
+      return next
+    }
+    return fillerAt(here) || textAt(here) || here
   }
 
   function jsonAt(here: number): number {
@@ -119,21 +113,23 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
 
   /** "Send user ana a push": the noun may come late, once. */
   function pushNounAt(here: number): number {
-    if (draft.skill !== 'send-push-notification' || draft.targets.length === 0) return 0
+    if (draft.skill !== 'send-push-notification' || draft.pushNamed || draft.targets.length === 0) return 0
     const noun = cursor.skipWords(here, words.determiners)
     const length = cursor.phrase(noun, words.pushNouns)
-    if (length === 0 || words.plurals.has(cursor.word(noun)!) || nouns++ > 0) return 0
+    if (length === 0 || words.plurals.has(cursor.word(noun)!)) return 0
+    draft.pushNamed = true
     return noun + length
   }
 
   function introAt(here: number): number {
     if (draft.skill === 'send-push-notification' || !words.propertyIntros.has(cursor.word(here) ?? '')) return 0
     inProperties = true
+    expected = cursor.word(here)
     return cursor.skipMarks(cursor.skipWords(here + 1, words.linkWords), ':')
   }
 
   function keyedAt(here: number): number {
-    const pair = pairAt(cursor, here)
+    const pair = pairAt(cursor, here) ?? (mayStandBeside(here) ? besideAt(cursor, here) : undefined)
     if (!pair) return 0
     const { key, value, next } = pair
     if (value === undefined) {
@@ -145,7 +141,8 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     if (inProperties) addProperty(key, value)
     else if (lower === 'broadcast' && draft.skill === 'trigger-campaign' && typeof value === 'boolean') {
       if (value) draft.everyone = true
-    } else if (otherKeys.test(lower)) doubt(draft, key, `I cannot tell what ${key} means here.`)
+    } else if (otherKeys.test(lower) || (lower === 'id' && draft.skill !== 'create-user'))
+      doubt(draft, key, `I cannot tell what ${key} means here.`)
     else if (nameKeys.get(draft.skill)?.has(lower)) setName(draft, String(value))
     else if (whom && draft.skill !== 'create-user') {
       const id = String(value)
@@ -157,6 +154,14 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     else if (contentKeys.has(lower)) setContent(contentKeys.get(lower)!, String(value))
     else doubt(draft, key, `A push has no field ${key}.`)
     return next
+  }
+
+  function mayStandBeside(here: number): boolean {
+    if (draft.skill === 'send-push-notification') return false
+    let before = here - 1
+    while (before >= start && /^(a|an|the)$/.test(cursor.word(before) ?? '')) before -= 1
+    if (inProperties || words.beforeProperty.has(cursor.word(before) ?? '')) return true
+    return draft.properties.size > 0 && (cursor.isMark(before, ',') || /^(and|plus|&)$/.test(cursor.word(before) ?? ''))
   }
 
   function nameAt(here: number): number {
@@ -219,13 +224,16 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
 
   function fillerAt(here: number): number {
     const length = cursor.phrase(here, words.fillers)
+    if (words.unfinished.has(cursor.word(here) ?? '')) expected = cursor.word(here)
     return length > 0 ? here + length : 0
   }
 
   function textAt(here: number): number {
     const token = cursor.token(here)
     if (draft.skill !== 'send-push-notification' || token?.kind !== 'quoted') return 0
+    if (cursor.token(here - 1)?.kind === 'quoted') return 0
     setContent('body', token.text)
+    expected = undefined
     return here + 1
   }
 
@@ -244,20 +252,26 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
 }
 
 /** The id after a noun: `user ana`, `user: ana`, `user with the id ana`, `user "ana"`. */
-export function idAfter(cursor: Cursor, at: number): { value: string; next: number } | undefined {
+export function idAfter(cursor: Cursor, at: number, mayBeVerb = false): { value: string; next: number } | undefined {
   let place = cursor.skipMarks(at, ':')
   const intro = cursor.phrase(place, words.idIntros)
   if (intro > 0) place = cursor.skipWords(cursor.skipMarks(place + intro, ':'), words.linkWords)
-  const value = cursor.value(place)
+  // "New user, send her a push": nobody is called send, but an event or a campaign may be.
+  if (!mayBeVerb && words.verbForms.has(cursor.word(place) ?? '')) return undefined
+  const value = cursor.value(place) ?? keyedId(cursor, place)
   return value === undefined ? undefined : { value, next: place + 1 }
 }
 
-/** `with id ana` for a user, `named purchase` for an event or a campaign: apart from the noun. */
+/** `user id=42` */
+function keyedId(cursor: Cursor, at: number): string | undefined {
+  const token = cursor.token(at)
+  return token?.kind === 'word' ? /^id=([^,;=:"{}<>()]+)$/i.exec(token.text)?.[1] : undefined
+}
+
+/** `with id ana` for a user to be made, apart from the noun. Elsewhere it may be anybody's, or anything's. */
 function nameIntroduced(cursor: Cursor, at: number, draft: Draft): { value: string; next: number } | undefined {
-  if (draft.skill === 'send-push-notification') return undefined
+  if (draft.skill !== 'create-user') return undefined
   const intro = words.idIntros.find((phrase) => cursor.phraseAt(at, phrase))
-  if (!intro) return undefined
-  // "with name" is a property of a user more often than not, and the id in "event … with id" may be anybody's.
-  const other = draft.skill === 'create-user' ? /^name$/ : /^(id|identifier|device|user)$/
-  return intro.some((word) => other.test(word)) ? undefined : idAfter(cursor, at)
+  // "with name" is a property of a user more often than not.
+  return intro && !intro.includes('name') ? idAfter(cursor, at) : undefined
 }

@@ -13,9 +13,10 @@ export function readCommand(cursor: Cursor): Reading {
   const found = objectOf(cursor, again.next)
   if (!found) return nothing
   const { draft, next } = found
+  // The verb says it: whoever broadcasts means everyone.
+  if (cursor.word(again.next) === 'broadcast') draft.everyone = true
   if (led) {
     draft.targets.push(...led.draft.targets)
-    draft.everyone = led.draft.everyone
   }
   readClauses(cursor, next, draft)
   if (draft.unclear.some((word) => words.verbForms.has(word.toLowerCase())))
@@ -106,12 +107,14 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const push = cursor.phrase(noun, words.pushNouns)
   if (push > 0 && !words.contentFields.some(([phrase]) => phrase[0] === kind && verb.words[0] === 'push')) {
     if (!can('send-push-notification')) return mixedUp(noun)
-    const draft = emptyDraft('send-push-notification')
+    const draft = { ...emptyDraft('send-push-notification'), pushNamed: true }
     if (words.plurals.has(cursor.word(noun + push - 1)!)) doubt(draft, kind, 'I can send one push at a time.')
     return { draft, next: noun + push }
   }
   // "the welcome campaign", "a purchase event"
-  const name = cursor.value(noun)
+  const isVerb = words.verbForms.has(kind) && cursor.token(noun)?.kind === 'word'
+  // "Trigger add user d1" is two verbs, and no name.
+  const name = isVerb ? undefined : cursor.value(noun)
   const after = cursor.word(noun + 1) ?? ''
   if (name !== undefined && words.eventNouns.has(after) && can('track-event')) return before('track-event', name)
   if (name !== undefined && words.campaignNouns.has(after) && can('trigger-campaign'))
@@ -122,8 +125,9 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const draft = emptyDraft(skill)
   if (skill === 'send-push-notification' || words.userNouns.has(kind) || words.deviceNouns.has(kind))
     return { draft, next: start }
-  if (name !== undefined) nameIt(draft, name, noun + 1)
-  return { draft, next: name === undefined ? start : noun + 1 }
+  if (name === undefined) return { draft, next: start }
+  nameIt(draft, name, noun + 1)
+  return { draft, next: noun + 1 }
 
   /** A name without quotes ends with its word, and what follows must show it. */
   function nameIt(draft: Draft, name: string, next: number): void {
@@ -137,11 +141,14 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   function named(skill: Skill, place: number): { draft: Draft; next: number } {
     const draft = emptyDraft(skill)
     if (words.plurals.has(cursor.word(place)!)) doubt(draft, cursor.word(place)!, 'I can do one thing at a time.')
-    const id = idAfter(cursor, place + 1)
+    const id = idAfter(cursor, place + 1, skill !== 'create-user')
     if (!id) return { draft, next: place + 1 }
     nameIt(draft, id.value, id.next)
+    const isWord = cursor.token(id.next - 1)?.kind === 'word'
+    // "Create user plan: premium" has no id.
+    if (skill === 'create-user' && isWord && cursor.isMark(id.next, ':')) doubt(draft, `${id.value}:`)
     // "Make the user happy" makes none.
-    if (cursor.word(at) === 'make' && id.next === place + 2 && cursor.token(id.next - 1)?.kind === 'word')
+    if (cursor.word(at) === 'make' && id.next === place + 2 && isWord)
       doubt(draft, id.value, `Is "${id.value}" the id of the user?`)
     return { draft, next: id.next }
   }

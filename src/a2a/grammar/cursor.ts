@@ -39,7 +39,7 @@ export function createCursor(tokens: readonly Token[]) {
       if (token?.kind === 'quoted') return token.text.trim() === '' ? undefined : token.text
       if (token?.kind !== 'word' || notAnId.has(token.lower) || negations.has(token.lower)) return undefined
       // These mean something else as often: a list, a property, a gap to be filled, "ana's phone". In quotes they are fine.
-      return /[,;=:"{}<>[\]'’]|^[$%]|^[^\p{L}\p{N}]+$/u.test(token.text) ? undefined : token.text
+      return /[,;=:"{}<>[\]'’]|^[$%#]|^[^\p{L}\p{N}]+$/u.test(token.text) ? undefined : token.text
     },
     /** How it was written, for questions about it. */
     shown(at: number): string {

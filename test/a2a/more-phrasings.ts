@@ -23,6 +23,13 @@ export const morePhrasings: readonly Phrasing[] = [
     'Create user ana with phone="+49 30 123456" and since=2024-01-31',
     act('create-user', { projectUserId: 'ana', properties: { phone: '+49 30 123456', since: '2024-01-31' } })
   ],
+  [
+    'Please create a new user account with ID "u-99" and email="x@y.z"',
+    act('create-user', { projectUserId: 'u-99', properties: { email: 'x@y.z' } })
+  ],
+  ['Register ana as a new user', ask('create-user')],
+  ['Create a user for ana@example.com', ask('create-user')],
+  ['Create user ana, setting plan to premium', ask('create-user')],
   ['Make a user whose id is 00042', act('create-user', { projectUserId: '00042' })],
   ['CREATE USER ANA', act('create-user', { projectUserId: 'ANA' })],
   ['create   user\n\tana', act('create-user', { projectUserId: 'ana' })],
@@ -97,6 +104,12 @@ export const morePhrasings: readonly Phrasing[] = [
     'On device ana-phone, please log the event app_open',
     act('track-event', { eventName: 'app_open', deviceId: 'ana-phone' })
   ],
+  [
+    'Track event: purchase, user: ana, amount: 12.5',
+    act('track-event', { eventName: 'purchase', projectUserId: 'ana', properties: { amount: 12.5 } })
+  ],
+  ['Log that user ana completed checkout', ask('track-event')],
+  ['Track a page view for user ana', ask('track-event')],
   ['Send event purchase for user ana', act('track-event', { eventName: 'purchase', projectUserId: 'ana' })],
   ['track `cart.abandoned` for user ana', act('track-event', { eventName: 'cart.abandoned', projectUserId: 'ana' })],
   ['Report a "push" event for user ana', act('track-event', { eventName: 'push', projectUserId: 'ana' })],
@@ -176,6 +189,14 @@ export const morePhrasings: readonly Phrasing[] = [
   ],
   ['Tell user ana that her order has shipped', ask('send-push-notification')],
   ['Tell me about user ana', ask()],
+  ['Send ana a push saying "Hi"', ask('send-push-notification', 'target')],
+  ['Let user ana know "Your ride is here"', ask('send-push-notification')],
+  [
+    'Send a reminder to user ana: "Dentist at 3"',
+    act('send-push-notification', { projectUserId: 'ana', body: 'Dentist at 3' })
+  ],
+  ['Push "Hello" with body "World" to user ana', ask('send-push-notification')],
+  ['Hey can you shoot a quick notification over to user ana saying "Dinner"?', ask('send-push-notification')],
   ['Send a push "One" "Two" to user ana', ask('send-push-notification')],
   ['Send a push to user ana with title "A" and title "B"', ask('send-push-notification')],
   ['Send a push to all users with title "Hi"', ask('send-push-notification')],
@@ -235,6 +256,12 @@ export const morePhrasings: readonly Phrasing[] = [
   ],
   ['Trigger campaign welcome for the default audience', confirm('trigger-campaign', { campaignId: 'welcome' })],
   ['Broadcast the welcome campaign', confirm('trigger-campaign', { campaignId: 'welcome', broadcast: true })],
+  [
+    'Trigger campaign winback targeting user ana',
+    act('trigger-campaign', { campaignId: 'winback', targets: [{ projectUserId: 'ana' }] })
+  ],
+  ['Run winback for everyone', ask('trigger-campaign')],
+  ['Could you trigger the winback campaign for ana and bo?', ask('trigger-campaign')],
   ['Broadcast campaign welcome to user ana', ask('trigger-campaign')],
   [
     'trigger campaign welcome for user id=42',

@@ -113,7 +113,8 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
 
   /** "Send user ana a push": the noun may come late, once. */
   function pushNounAt(here: number): number {
-    if (draft.skill !== 'send-push-notification' || draft.pushNamed || draft.targets.length === 0) return 0
+    if (draft.skill !== 'send-push-notification' || draft.pushNamed) return 0
+    if (draft.targets.length === 0 && draft.candidate === undefined) return 0
     const noun = cursor.skipWords(here, words.determiners)
     const length = cursor.phrase(noun, words.pushNouns)
     if (length === 0 || words.plurals.has(cursor.word(noun)!)) return 0

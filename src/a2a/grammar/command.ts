@@ -123,6 +123,12 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const [skill] = verb.bare
   if (!skill) return undefined
   const draft = emptyDraft(skill)
+  // "Send ana a push": whoever that is.
+  if (skill === 'send-push-notification' && name !== undefined && cursor.token(noun)?.kind === 'word') {
+    const late = cursor.skipWords(noun + 1, words.determiners)
+    if (cursor.phrase(late, words.pushNouns) > 0) draft.candidate = name
+    return { draft, next: draft.candidate === undefined ? start : noun + 1 }
+  }
   if (skill === 'send-push-notification' || words.userNouns.has(kind) || words.deviceNouns.has(kind))
     return { draft, next: start }
   if (name === undefined) return { draft, next: start }
@@ -141,14 +147,15 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   function named(skill: Skill, place: number): { draft: Draft; next: number } {
     const draft = emptyDraft(skill)
     if (words.plurals.has(cursor.word(place)!)) doubt(draft, cursor.word(place)!, 'I can do one thing at a time.')
-    const id = idAfter(cursor, place + 1, skill !== 'create-user')
-    if (!id) return { draft, next: place + 1 }
+    const noun = skill === 'create-user' && /^(account|profile)$/.test(cursor.word(place + 1) ?? '') ? place + 1 : place
+    const id = idAfter(cursor, noun + 1, skill !== 'create-user')
+    if (!id) return { draft, next: noun + 1 }
     nameIt(draft, id.value, id.next)
     const isWord = cursor.token(id.next - 1)?.kind === 'word'
     // "Create user plan: premium" has no id.
     if (skill === 'create-user' && isWord && cursor.isMark(id.next, ':')) doubt(draft, `${id.value}:`)
     // "Make the user happy" makes none.
-    if (cursor.word(at) === 'make' && id.next === place + 2 && isWord)
+    if (cursor.word(at) === 'make' && id.next === noun + 2 && isWord)
       doubt(draft, id.value, `Is "${id.value}" the id of the user?`)
     return { draft, next: id.next }
   }

@@ -25,7 +25,7 @@ export const modals = words('could can would will')
 /** What may stand anywhere after the object without changing what is asked for. */
 export const fillers =
   phrases(`and | with | the | a | an | also | as well | plus | please | pls | plz | thanks | thank you | many thanks
-  | thanks a lot | thank you very much | now | right now | right away | immediately | at once | asap | for me | following
+  | thanks a lot | thank you very much | now | right now | right away | immediately | at once | asap | for me | following | these
   | & | using | having | including | set | where | whose | that has | which has | who has | has | kindly | too | cheers`)
 
 /** Those after which something must come. A text that ends with one was cut off. */
@@ -59,8 +59,8 @@ export const plurals = words(
 )
 export const pushNouns =
   phrases(`push notification | push message | push | notification | message | alert | push-notification
-  | pushes | notifications | messages | mobile push | mobile notification`)
-export const prepositions = words('to for on of by from at')
+  | pushes | notifications | messages | mobile push | mobile notification | reminder`)
+export const prepositions = words('to for on of by from at targeting')
 export const everyone =
   phrases(`everyone | everybody | all | all users | all devices | all customers | every user | every customer
   | every device | all of our users | all our users | all the users | all my users | all of my users | all of the users

@@ -91,6 +91,10 @@ export async function startApp({ config, database, log, role, say, agents: given
         createUser: async (projectId, projectUserId, properties) => ({
           userId: (await users.create(projectId, projectUserId, properties)).id
         }),
+        createUsers: async (tx, projectId, entries) =>
+          (await users.createIn(tx, projectId, entries)).map((one) =>
+            one instanceof Refusal ? one : { userId: one.id }
+          ),
         trackEvent: (projectId, event) => events.track(projectId, event),
         sendPush: absent,
         triggerCampaign: absent,

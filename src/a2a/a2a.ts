@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
+import { eraseKeyWindow } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { JobDefinition } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
@@ -27,6 +28,7 @@ export type { Enqueue, OutgoingCall, RefuseAddress } from './configs.ts'
 export { agentRoutes, cardRoutes } from './routes.ts'
 export { type Capabilities, createSkills, type Skills, skillSchemas } from './skills/registry.ts'
 export { type Outcome, result, type Skill, type SkillCall } from './skills/skill.ts'
+export { readBy, type TextReading } from './texts.ts'
 export type { Reading, ReadText, TextContext } from './turns.ts'
 
 export interface AgentsOptions {
@@ -110,8 +112,9 @@ export function createAgents(options: AgentsOptions) {
       lookAfterTasksJob(pool, () => engine) as JobDefinition<never>,
       keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
     ],
-    /** Up to a window of tasks of a project that is being erased. */
-    eraseWindow: (projectId: ProjectId): Promise<number> => eraseTaskWindow(pool, projectId),
+    /** Up to a window of tasks and keys of a project that is being erased. */
+    eraseWindow: async (projectId: ProjectId): Promise<number> =>
+      (await eraseTaskWindow(pool, projectId)) + (await eraseKeyWindow(pool, projectId)),
     /** What is open at this moment; for tests and for whoever looks for leaks. */
     stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
     /** Streams end before the server stops, so that it does not wait for them. */

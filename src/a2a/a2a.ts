@@ -26,6 +26,7 @@ import { askForData, type ReadText } from './turns.ts'
 
 export type { Enqueue, OutgoingCall, RefuseAddress } from './configs.ts'
 export { agentRoutes, cardRoutes } from './routes.ts'
+export { printSkillDocs } from './skills/docs.ts'
 export { type Capabilities, createSkills, type Skills, skillSchemas } from './skills/registry.ts'
 export { type Outcome, result, type Skill, type SkillCall } from './skills/skill.ts'
 export { readBy, type TextReading } from './texts.ts'

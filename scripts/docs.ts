@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printSkillDocs } from '../src/a2a/a2a.ts'
+import { printCampaignSchema } from '../src/campaigns/campaign-schema.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
 
@@ -9,3 +10,4 @@ const docs = join(import.meta.dirname, '../docs')
 await writeFile(join(docs, 'config.md'), printConfigDocs())
 await writeFile(join(docs, 'errors.md'), printErrorDocs())
 await writeFile(join(docs, 'agent-skills.md'), printSkillDocs())
+await writeFile(join(docs, 'campaign.schema.json'), printCampaignSchema())

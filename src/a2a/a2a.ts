@@ -12,6 +12,7 @@ import { createConfigs, type Enqueue, type RefuseAddress } from './configs.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
 import { createEngine, type Engine } from './engine.ts'
+import { read } from './grammar/grammar.ts'
 import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
@@ -22,7 +23,8 @@ import { createRuns } from './tasks/runs.ts'
 import { eraseTaskWindow } from './tasks/store.ts'
 import { createTasks } from './tasks/tasks.ts'
 import { createWatch } from './tasks/watch.ts'
-import { askForData, type ReadText } from './turns.ts'
+import { readBy } from './texts.ts'
+import type { ReadText } from './turns.ts'
 
 export type { Enqueue, OutgoingCall, RefuseAddress } from './configs.ts'
 export { agentRoutes, cardRoutes } from './routes.ts'
@@ -79,7 +81,7 @@ export function createAgents(options: AgentsOptions) {
     tasks,
     runs,
     skills,
-    readText: options.readText ?? askForData,
+    readText: options.readText ?? readBy(read),
     attach: configs.attach,
     schedule: (tx, projectId, taskId) => add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
   })

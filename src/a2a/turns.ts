@@ -110,23 +110,3 @@ function ofRequest(request: Request, skills: Skills): Turn {
 }
 
 const missing = (names: string[]) => `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', ')}.`
-
-/** Until something reads text: the answer says what can be sent instead. */
-export const askForData: ReadText = (_text, { skills, known }) => {
-  const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
-  if (known && skill) {
-    const judgement = judge(skill, fieldsOf(known))
-    const reason = judgement.kind === 'missing' ? missing(judgement.names) : `Send data for the skill ${skill.id}.`
-    return { kind: 'ask', question: reason, request: known }
-  }
-  const choices = [...skills.values()].map(({ id, schema }) => {
-    const { required = [], properties } = schema as unknown as { required?: string[]; properties: object }
-    const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
-    return `${id} {${names.filter((name) => name !== 'skill').join(', ')}}`
-  })
-  return {
-    kind: 'ask',
-    question: `Send a data part with a skill and its fields: ${choices.join('; ')}.`,
-    ...(known && { request: known })
-  }
-}

@@ -4,13 +4,14 @@ import type { Connection } from './connection.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
 import { asFailure, unreachable } from './refusals.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Send {
   query?: Record<string, string | number | undefined>
   body?: unknown
   /** One JSON value a line, sent as it is. */
   lines?: Uint8Array<ArrayBuffer>
+  headers?: Record<string, string>
   /** Whether doing it twice does no harm. A POST says so itself; the other methods are. */
   repeatable?: boolean
 }
@@ -23,7 +24,12 @@ const longestWaitMs = 30_000
 
 /** Talks to /manage/v1. Every wait has a limit, and the token goes nowhere but into its header. */
 export function createClient({ url, token }: Connection, interrupt?: AbortSignal) {
-  async function once(method: Method, path: string, { query, body, lines }: Send, limitMs: number): Promise<Response> {
+  async function once(
+    method: Method,
+    path: string,
+    { query, body, lines, headers }: Send,
+    limitMs: number
+  ): Promise<Response> {
     const address = new URL(`${url}/manage/v1${path}`)
     for (const [name, value] of Object.entries(query ?? {})) {
       if (value !== undefined) address.searchParams.set(name, String(value))
@@ -38,7 +44,8 @@ export function createClient({ url, token }: Connection, interrupt?: AbortSignal
         headers: {
           authorization: `Bearer ${token}`,
           'user-agent': `tidings-cli/${version}`,
-          ...(type && { 'content-type': type })
+          ...(type && { 'content-type': type }),
+          ...headers
         },
         body: lines ?? (body === undefined ? null : JSON.stringify(body)),
         // A redirect would carry the token to a place nobody named.

@@ -18,12 +18,15 @@ export interface DeviceRow {
   environment: 'production' | 'sandbox' | null
   app_identifier: string | null
   registered_at: Date | null
+  dead_since: Date | null
+  dead_reason: string | null
 }
 
 export type WrittenDevice = Pick<DeviceRow, 'id' | 'user_id' | 'platform' | 'push_permission' | 'facts'>
 
 const columns = `d.id, d.user_id, d.platform, d.push_permission, d.facts, d.created_at, d.updated_at, d.last_seen_at,
-          t.token, t.type, t.environment, t.app_identifier, t.registered_at`
+          t.token, t.type, t.environment, t.app_identifier, t.registered_at,
+          t.dead_since, t.dead_reason`
 const source = 'from devices d left join push_tokens t on t.project_id = $1 and t.device_id = d.id'
 
 // In order, so that two batches cannot wait for each other.

@@ -44,7 +44,8 @@ export const ManagedDevice = Type.Object({
   project_user_id: Type.Unsafe<string | null>({ ...nullable, description: 'null: nobody has logged in.' }),
   push: Type.Unsafe<object | null>({
     type: ['object', 'null'],
-    description: 'Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at.'
+    description:
+      'Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at; turned_off_at and turned_off_reason where a gateway called it dead.'
   }),
   created_at: Type.String(),
   updated_at: Type.String(),
@@ -67,7 +68,8 @@ export const managedDevice = (row: DeviceRow, projectUserId: string | null) => (
           type: row.type,
           environment: row.environment,
           app_identifier: row.app_identifier,
-          registered_at: row.registered_at
+          registered_at: row.registered_at,
+          ...(row.dead_since && { turned_off_at: row.dead_since, turned_off_reason: row.dead_reason })
         },
   created_at: row.created_at,
   updated_at: row.updated_at,

@@ -1,17 +1,17 @@
 import { type Devices, noDevice } from '../devices/devices.ts'
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
+import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { identity } from '../users/users.ts'
 import { type EventInput, readEvent, readFacts } from './fields.ts'
-import { isWithoutPartition, makePartitions } from './partitions.ts'
+import { eventMonths } from './jobs.ts'
 import * as store from './store.ts'
 
-export { keepEventsJob } from './jobs.ts'
-export { makePartitions } from './partitions.ts'
+export { eventMonths, keepEventsJob } from './jobs.ts'
 /** For whoever joins two users: the history moves in the caller's transaction. */
 export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
   await store.moveEvents(tx, projectId, fromUserId, toUserId)
@@ -32,14 +32,39 @@ type Outcome = store.NewEvent[] | Refusal
 /** Rows in one statement; a batch of large requests goes in several, in one transaction. */
 const rowsAtOnce = 5_000
 
-export function createEvents({ pool, devices, metrics }: { pool: Pool; devices: Devices; metrics: Metrics }) {
+/** What an app reports about a message that was sent to its device. */
+export interface PushReport {
+  messageId: string
+  deviceId: string
+  kind: 'delivered' | 'tapped'
+  at: Date
+}
+
+/** Names that SDKs record by themselves. */
+const reportKinds = new Map<string, PushReport['kind']>([
+  ['PUSH_NOTIFICATION_RECEIVED', 'delivered'],
+  ['PUSH_NOTIFICATION_TAPPED', 'tapped']
+])
+
+export function createEvents({
+  pool,
+  devices,
+  metrics,
+  onPushReports
+}: {
+  pool: Pool
+  devices: Devices
+  metrics: Metrics
+  /** Told in the transaction that stores the events. */
+  onPushReports: (tx: Db, projectId: ProjectId, reports: PushReport[]) => Promise<void>
+}) {
   const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
     metrics.coalesced('events', requests.length)
     const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
     return attempt().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
       // No worker has run for months, or the clock was set: the month is made now.
-      await makePartitions(pool, new Date())
+      await makePartitions(pool, eventMonths, new Date())
       return attempt()
     })
   })
@@ -58,6 +83,8 @@ export function createEvents({ pool, devices, metrics }: { pool: Pool; devices: 
       const stored = await store.insertEvents(tx, projectId, rows.slice(from, from + rowsAtOnce))
       if (!stored) throw new Refusal('invalid_api_key', 'Invalid API key')
     }
+    const reports = rows.flatMap(reportOf)
+    if (reports.length > 0) await onPushReports(tx, projectId, reports)
     if (rows.length > 0) await identity.markSeen(tx, projectId, [...new Set(rows.map(({ userId }) => userId))], at)
     return outcomes
   }
@@ -93,4 +120,9 @@ export function createEvents({ pool, devices, metrics }: { pool: Pool; devices: 
     /** Up to a window of events of a project that is being erased. */
     eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseEventWindow(pool, projectId)
   }
+}
+
+function reportOf({ name, messageId, deviceId, at }: store.NewEvent): PushReport[] {
+  const kind = reportKinds.get(name)
+  return kind && deviceId !== null && messageId !== null && isUuid(messageId) ? [{ messageId, deviceId, kind, at }] : []
 }

@@ -1,8 +1,10 @@
 import type { Pool } from '../platform/db/db.ts'
+import { byTime, dropPartitions, makePartitions } from '../platform/db/partitions.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'
-import { dropPartitions, makePartitions } from './partitions.ts'
 import { sweepEventWindow } from './store.ts'
+
+export const eventMonths = byTime('events')
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -13,12 +15,12 @@ export const keepEventsJob = (pool: Pool) =>
     name: 'events.keep',
     everyMs: hourMs,
     async run({ signal }) {
-      await makePartitions(pool, new Date())
+      await makePartitions(pool, eventMonths, new Date())
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => new Date(Date.now() - days * dayMs)
       // First the drop, which costs nothing: what is left for deletes is only what some project keeps longer.
       const longest = kept.reduce((most, { retention }) => Math.max(most, retention.events_days), 0)
-      if (longest > 0) await dropPartitions(pool, agoOf(longest))
+      if (longest > 0) await dropPartitions(pool, eventMonths, agoOf(longest))
       for (const { projectId, retention } of kept) {
         const before = agoOf(retention.events_days)
         while ((await sweepEventWindow(pool, projectId, before)) > 0) signal.throwIfAborted()

@@ -16,7 +16,14 @@ export const errorCatalogue = {
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],
   method_not_allowed: [405, 'The path exists, the method does not; the header Allow lists those that do.'],
+  message_not_found: [404, 'No message of this id is in this project; it may be older than its messages are kept.'],
+  idempotency_key_in_use: [
+    409,
+    'The first call with this idempotency key still runs; the header Retry-After says when to ask again.'
+  ],
+  idempotency_key_reused: [409, 'The idempotency key was used with another body.'],
   conflict: [409, 'It exists already, or changed since it was read.'],
+  project_is_live: [409, 'The project is live: it sends to the real gateways and has no simulator.'],
   body_too_large: [413, 'The body is larger than 10 MiB.'],
   unsupported_media_type: [415, 'The body is not application/json (or not what this endpoint takes).'],
   rate_limited: [429, 'The rate limit of the project is used up; the header Retry-After says how long to wait.'],
@@ -26,9 +33,24 @@ export const errorCatalogue = {
   invalid_device_id: [400, 'The id of a device is missing or breaks a rule for ids.'],
   invalid_device: [400, 'A field of a device has a wrong type or value; the details name it.'],
   invalid_event: [400, 'A field of an event has a wrong type or value; the details name it.'],
+  invalid_push_notification: [400, 'A field of a push notification is missing or wrong; the detail names it.'],
+  invalid_live_activity: [400, 'A field of a Live Activity is missing or wrong; the detail names it.'],
+  invalid_idempotency_key: [400, 'An idempotency key is 1 to 255 characters.'],
   invalid_properties: [400, 'A property name or value is not allowed.'],
   properties_too_large: [400, 'The user would have more than 1,000 properties or more than 64 KiB of them.'],
+  invalid_credential: [400, 'A credential of a push gateway is not one; the details name what is wrong with it.'],
+  invalid_campaign: [400, 'A field of a campaign has a wrong type or value; the details name each.'],
+  invalid_segment: [400, 'The segment breaks a rule of the segment language; the details name the place.'],
+  invalid_template: [400, 'A template cannot be parsed; the details name the line and the column.'],
   invalid_parameter: [400, 'A field or parameter has a wrong type or value; the details name it.'],
+  invalid_campaign_id: [400, 'The id of a campaign is missing or breaks a rule for ids.'],
+  invalid_trigger: [
+    400,
+    'The audience or the properties of a trigger have a wrong type or value; the details name it.'
+  ],
+  campaign_not_found: [400, 'A trigger names a campaign that this project does not have.'],
+  campaign_not_active: [400, 'Only an active campaign can be triggered; this one is a draft, paused or archived.'],
+  campaign_not_api_triggered: [400, 'Only a campaign of the type api_triggered can be triggered by a call.'],
   internal_error: [500, 'A fault of the service. It is logged under the X-Request-ID of the answer.'],
   unavailable: [503, 'The database is away or busy; the header Retry-After says when to try again.']
 } as const satisfies Record<string, readonly [status: number, meaning: string]>

@@ -56,6 +56,10 @@ export function createMetrics() {
     coalesced(kind: string, writes: number): void {
       batches.observe({ kind }, writes)
     },
+    /** A counter read when it is scraped: plain numbers until then. */
+    counter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
+      registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
+    },
     /** A gauge read when it is scraped. */
     gauge(name: string, help: string, read: () => Record<string, number>, label = 'state'): void {
       new Gauge({

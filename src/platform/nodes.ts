@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Pool } from './db/db.ts'
+import type { Db, Pool } from './db/db.ts'
 import { statement } from './db/statement.ts'
 import { newId } from './ids.ts'
 import type { Log } from './log.ts'
@@ -34,6 +34,9 @@ export interface NodeRow {
   seen_at: Date
 }
 
+/** Those at work on this database, asked by one that is not among them. */
+export const listNodes = (db: Db) => db.query<NodeRow>(alive)
+
 /** Enters this process into the list of nodes at work and keeps it there by heart-beats. */
 export async function joinNodes(pool: Pool, role: NodeRole, log: Log) {
   const id = newId()
@@ -61,6 +64,8 @@ export async function joinNodes(pool: Pool, role: NodeRole, log: Log) {
     list: () => others,
     /** Nodes that answer requests, this one among them. */
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
+    /** Nodes that run jobs. */
+    working: () => Math.max(1, others.filter((node) => node.role !== 'api').length),
     sweep: () => pool.run(forget),
     async leave(): Promise<void> {
       left = true

@@ -7,8 +7,8 @@ import { hashTextOf, prefixes, type Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
-/** Which keys open a route: `secret` keys only, or those in `client` apps too. */
-export type ApiAccess = 'secret' | 'client'
+/** Which keys open a route: `secret` keys only, or those in `client` apps too. A `trigger` has a limit of its own besides. */
+export type ApiAccess = 'secret' | 'client' | 'trigger'
 
 export interface ManageCaller {
   token: KnownToken
@@ -37,10 +37,11 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     const text = header(request, 'x-service-api-key')
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
     const admit = (key: KnownKey | undefined): ApiCaller => {
-      const refused = !key || key.caller.project.id !== projectId || (access === 'secret' && key.kind !== 'secret')
+      const refused = !key || key.caller.project.id !== projectId || (access !== 'client' && key.kind !== 'secret')
       if (refused) throw invalidKey()
       const kind = key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second'
       spend(reply, limits, key.caller.project, kind)
+      if (access === 'trigger') spendTrigger(reply, limits, key.caller.project)
       return key.caller
     }
     const key = credentials.key(hashOnce(request.raw.socket, text))
@@ -63,16 +64,31 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
   async function knownToken(request: FastifyRequest): Promise<KnownToken> {
     const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
+    const session = text ? undefined : sessionOf(request)
+    if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text)
     if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
     return token
   }
 
+  /** A browser sends its cookie by itself, so a page of somebody else could make it write: that page cannot set our header. */
+  async function signedIn(request: FastifyRequest, session: string): Promise<KnownToken> {
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    if (!reads && header(request, consoleHeader) === '') {
+      throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
+    }
+    const token = await credentials.session(session)
+    if (!token) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
+    return token
+  }
+
   /** The project of the path. One that is out of the token's reach and one that does not exist look alike. */
   async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
-    const reachable = wanted !== undefined && (token.project_id === null || token.project_id === wanted)
+    // What cannot be an id is not looked up: the database would refuse a NUL, and that is no fault of ours.
+    const possible = wanted !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(wanted)
+    const reachable = possible && (token.project_id === null || token.project_id === wanted)
     return reachable ? credentials.project(wanted) : undefined
   }
 
@@ -95,16 +111,30 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       return { token, actor: `token ${token.id}`, project }
     },
     /** The same routes as /api/v1, for the console and the CLI: a viewer reads, an editor writes. */
-    async byTokenForApi(request: FastifyRequest, reply: FastifyReply): Promise<ApiCaller> {
+    async byTokenForApi(request: FastifyRequest, reply: FastifyReply, access?: ApiAccess): Promise<ApiCaller> {
       const token = await knownToken(request)
       const project = await projectOf(request, token)
       if (project) spend(reply, limits, project, 'requests_per_second')
       else spendOfToken(reply, token)
       checkRole(token, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
       if (!project) throw noProject()
+      if (access === 'trigger') spendTrigger(reply, limits, project)
       return { project, actor: `token ${token.id}` }
     }
   }
+}
+
+/** What a page of another site cannot send along (docs/console.md). */
+export const consoleHeader = 'x-tidings-console'
+export const sessionCookie = 'tidings_session'
+
+/** The text of the session in the request's cookie, if there is one. */
+export function sessionOf(request: FastifyRequest): string | undefined {
+  for (const pair of header(request, 'cookie').split(';')) {
+    const [name, value] = pair.split('=', 2)
+    if (name?.trim() === sessionCookie && value) return value.trim()
+  }
+  return undefined
 }
 
 const lastKey = Symbol('last key')
@@ -143,6 +173,12 @@ function spend(
   kind: 'requests_per_second' | 'client_requests_per_second'
 ): void {
   show(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
+}
+
+/** The plan's limit (contract 8). Its headers are shown only where it is the one that refuses. */
+function spendTrigger(reply: FastifyReply, limits: RateLimits, project: Project): void {
+  const allowance = limits.take(`triggers_per_second:${project.id}`, project.limits.triggers_per_second)
+  if (!allowance.allowed) show(reply, allowance)
 }
 
 function show(reply: FastifyReply, allowance: Allowance): void {

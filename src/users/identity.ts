@@ -43,6 +43,14 @@ const namesOfRows = statement(
   'users.names',
   'select id, project_user_id from users where project_id = $1 and id = any($2::uuid[])'
 )
+const idsOfNames = statement(
+  'users.ids_of_names',
+  'select id, project_user_id from users where project_id = $1 and project_user_id = any($2::text[])'
+)
+const lockRows = statement(
+  'users.lock',
+  'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for update'
+)
 const idOfRow = statement(
   'users.id_of',
   `select id from users where project_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or project_user_id = $3)
@@ -82,6 +90,16 @@ export async function namesOf(db: Db, projectId: ProjectId, ids: string[]): Prom
   const rows = await db.query<{ id: string; project_user_id: string | null }>(namesOfRows, [projectId, ids])
   return new Map(rows.map((row) => [row.id, row.project_user_id]))
 }
+
+/** By the project's own id: the service's id of each user that exists. */
+export async function idsOf(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<Map<string, string>> {
+  const rows = await db.query<{ id: string; project_user_id: string }>(idsOfNames, [projectId, projectUserIds])
+  return new Map(rows.map((row) => [row.project_user_id, row.id]))
+}
+
+/** Until the end of the transaction nothing new can be written for these users. */
+export const lock = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<{ id: string }>(lockRows, [projectId, ids])
 
 /** The service's id of a user who is there, by either id. */
 export async function find(

@@ -10,10 +10,12 @@ const runs = process.env.TIDINGS_LONG ? 100_000 : 5_000
 const service = await startService(
   {},
   {
-    sendPush: doubles.sendPush,
-    triggerCampaign: doubles.triggerCampaign,
-    enqueue: async () => {},
-    refuseAddress: async (url) => (URL.canParse(url) ? null : 'must be an address')
+    agents: {
+      sendPush: doubles.sendPush,
+      triggerCampaign: doubles.triggerCampaign,
+      enqueue: async () => {},
+      refuseAddress: async (url) => (URL.canParse(url) ? null : 'must be an address')
+    }
   }
 )
 const project = await service.project({ limits: { requests_per_second: 0 } })

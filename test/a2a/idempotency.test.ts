@@ -6,7 +6,7 @@ import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names, toldState } from './agent.ts'
 
-const service = await startService({}, { sendPush: doubles.sendPush })
+const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
 
 for (const name of names) {
   describe(`a ${name} agent that repeats itself`, async () => {

@@ -18,9 +18,11 @@ const queued: Json[] = []
 const service = await startService(
   {},
   {
-    sendPush: doubles.sendPush,
-    enqueue: async (_tx, _projectId, call) => void queued.push(call),
-    refuseAddress: async () => null
+    agents: {
+      sendPush: doubles.sendPush,
+      enqueue: async (_tx, _projectId, call) => void queued.push(call),
+      refuseAddress: async () => null
+    }
   }
 )
 const project = await service.project()

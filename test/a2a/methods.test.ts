@@ -5,7 +5,10 @@ import { put } from '../support/devices.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names } from './agent.ts'
 
-const service = await startService({}, { sendPush: doubles.sendPush, triggerCampaign: doubles.triggerCampaign })
+const service = await startService(
+  {},
+  { agents: { sendPush: doubles.sendPush, triggerCampaign: doubles.triggerCampaign } }
+)
 const project = await service.project()
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

@@ -4,7 +4,7 @@ import type { Json } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
 import { type Agent, agentOf, doubles, names, toldState } from './agent.ts'
 
-const service = await startService({}, { sendPush: doubles.sendPush })
+const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
 const project = await service.project()
 const slow = { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' }
 const create = { skill: 'create-user', projectUserId: 'a' }

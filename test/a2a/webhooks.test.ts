@@ -12,13 +12,15 @@ let away = false
 const service = await startService(
   {},
   {
-    sendPush: doubles.sendPush,
-    enqueue: async (_tx, _projectId, call) => {
-      if (away) throw new Error('the queue is away')
-      queued.push(call)
-    },
-    refuseAddress: async (url) =>
-      url.startsWith('https://') ? null : 'must be https; WEBHOOK_ALLOW_PRIVATE allows others'
+    agents: {
+      sendPush: doubles.sendPush,
+      enqueue: async (_tx, _projectId, call) => {
+        if (away) throw new Error('the queue is away')
+        queued.push(call)
+      },
+      refuseAddress: async (url) =>
+        url.startsWith('https://') ? null : 'must be https; WEBHOOK_ALLOW_PRIVATE allows others'
+    }
   }
 )
 const project = await service.project()

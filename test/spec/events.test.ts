@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { keepEventsJob } from '../../src/events/events.ts'
-import { dropPartitions, makePartitions } from '../../src/events/partitions.ts'
+import { eventMonths, keepEventsJob } from '../../src/events/events.ts'
 import { openPool } from '../../src/platform/db/db.ts'
+import { dropPartitions, makePartitions } from '../../src/platform/db/partitions.ts'
 import { asApp } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { silentLog } from '../support/log.ts'
@@ -268,7 +268,9 @@ describe('the months of events', () => {
     )
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200])
     assert.equal((await partitions()).length, 4)
-    await withPool((pool) => Promise.all([makePartitions(pool, new Date()), makePartitions(pool, new Date())]))
+    await withPool((pool) =>
+      Promise.all([makePartitions(pool, eventMonths, new Date()), makePartitions(pool, eventMonths, new Date())])
+    )
   })
 
   it('go when no project keeps them; a project that keeps less loses its own sooner', async () => {
@@ -278,13 +280,13 @@ describe('the months of events', () => {
     const at = new Date(Date.now() - 3 * dayMs).toISOString()
     for (const project of [long, short])
       await record(project, { device_id: 'phone', name: 'old', at }, { device_id: 'phone', name: 'new' })
-    await withPool((pool) => makePartitions(pool, new Date('2020-06-15T00:00:00Z')))
+    await withPool((pool) => makePartitions(pool, eventMonths, new Date('2020-06-15T00:00:00Z')))
     assert.ok((await partitions()).includes('events_2020_06'))
     await keep()
     assert.ok(!(await partitions()).some((name) => name < 'events_2021'))
     assert.deepEqual(names(await list(long)), ['new', 'old'])
     assert.deepEqual(names(await list(short)), ['new'])
-    await withPool((pool) => dropPartitions(pool, new Date('2020-01-01T00:00:00Z')))
+    await withPool((pool) => dropPartitions(pool, eventMonths, new Date('2020-01-01T00:00:00Z')))
     assert.equal((await partitions()).length, 4)
   })
 })

@@ -82,11 +82,12 @@ describe('GET /openapi.json', () => {
     assert.deepEqual([same.status, same.text], [304, ''])
   })
 
-  it('describes every route the service has, apart from twins and those that only refuse', () => {
+  it('describes every route the service has, apart from twins, pages and those that only refuse', () => {
     const twin = /^\S+ \/manage\/v1\/projects\/:project_id\/(api\/v1|a2a)(\/|$)/
     const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST (\/api\/v1\/users|\/a2a)\/$/
+    const page = /^GET \/(console(\/\*)?)?$/
     const expected = registered
-      .filter((route) => !route.startsWith('HEAD ') && !twin.test(route) && !refusing.test(route))
+      .filter((route) => ![/^(HEAD|OPTIONS) /, twin, refusing, page].some((pattern) => pattern.test(route)))
       .map((route) => route.replace(/ .*/, (path) => pathTemplate(path)))
     assert.ok(expected.length > 20)
     assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), expected.sort())
@@ -129,6 +130,15 @@ describe('GET /openapi.json', () => {
       assert.equal((schema as Schema).const, 'Project User Id must be provided')
       assert.equal(operation.responses[415], undefined, 'a wrong type is the fixed 400')
     }
+    for (const [path, text] of [
+      ['/api/v1/messages:send', 'Invalid push notification parameters'],
+      ['/api/v1/live-activities:start', 'Invalid live activity parameters']
+    ] as const) {
+      const { post } = document.paths[path]!
+      assert.equal((answerOf(post!, 400).content!['text/plain']!.schema as Schema).const, text)
+      assert.ok(answerOf(post!, 409).content!['text/plain'], 'the idempotency key is taken')
+      assert.ok(post!.parameters!.some(({ name, in: place }) => name === 'Idempotency-Key' && place === 'header'))
+    }
   })
 })
 
@@ -148,15 +158,30 @@ describe('what is documented is what is answered', () => {
   /** In this order: each finds what those before it left. */
   async function calls(): Promise<Record<string, () => Promise<Reply>>> {
     const { id, call } = await service.project()
+    const pages = await service.project({ mode: 'simulator' })
+    const simulator = `/projects/${pages.id}/simulator`
     const manage = (method: string, path: string, json?: unknown) =>
       service.manage(method, path, json === undefined ? {} : { json })
     const own = `/projects/${id}`
     const properties = { plan: 'premium', age: 31, vip: true, note: null }
     const user = { project_user_id: 'ana', properties }
     const device = { id: 'phone', platform: 'iOS', push_token: 'a1', model: 'iPhone' }
+    const target = { project_user_id: 'ana' }
+    const push = { target, title: 'Hello' }
     const ofPhone = '/api/v1/devices/phone'
     const entry = async (path: string, name: string) =>
       (await manage('GET', path)).json.items.find((one: { name: string }) => one.name === name).id
+    const campaign = {
+      campaign_id: 'news',
+      name: 'News',
+      status: 'active',
+      default_audience: { broadcast: true },
+      message: { title: 'Hello' },
+      frequency_cap: { count: 1, within: '1d' },
+      quiet_hours: { from: '22:00', to: '22:01' }
+    }
+    const newestTrigger = async () => (await call('GET', '/api/v1/triggers?limit=1')).json.items[0].trigger_id
+    const first = async (path: string) => (await manage('GET', path)).json.items[0].id
     return {
       createUser: () => call('POST', '/api/v1/users', { json: user }),
       updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
@@ -188,7 +213,42 @@ describe('what is documented is what is answered', () => {
       listProjectDevices: () => manage('GET', `${own}/devices`),
       getProjectDevice: () => manage('GET', `${own}/devices/phone`),
       listProjectEvents: () => manage('GET', `${own}/events`),
+      sendMessages: () => call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } }),
+      startLiveActivities: () =>
+        call('POST', '/api/v1/live-activities:start', {
+          json: { live_activities: [{ target, attributes_type: 'A', attributes: {}, content_state: {} }] }
+        }),
+      updateLiveActivities: () =>
+        call('POST', '/api/v1/live-activities:update', {
+          json: { live_activities: [{ activity_id: '1', content_state: {} }] }
+        }),
+      endLiveActivities: () =>
+        call('POST', '/api/v1/live-activities:end', {
+          json: { live_activities: [{ target, attributes_type: 'A', content_state: {}, dismissal_date: 0 }] }
+        }),
+      listMessages: () => call('GET', '/api/v1/messages?limit=2&status=FAILED&project_user_id=ana'),
+      getMessage: async () => {
+        const sent = await call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } })
+        return call('GET', `/api/v1/messages/${sent.json.delivery_results[0].message_id}`)
+      },
+      listProjectMessages: () => manage('GET', `${own}/messages`),
       deleteDeviceUserProjectUserId: () => call('DELETE', `${ofPhone}/user/project-user-id`),
+      createProjectCampaign: () => manage('POST', `${own}/campaigns`, campaign),
+      replaceProjectCampaign: () => manage('PUT', `${own}/campaigns/news`, { ...campaign, name: 'Old news' }),
+      listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
+      getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
+      listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
+      testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
+      previewCampaign: () => call('POST', '/api/v1/campaigns/news:preview'),
+      triggerCampaign: () => call('POST', '/api/v1/campaigns/news:trigger'),
+      listTriggers: () => call('GET', '/api/v1/triggers'),
+      listProjectTriggers: () => manage('GET', `${own}/triggers`),
+      getTrigger: async () => call('GET', `/api/v1/triggers/${await newestTrigger()}`),
+      getTriggerExplain: async () =>
+        call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
+      cancelTrigger: async () => call('POST', `/api/v1/triggers/${await newestTrigger()}:cancel`),
+      getProjectTriggerStream: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),
+      deleteProjectCampaign: () => manage('DELETE', `${own}/campaigns/news`),
       deleteUser: () => call('DELETE', '/api/v1/users/ana'),
       createProject: () => manage('POST', '/projects', { name: 'Shop' }),
       listProjects: () => manage('GET', '/projects?limit=1'),
@@ -197,12 +257,37 @@ describe('what is documented is what is answered', () => {
       createProjectKey: () => manage('POST', `${own}/keys`, { kind: 'public', name: 'app' }),
       listProjectKeys: () => manage('GET', `${own}/keys`),
       deleteProjectKey: async () => manage('DELETE', `${own}/keys/${await entry(`${own}/keys`, 'app')}`),
+      replaceProjectGateway: () => manage('PUT', `${own}/gateways/webpush`, { subject: 'mailto:ops@example.com' }),
+      listProjectGateways: () => manage('GET', `${own}/gateways`),
+      getProjectGateway: () => manage('GET', `${own}/gateways/webpush`),
+      checkProjectGateway: () => manage('POST', `${own}/gateways/webpush:check`),
+      deleteProjectGateway: () => manage('DELETE', `${own}/gateways/webpush`),
       listProjectAudit: () => manage('GET', `${own}/audit`),
       createToken: () => manage('POST', '/tokens', { name: 'deploy', role: 'editor', project_id: id }),
       listTokens: () => manage('GET', '/tokens'),
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
+      getWebPushPublicKey: () => pages.call('GET', '/api/v1/web-push/public-key'),
+      createProjectSimulatorDevice: () => manage('POST', `${simulator}/devices`, { platform: 'WEB' }),
+      replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),
+      getProjectSimulatorFaults: () => manage('GET', `${simulator}/faults`),
+      deleteProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
+      listProjectSimulatorInbox: () => manage('GET', `${simulator}/inbox`),
+      deleteProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
+      createProjectWebhook: () =>
+        manage('POST', `${own}/webhooks`, { url: 'https://hook.invalid/', events: ['message.failed'] }),
+      listProjectWebhooks: () => manage('GET', `${own}/webhooks`),
+      getProjectWebhook: async () => manage('GET', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      updateProjectWebhook: async () =>
+        manage('PATCH', `${own}/webhooks/${await first(`${own}/webhooks`)}`, { active: false }),
+      rotateSecretProjectWebhook: async () =>
+        manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:rotate-secret`),
+      deleteProjectWebhook: async () => manage('DELETE', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      rotateProjectWebhookSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
+      listProjectWebhookDeliveries: () => manage('GET', `${own}/webhook-deliveries`),
       deleteProject: () => manage('DELETE', own),
+      getSdkTidingsJs: () => service.ask('GET', '/sdk/tidings.js'),
+      getSdkTidingsSwJs: () => service.ask('GET', '/sdk/tidings-sw.js'),
       getHealthz: () => service.ask('GET', '/healthz'),
       getReadyz: () => service.ask('GET', '/readyz'),
       getHealth: () => service.ask('GET', '/api/v1/health'),
@@ -210,10 +295,23 @@ describe('what is documented is what is answered', () => {
     }
   }
 
-  it('every operation on users, devices, events and projects, and around them, answers by its schema', async () => {
+  it('every operation on users, devices, events, projects and gateways, and around them, answers by its schema', async () => {
     const table = await calls()
     for (const { operation } of operations)
-      if (['Users', 'Devices', 'Events', 'Projects'].includes(operation.tags[0]))
+      if (
+        [
+          'Users',
+          'Devices',
+          'Events',
+          'Messages',
+          'Live Activities',
+          'Projects',
+          'Gateways',
+          'Simulator',
+          'Campaigns',
+          'Triggers'
+        ].includes(operation.tags[0])
+      )
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {
       const found = operations.find(({ operation }) => operation.operationId === id)

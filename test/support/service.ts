@@ -17,6 +17,9 @@ export interface TestProject {
   call(method: string, path: string, asked?: Asked): Promise<Reply>
 }
 
+/** What a test gives in the place of the real thing. */
+export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents'>
+
 export interface TestService {
   url: string
   config: Config
@@ -37,10 +40,7 @@ export interface TestService {
 }
 
 /** Starts the service in this process on a database of its own; both go when the file's tests are over. */
-export async function startService(
-  env: Record<string, string> = {},
-  agents: AppOptions['agents'] = {}
-): Promise<TestService> {
+export async function startService(env: Record<string, string> = {}, given: Given = {}): Promise<TestService> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
   const adminToken = `svc_at_${randomBytes(32).toString('base64url')}`
@@ -52,18 +52,18 @@ export async function startService(
       MASTER_KEY: master,
       ...env
     },
-    agents
+    given
   )
   after(() => asServer((client) => client.query(`drop database if exists ${name} with (force)`)))
   return service
 }
 
-async function startOn(env: Record<string, string>, agents: AppOptions['agents'] = {}): Promise<TestService> {
+async function startOn(env: Record<string, string>, given: Given): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
   const connection = { connectionString: config.DATABASE_URL! }
   const database = { connection, name: 'test', exited: new Promise<void>(() => {}), stop: async () => {} }
-  const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, agents })
+  const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, ...given })
   const url = `http://127.0.0.1:${app.port}`
   const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
   let closed: Promise<void> | undefined
@@ -104,7 +104,7 @@ async function startOn(env: Record<string, string>, agents: AppOptions['agents']
       }
     },
     sql: async (text, values) => (await withClient(config.DATABASE_URL!, (client) => client.query(text, values))).rows,
-    another: (more = {}) => startOn({ ...env, ...more }, agents),
+    another: (more = {}) => startOn({ ...env, ...more }, given),
     close
   }
 }

@@ -11,6 +11,12 @@ export interface Db {
   one<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>
   /** How many rows were touched. */
   run(statement: Statement, values?: readonly unknown[]): Promise<number>
+  /**
+   * All rows of a text that a compiler of ours made, such as that of a segment; for everything else there are statements.
+   * Not prepared under a name: each text is another, and the plan should know the values. The rules for statements hold:
+   * no value in the text, `project_id` on each tenant table; whoever makes texts tests that.
+   */
+  adhoc<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
 }
 
 export interface Pool extends Db {
@@ -87,7 +93,9 @@ function runner(send: (config: pg.QueryConfig) => Promise<pg.QueryResult>): Db {
       (await execute(statement, values)).rows as Row[],
     one: async <Row>(statement: Statement, values?: readonly unknown[]) =>
       (await execute(statement, values)).rows[0] as Row | undefined,
-    run: async (statement, values) => (await execute(statement, values)).rowCount ?? 0
+    run: async (statement, values) => (await execute(statement, values)).rowCount ?? 0,
+    adhoc: async <Row>(text: string, values: readonly unknown[]) =>
+      (await send({ text, values: values as unknown[] }).catch(fail)).rows as Row[]
   }
 }
 

@@ -1,11 +1,13 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { errorCatalogue, Refusal, Unavailable } from '../errors.ts'
+import { errorCatalogue, Refusal, type RefusalCode, Unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
 
 /** How one route words its refusals, where the contract fixes the words. */
 export interface Wording {
   /** The plain text of every 400 of this route (contract section 7). */
   invalid?: string
+  /** Where the contract has a second text for some causes. */
+  texts?: Partial<Record<RefusalCode, string>>
   /** A 404 without a body. */
   absent?: 'empty'
   /** 401 as plain text instead of JSON. */
@@ -37,8 +39,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   if ((status === 401 || status === 403) && wording.plainUnauthorized) return text(reply.code(status), refusal.message)
   if (status === 401) reply.header('www-authenticate', 'Bearer')
   if ((status === 400 || status === 415) && wording.invalid !== undefined) {
-    return text(explain(reply.code(400), refusal), wording.invalid)
+    return text(explain(reply.code(400), refusal), wording.texts?.[refusal.code] ?? wording.invalid)
   }
+  if (status === 409 && wording.invalid !== undefined) return text(explain(reply.code(409), refusal), refusal.message)
   if (status === 404 && wording.absent === 'empty') return explain(reply.code(404), refusal).send()
   return reply.code(status).send({
     error: refusal.message,

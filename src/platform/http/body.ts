@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 
@@ -19,6 +20,7 @@ export function installBodyParser(app: FastifyInstance): void {
       // Where the protocol has its own words for a body that cannot be read.
       if (request.routeOptions.config.bytes) return done(null, body)
       try {
+        bytesOf.set(request, body)
         done(null, parseJson(request.headers['content-type'], body))
       } catch (error) {
         done(error as Error)
@@ -27,6 +29,14 @@ export function installBodyParser(app: FastifyInstance): void {
   }
   app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => done(null, payload))
 }
+
+const bytesOf = new WeakMap<FastifyRequest, Buffer>()
+
+/** SHA-256 of the body as it came, byte for byte. */
+export const fingerprintOf = (request: FastifyRequest): Buffer =>
+  createHash('sha256')
+    .update(bytesOf.get(request) ?? Buffer.alloc(0))
+    .digest()
 
 /** Makes Fastify believe there is no body: DELETE takes any and reads none. Node discards what arrives. */
 export function forgetBody(request: FastifyRequest): void {

@@ -28,6 +28,7 @@ ${description && html`<p class="access">${description}</p>`}
 <div class="told">
 ${parameterTable(operation, 'path', 'Path')}
 ${parameterTable(operation, 'query', 'Query')}
+${parameterTable(operation, 'header', 'Headers')}
 ${bodyTable(operation)}
 ${success && answerTable(success)}
 ${errorTable(answers.filter(({ status }) => status >= 400))}

@@ -120,7 +120,7 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   const found: Record<string, Answer | Ref> = {}
   const add = (shared: Shared, status: number) => (found[status] ??= { $ref: `#/components/responses/${shared}` })
 
-  if (wording.invalid !== undefined) found[400] = fixedText(wording.invalid)
+  if (wording.invalid !== undefined) found[400] = fixedText(wording.invalid, Object.values(wording.texts ?? {}))
   else if (reads || judged || route.query) add('InvalidRequest', 400)
   if (security !== 'none') {
     add(route.plainUnauthorized ? 'KeyRefused' : 'TokenRefused', 401)
@@ -133,6 +133,7 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   else if (hasParams && wording.invalid === undefined) add('NotFound', 404)
   if (reads || bytes) add('BodyTooLarge', 413)
   if ((reads || bytes || bodyKind === 'stream') && wording.invalid === undefined) add('UnsupportedMediaType', 415)
+  if (route.idempotent) found[409] = keyTaken
   for (const code of route.refusals ?? []) {
     const [status] = errorCatalogue[code]
     const shared = sharedByStatus[status]
@@ -141,8 +142,20 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   return found
 }
 
-const fixedText = (text: string): Answer => ({
-  description: 'The request is not valid. The text is always this one; two headers say what was wrong.',
+const keyTaken: Answer = {
+  description: 'The idempotency key is in use (come back after Retry-After), or was used with another body.',
   headers: explained,
-  content: plain({ type: 'string', const: text }, text)
+  content: plain(
+    { type: 'string', enum: ['Idempotency key is in use', 'Idempotency key was used with another body'] },
+    'Idempotency key is in use'
+  )
+}
+
+const fixedText = (text: string, others: string[]): Answer => ({
+  description: `The request is not valid. The text is always ${others.length > 0 ? 'one of these' : 'this one'}; two headers say what was wrong.`,
+  headers: explained,
+  content: plain(
+    others.length > 0 ? { type: 'string', enum: [...new Set([text, ...others])] } : { type: 'string', const: text },
+    text
+  )
 })

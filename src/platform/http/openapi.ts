@@ -9,7 +9,7 @@ import type { DocumentedRoute } from './routes.ts'
 
 export interface Parameter {
   name: string
-  in: 'path' | 'query'
+  in: 'path' | 'query' | 'header'
   required: boolean
   description?: string
   schema: Schema
@@ -65,7 +65,11 @@ export function buildOpenApi(documented: readonly DocumentedRoute[], baseUrl: st
 function operation(route: DocumentedRoute, path: string): Operation {
   const answer = route.answer && documentedSchema(route.answer)
   const access = accessText(route)
-  const parameters = [...pathParameters(path).map((name) => pathParameter(route, name)), ...queryParameters(route)]
+  const parameters = [
+    ...pathParameters(path).map((name) => pathParameter(route, name)),
+    ...queryParameters(route),
+    ...(route.idempotent ? [idempotencyKey] : [])
+  ]
   const body = requestBody(route)
   return {
     operationId: operationId(route.method, path, answer?.properties?.items?.type === 'array'),
@@ -77,6 +81,14 @@ function operation(route: DocumentedRoute, path: string): Operation {
     ...(body && { requestBody: body }),
     responses: { [route.status ?? 200]: success(route, answer), ...errorAnswers(route) }
   }
+}
+
+const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'Chosen by the caller. A repeat with the same key and bytes gets the first answer again.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 }
 }
 
 const security = {

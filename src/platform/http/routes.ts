@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody } from './body.ts'
+import { crossOrigin, readable } from './cross-origin.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
@@ -19,6 +20,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   body?: Body
   bodyKind?: BodyKind
   fieldCodes?: FieldCodes
+  /** The handler checks the body itself, and the schema is for the docs. */
+  checksBody?: boolean
   /** The answer of a success. */
   answer?: TSchema
   status?: 200 | 201 | 202 | 204
@@ -28,6 +31,8 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   example?: unknown
   /** Codes this route answers beyond those that every route of its kind does. For the docs. */
   refusals?: readonly RefusalCode[]
+  /** Takes an idempotency key: asking twice does it once. The handler does it; this is for the docs. */
+  idempotent?: boolean
   /** A stream has no time limit. */
   unlimited?: boolean
   /** Kept out of the docs. */
@@ -49,6 +54,8 @@ export interface Mount<Caller, Access> {
   security: 'key' | 'agent' | 'token' | 'none'
   plainUnauthorized?: boolean
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
+  /** Whether pages of any site may call it. Only where a key is sent by the page itself: nothing is known by cookies. */
+  crossOrigin?(access: Access | undefined): boolean
   /** Left out of OpenAPI: the same routes under another prefix. */
   twin?: boolean
 }
@@ -79,6 +86,7 @@ export function routesOn<Caller, Access>(
   { app, documented, timeLimit, answered }: Pick<Http, 'app' | 'documented' | 'timeLimit' | 'answered'>,
   mounts: Mount<Caller, Access>[]
 ) {
+  const allowPages = crossOrigin(app, answered)
   const add =
     (method: HTTPMethods) =>
     <Query extends TSchema, Body extends TSchema>(
@@ -89,8 +97,8 @@ export function routesOn<Caller, Access>(
       const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
-      const checkBody =
-        body && bodyKind !== 'stream' && bodyKind !== 'bytes' && validator(body, 'malformed_body', options.fieldCodes)
+      const checked = bodyKind !== 'stream' && bodyKind !== 'bytes' && !options.checksBody
+      const checkBody = body && checked && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
         const url = mount.prefix + path
@@ -105,11 +113,15 @@ export function routesOn<Caller, Access>(
           })
         }
         const ended = answered(method, url)
+        const forPages = mount.crossOrigin?.(options.access) === true
+        if (forPages) allowPages(method, url)
         app.route({
           method,
           url,
           config: { wording: { ...wording, plainUnauthorized }, bytes: bodyKind === 'bytes' },
           onRequest: (request, reply, done) => {
+            // First of all, so that a page can read a refusal too.
+            if (forPages) reply.headers(readable)
             if (!options.unlimited) timeLimit.watch(reply)
             const admitted = (caller: Caller) => {
               request.caller = caller

@@ -28,6 +28,17 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
   }
 }
 
+const thorough = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+
+/** Everything that is wrong with a value, for documents that people write; `validator` tells the first thing only. */
+export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
+  let check: ValidateFunction | undefined
+  return (value) => {
+    check ??= thorough.compile(schema)
+    return check(value) ? [] : (check.errors ?? []).slice(0, 50).map(detailOf)
+  }
+}
+
 function detailOf({ keyword, instancePath, message = 'is not valid', params }: ErrorObject): Detail {
   // /push_notifications/3/title → push_notifications[3].title, as people write it.
   const steps = instancePath
@@ -39,6 +50,7 @@ function detailOf({ keyword, instancePath, message = 'is not valid', params }: E
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('')
     .replace(/^\./, '')
+  if (keyword === 'enum') return { path: path || 'body', message: `must be one of ${params.allowedValues.join(', ')}` }
   return { path: path || 'body', message: keyword === 'required' ? 'must be given' : message }
 }
 

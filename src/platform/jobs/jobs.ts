@@ -66,6 +66,12 @@ export async function addMany<Payload>(
   ])
 }
 
+/** Which of these keys wait or run: what is not among them was done, died, or was lost. */
+export async function knownKeys(db: Db, name: string, keys: string[]): Promise<Set<string>> {
+  if (keys.length === 0) return new Set()
+  return new Set((await db.query<{ key: string }>(store.knownKeys, [name, keys])).map(({ key }) => key))
+}
+
 /** One statement may touch a key once, and two adders that lock keys in the same order cannot block each other for ever. */
 function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyArray<NewJob<Payload>> {
   if (!wanted.some(({ key }) => key !== undefined)) return wanted

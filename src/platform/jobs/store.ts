@@ -228,3 +228,5 @@ export const settings = statement(
   `select set_config(name, 'off', false), set_config('statement_timeout', '4s', false)
      from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
 )
+
+export const knownKeys = statement('jobs.known_keys', 'select key from jobs where name = $1 and key = any($2::text[])')

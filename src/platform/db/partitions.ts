@@ -1,12 +1,23 @@
-import type { Pool } from '../platform/db/db.ts'
-import { Unavailable } from '../platform/errors.ts'
+import { Unavailable } from '../errors.ts'
+import { firstIdAt } from '../ids.ts'
+import type { Pool } from './db.ts'
 
 /** The first moment of the month that is `offset` months away, in UTC. */
 const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1))
 
-const nameOf = (start: Date) => `events_${start.toISOString().slice(0, 7).replace('-', '_')}`
+/** A table that has a partition a month, and how the first moment of a month is written in its key. */
+export interface Monthly {
+  table: string
+  bound(start: Date): string
+}
 
-const literal = (at: Date) => `'${at.toISOString()}'`
+/** By a time. */
+export const byTime = (table: string): Monthly => ({ table, bound: (start) => `'${start.toISOString()}'` })
+
+/** By a UUIDv7, which begins with its time. */
+export const byId = (table: string): Monthly => ({ table, bound: (start) => `'${firstIdAt(start.getTime())}'` })
+
+const nameOf = ({ table }: Monthly, start: Date) => `${table}_${start.toISOString().slice(0, 7).replace('-', '_')}`
 
 /** Any constant, the same for every node: it keeps two of them from making the same table. */
 const lockKey = 7_463_822_191
@@ -14,7 +25,7 @@ const lockKey = 7_463_822_191
 const lockTimeout = '3s'
 const lockNotAvailable = '55P03'
 
-/** Last month too: an event may be a week late. Two ahead, so that a worker may be away for weeks. */
+/** Last month too: an event may be a week late, a job days. Two ahead, so that a worker may be away for weeks. */
 const monthsAround = [-1, 0, 1, 2]
 
 type Query = (text: string) => Promise<Record<string, string>[]>
@@ -34,32 +45,36 @@ async function withLock(pool: Pool, work: (query: Query) => Promise<void>): Prom
   }
 }
 
-const existing = `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-   where i.inhparent = 'events'::regclass order by c.relname`
+const existing = ({
+  table
+}: Monthly) => `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+   where i.inhparent = '${table}'::regclass order by c.relname`
 
 /** Makes the tables of the months around a time that are not there yet. Safe on many nodes at once. */
-export async function makePartitions(pool: Pool, around: Date): Promise<void> {
+export async function makePartitions(pool: Pool, monthly: Monthly, around: Date): Promise<void> {
+  const { table, bound } = monthly
   await withLock(pool, async (query) => {
-    const there = new Set((await query(existing)).map(({ name }) => name))
+    const there = new Set((await query(existing(monthly))).map(({ name }) => name))
     for (const offset of monthsAround) {
       const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
-      const name = nameOf(from)
+      const name = nameOf(monthly, from)
       if (there.has(name)) continue
       // No value of a caller is in this text: names and bounds are made of a date of our own. Attaching a table that
       // exists does not stop readers, as making it in place would: a backup reads for hours.
       await query('begin')
-      await query(`create table ${name} (like events)`)
-      await query(`alter table events attach partition ${name} for values from (${literal(from)}) to (${literal(to)})`)
+      await query(`create table ${name} (like ${table} including constraints)`)
+      await query(`alter table ${table} attach partition ${name} for values from (${bound(from)}) to (${bound(to)})`)
       await query('commit')
     }
   })
 }
 
 /** Drops the tables of months that ended before a time. */
-export async function dropPartitions(pool: Pool, before: Date): Promise<void> {
+export async function dropPartitions(pool: Pool, monthly: Monthly, before: Date): Promise<void> {
+  const named = new RegExp(`^${monthly.table}_(\\d{4})_(\\d\\d)$`)
   await withLock(pool, async (query) => {
-    for (const { name } of await query(existing)) {
-      const [, year, month] = /^events_(\d{4})_(\d\d)$/.exec(name ?? '') ?? []
+    for (const { name } of await query(existing(monthly))) {
+      const [, year, month] = named.exec(name ?? '') ?? []
       if (year && new Date(Date.UTC(Number(year), Number(month), 1)) <= before) await query(`drop table ${name}`)
     }
   })

@@ -1,0 +1,144 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { type Statement, statement } from '../platform/db/statement.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import { limitStatementTime } from './segment-patterns.ts'
+import type { CompiledSegment } from './segment-sql.ts'
+import type { StoredTarget, TargetKind } from './trigger-request.ts'
+
+/** A device that is to get the message, by whom it belongs to. */
+export interface Reached {
+  user_id: string
+  device_id: string
+}
+
+/** A segment as a condition whose placeholders begin at a number; compiled anew where that differs. */
+export type SegmentAt = (firstPlaceholder: number) => CompiledSegment
+
+/** The database gave up on a segment: it takes too long, or a regular expression cannot be used. */
+export class SegmentFailed extends Error {
+  override readonly name = 'SegmentFailed'
+  readonly reason: 'segment_too_slow' | 'segment_invalid'
+
+  constructor(reason: 'segment_too_slow' | 'segment_invalid', options: ErrorOptions) {
+    super(reason, options)
+    this.reason = reason
+  }
+}
+
+/** What one look at a window of users may take. A hostile expression ends here, and with it only its own trigger. */
+const segmentMs = 5_000
+export const firstUser = '00000000-0000-0000-0000-000000000000'
+
+const windowEnd = statement(
+  'segments.window_end',
+  'select id from users where project_id = $1 and id >= $2 order by id offset $3 limit 1'
+)
+// Three look-ups by key: an `or` over them would read the table.
+const named = statement(
+  'segments.targets',
+  `select 'project_user_id' as kind, u.project_user_id as value, u.id as user_id, d.id as device_id
+     from users u left join devices d on d.project_id = $1 and d.user_id = u.id
+    where u.project_id = $1 and u.project_user_id = any($2::text[])
+   union all
+   select 'user_id', u.id::text, u.id, d.id
+     from users u left join devices d on d.project_id = $1 and d.user_id = u.id
+    where u.project_id = $1 and u.id = any($3::uuid[])
+   union all
+   select 'device_id', d.id, d.user_id, d.id from devices d where d.project_id = $1 and d.id = any($4::text[])`
+)
+
+/** Its text is made of the segment's structure, its values are parameters; without a name, since there is no end of them. */
+const unnamed = (text: string): Statement => ({ name: '', text, acrossProjects: '' })
+
+async function ask<Row>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
+  try {
+    return await pool.transaction(async (tx) => {
+      await limitStatementTime(tx, segmentMs)
+      return tx.query<Row>(unnamed(text), values)
+    })
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (code === '57014') throw new SegmentFailed('segment_too_slow', { cause: error })
+    if (/^(2201B|22|54)/.test(code)) throw new SegmentFailed('segment_invalid', { cause: error })
+    throw error
+  }
+}
+
+/** Where a window begins: with this user, after this device of it. */
+export interface Place {
+  user: string
+  device: string | null
+}
+
+export interface Window {
+  rows: Reached[]
+  /** Null after the last one. */
+  next: Place | null
+}
+
+/**
+ * The devices of the users in a window of keys that match. The window is taken first and filtered then: paging over what
+ * matches would have the planner read all users for a page of few. At most `limit` rows; where there are as many, the
+ * next window begins within this one, after the last row.
+ */
+export async function matchWindow(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  { user, device }: Place,
+  size: number,
+  limit: number
+): Promise<Window> {
+  const end = (await pool.one<{ id: string }>(windowEnd, [projectId, user, size]))?.id ?? null
+  const { condition, values } = segment(6)
+  const rows = await ask<Reached>(
+    pool,
+    `select u.id as user_id, d.id as device_id
+       from users u join devices d on d.project_id = $1 and d.user_id = u.id
+      where u.project_id = $1 and u.id >= $2 and ($3::uuid is null or u.id < $3)
+        and (u.id > $2 or d.id > $4) and ${condition}
+      order by u.id, d.id limit $5`,
+    [projectId, user, end, device ?? '', limit, ...values]
+  )
+  const last = rows.at(-1)
+  if (last && rows.length === limit) return { rows, next: { user: last.user_id, device: last.device_id } }
+  return { rows, next: end === null ? null : { user: end, device: null } }
+}
+
+/** Which of these devices match. */
+export async function matchDevices(pool: Pool, projectId: ProjectId, segment: SegmentAt, deviceIds: string[]) {
+  const { condition, values } = segment(3)
+  const rows = await ask<{ device_id: string }>(
+    pool,
+    `select d.id as device_id from devices d join users u on u.project_id = $1 and u.id = d.user_id
+      where d.project_id = $1 and d.id = any($2::text[]) and ${condition}`,
+    [projectId, deviceIds, ...values]
+  )
+  return new Set(rows.map(({ device_id }) => device_id))
+}
+
+/** Which of these users match, whatever devices they have; for segments that speak of users only. */
+export async function matchUsers(pool: Pool, projectId: ProjectId, segment: SegmentAt, userIds: string[]) {
+  const { condition, values } = segment(3)
+  const rows = await ask<{ id: string }>(
+    pool,
+    `select u.id from users u where u.project_id = $1 and u.id = any($2::uuid[]) and ${condition}`,
+    [projectId, userIds, ...values]
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+export interface Named {
+  kind: TargetKind
+  value: string
+  user_id: string
+  /** Null: the user has none. */
+  device_id: string | null
+}
+
+/** What targets lead to. Those that lead to nothing are not in the answer. */
+export function findNamed(db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> {
+  const of = (wanted: TargetKind) => targets.filter(([kind]) => kind === wanted).map(([, value]) => value)
+  return db.query<Named>(named, [projectId, of('project_user_id'), of('user_id').filter(isUuid), of('device_id')])
+}

@@ -1,0 +1,119 @@
+import { type Detail, Refusal, type RefusalCode } from '../platform/errors.ts'
+import { problemsOf } from '../platform/http/schema.ts'
+import { checkChosenId } from '../users/users.ts'
+import { type Campaign, CampaignShape, type Target } from './campaign-fields.ts'
+import { durationRule, parseDuration } from './duration.ts'
+import { isTimeZone } from './quiet-hours.ts'
+import { readSegment } from './segment.ts'
+import { readTemplate } from './template.ts'
+
+export type { Audience, Campaign, QuietHours, Target } from './campaign-fields.ts'
+export { AudienceShape, CampaignShape, QuietHoursShape, TargetShape } from './campaign-fields.ts'
+
+let shapeProblems: ((value: unknown) => Detail[]) | undefined
+
+/**
+ * Checks a campaign as it comes from a request or a file, and answers it complete. Everything that is wrong is told at
+ * once, with its place. Whether PostgreSQL takes the patterns of the segment is for `checkPatterns` to ask.
+ */
+export function parseCampaign(value: unknown): Campaign {
+  if (!isObject(value)) throw refuse('invalid_campaign', [{ path: 'campaign', message: 'must be an object' }])
+  const campaign = complete(value)
+  // Compiled on first use, so that a start does not wait for it.
+  shapeProblems ??= problemsOf(CampaignShape)
+  const general = shapeProblems({ ...campaign, segment: {} })
+  const [segment, templates]: [Detail[], Detail[]] = [[], []]
+  if (!general.some(({ path }) => path.startsWith('segment')))
+    campaign.segment = readSegment(value.segment, 'segment', segment)
+  // The rest leans on types: what has the wrong one was told already.
+  if (general.length === 0) {
+    general.push(...meaningProblems(campaign as Campaign))
+    readTemplates(campaign as Campaign, templates)
+  }
+  const code = general.length > 0 || (segment.length > 0 && templates.length > 0) ? 'invalid_campaign' : undefined
+  const problems = [...general, ...segment, ...templates]
+  if (problems.length > 0) throw refuse(code ?? (segment.length > 0 ? 'invalid_segment' : 'invalid_template'), problems)
+  return campaign as Campaign
+}
+
+/** Fields that nobody reads: they are ignored, as everywhere, but a file that misspells one deserves a warning. */
+export function unknownFields(value: unknown): string[] {
+  const known = new Set(Object.keys(CampaignShape.properties))
+  return isObject(value) ? Object.keys(value).filter((name) => !known.has(name)) : []
+}
+
+const refuse = (code: RefusalCode, problems: Detail[]) =>
+  new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Known fields only, and those that have a default. */
+function complete(value: Record<string, unknown>): Record<string, unknown> {
+  const campaign: Record<string, unknown> = { type: 'api_triggered', status: 'draft' }
+  for (const name of Object.keys(CampaignShape.properties))
+    if (Object.hasOwn(value, name) && value[name] !== undefined) campaign[name] = value[name]
+  if (isObject(campaign.quiet_hours))
+    campaign.quiet_hours = { timezone: 'device', action: 'hold', ...campaign.quiet_hours }
+  return campaign
+}
+
+/** What a schema cannot say. */
+function meaningProblems(campaign: Campaign): Detail[] {
+  const { campaign_id, message, live_activity, frequency_cap, quiet_hours, default_audience } = campaign
+  const problems: Detail[] = []
+  const tell = (path: string, text: string) => void problems.push({ path, message: text })
+  if (campaign_id !== undefined) {
+    try {
+      checkChosenId(campaign_id, 255, (text) => new Refusal('invalid_campaign', text))
+    } catch (error) {
+      tell('campaign_id', (error as Refusal).message)
+    }
+  }
+  if (!message && !live_activity) tell('message', 'must be given, or live_activity')
+  if (message && !message.title && !message.body) tell('message', 'must have a title or a body')
+  if (frequency_cap && parseDuration(frequency_cap.within) === undefined) tell('frequency_cap.within', durationRule)
+  if (quiet_hours) {
+    if (quiet_hours.from === quiet_hours.to) tell('quiet_hours.to', 'must not be the same time as the beginning')
+    const { timezone } = quiet_hours
+    if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
+      tell('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
+  }
+  if (message?.image_url && !isTemplate(message.image_url) && !isUrl(message.image_url, /^https?:$/))
+    tell('message.image_url', 'must be an address with http or https')
+  if (message?.landing_url && !isTemplate(message.landing_url) && !isUrl(message.landing_url))
+    tell('message.landing_url', 'must be an absolute address, such as https://… or app://…')
+  for (const [index, target] of (default_audience?.targets ?? []).entries())
+    if (addresses(target) !== 1 && problems.length < 50)
+      tell(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')
+  return problems
+}
+
+const addresses = ({ project_user_id, device_id, user_id }: Target) =>
+  [project_user_id, device_id, user_id].filter((one) => one !== undefined).length
+
+const isTemplate = (text: string) => text.includes('{{') || text.includes('{%')
+
+const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
+
+function readTemplates({ message = {}, live_activity }: Campaign, problems: Detail[]): void {
+  for (const [name, source] of Object.entries(message))
+    if (typeof source === 'string') readTemplate(source, `message.${name}`, problems)
+  if (!live_activity) return
+  const { attributes, content_state, alert } = live_activity
+  for (const [path, source] of templatesIn({ attributes, content_state, alert }, 'live_activity', 0))
+    if (source === undefined) problems.push({ path, message: `must not be nested deeper than ${maxDepth} levels` })
+    else readTemplate(source, path, problems)
+}
+
+const maxDepth = 16
+
+/** Every string inside, with its place; undefined where it goes too deep. */
+function* templatesIn(value: unknown, path: string, depth: number): Generator<[string, string | undefined]> {
+  if (typeof value === 'string') yield [path, value]
+  else if (depth > maxDepth) yield [path, undefined]
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* templatesIn(item, `${path}[${index}]`, depth + 1)
+  else if (isObject(value))
+    for (const [name, item] of Object.entries(value)) yield* templatesIn(item, `${path}.${name}`, depth + 1)
+}

@@ -1,0 +1,114 @@
+import type { Delivery } from '../delivery/delivery.ts'
+import type { Pool } from '../platform/db/db.ts'
+import type { Listener } from '../platform/db/listen.ts'
+import { Refusal } from '../platform/errors.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { checkProjectUserId } from '../users/users.ts'
+import { createAccept } from './accept.ts'
+import { createCancel } from './cancel.ts'
+import { createChunks } from './chunk.ts'
+import type { OnEnded } from './counting.ts'
+import { createDefinitions } from './definitions.ts'
+import { createExpansion } from './expansion.ts'
+import { createExplain } from './explain.ts'
+import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
+import { createPreview } from './preview.ts'
+import { createSaving } from './saving.ts'
+import { eraseCampaignWindow } from './store.ts'
+import { createStreams } from './stream.ts'
+import { createTestSend } from './testing.ts'
+import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './trigger-store.ts'
+
+export type { Counted as EndedTrigger, OnEnded } from './counting.ts'
+export { demoCampaign } from './demo.ts'
+export { countOutcomes } from './outcomes.ts'
+export { tellEnded } from './stream.ts'
+export type Campaigns = ReturnType<typeof createCampaigns>
+
+export interface CampaignsOptions {
+  pool: Pool
+  listener: Listener
+  metrics: Metrics
+  delivery: Delivery
+  idempotencyHours: number
+  /** How many processes work on jobs. */
+  workers: () => number
+  /** Told of triggers that end by what happens here; those that end by an outcome are told by `countOutcomes`. */
+  onEnded: OnEnded
+}
+
+/** Campaigns, and the triggers that send them. */
+export function createCampaigns(options: CampaignsOptions) {
+  const { pool, listener, delivery, workers, onEnded } = options
+  const saving = createSaving(pool)
+  const definitions = createDefinitions(pool)
+  const { cancel, goOn } = createCancel({ pool, delivery, onEnded })
+  const chunks = createChunks({ pool, delivery, definitions, onEnded })
+  const expansion = createExpansion({
+    pool,
+    definitions,
+    onEnded,
+    workers,
+    runChunk: chunks.run,
+    goOnCanceling: goOn
+  })
+  const explain = createExplain({ pool, definitions })
+  const preview = createPreview(pool)
+  const testSend = createTestSend({ pool, delivery })
+  const known = (triggerId: string) => {
+    if (!isUuid(triggerId)) throw noTrigger()
+    return triggerId.toLowerCase()
+  }
+
+  return {
+    saving,
+    streams: createStreams(pool, listener),
+    /** Records the trigger and answers at once; workers do the rest. */
+    trigger: createAccept(options),
+
+    async getTrigger(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
+      const row = await findTrigger(pool, projectId, known(triggerId))
+      if (!row) throw noTrigger()
+      return row
+    },
+
+    listTriggers: (
+      projectId: ProjectId,
+      filter: Parameters<typeof listTriggers>[2],
+      before: string | null,
+      limit: number
+    ) => listTriggers(pool, projectId, filter, before, limit),
+
+    /** Answers when nothing more can be handed over, or after 5 s, still canceling. */
+    async cancelTrigger(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
+      const row = await cancel(projectId, known(triggerId))
+      if (!row) throw noTrigger()
+      return row
+    },
+
+    async explainTrigger(projectId: ProjectId, triggerId: string, projectUserId: string) {
+      const explanation = await explain(projectId, known(triggerId), checkProjectUserId(projectUserId))
+      if (!explanation) throw noTrigger()
+      return explanation
+    },
+
+    /** What a trigger of the campaign as it is saved now would do. */
+    async preview(projectId: ProjectId, campaignId: unknown, body: unknown) {
+      return preview(projectId, (await saving.get(projectId, campaignId)).definition, body)
+    },
+
+    async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {
+      return testSend(projectId, (await saving.get(projectId, campaignId)).definition, body)
+    },
+
+    jobs: [expansion, chunks.job, sweepTriggersJob(pool), keepTriggersJob(pool)],
+
+    /** Up to a window of what a project that is being erased has here. */
+    async eraseWindow(projectId: ProjectId): Promise<number> {
+      return (await eraseTriggerWindow(pool, projectId)) || eraseCampaignWindow(pool, projectId)
+    }
+  }
+}
+
+const noTrigger = () => new Refusal('not_found', 'There is no trigger of this id.')

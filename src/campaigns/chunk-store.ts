@@ -1,0 +1,179 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { StoredTarget } from './trigger-request.ts'
+import type { TriggerOutcome, TriggerState } from './trigger-store.ts'
+
+/** What those who work on a trigger must know of it. Its targets are read in slices: there may be 20,000. */
+export interface Work {
+  id: string
+  campaign_id: string
+  campaign_version: number
+  state: TriggerState
+  outcome: TriggerOutcome | null
+  cursor: string
+  audience: 'default' | 'broadcast' | 'targets'
+  properties: Record<string, unknown>
+  accepted_at: Date
+}
+
+export interface NewChunk {
+  number: number
+  deviceIds: string[]
+  dueAt: Date
+  held: boolean
+}
+
+export interface ChunkRow {
+  number: number
+  device_ids: string[]
+  state: 'planned' | 'written'
+  due_at: Date
+  held: boolean
+}
+
+/** Whom a trigger passes over. */
+export interface Skip {
+  kind: StoredTarget[0]
+  value: string
+  reason: string
+  userId: string | null
+}
+
+const load = statement(
+  'triggers.work',
+  `select id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at,
+          case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
+            as audience
+     from triggers where project_id = $1 and id = $2`
+)
+const slice = statement(
+  'triggers.targets',
+  `select coalesce(jsonb_array_length(audience -> 'targets'), 0) as length, (
+            select coalesce(jsonb_agg(t.target order by t.place), '[]')
+              from jsonb_array_elements(audience -> 'targets') with ordinality as t(target, place)
+             where t.place > $3 and t.place <= $4) as targets
+     from triggers where project_id = $1 and id = $2`
+)
+// Only if nobody has moved it since it was read: of two who expand the same window one finds nothing to do.
+const advance = statement(
+  'triggers.advance',
+  `update triggers
+      set cursor = $4, state = 'running', chunks = chunks + $5, open_chunks = open_chunks + $5, outcome = $6,
+          reason = coalesce($7, reason), expanded_at = case when $6::text is null then expanded_at else $8::timestamptz end
+    where project_id = $1 and id = $2 and cursor = $3 and outcome is null
+   returning chunks`
+)
+const more = statement(
+  'triggers.more_chunks',
+  `update triggers set chunks = chunks + $3, open_chunks = open_chunks + $3 where project_id = $1 and id = $2
+   returning chunks`
+)
+const insertChunks = statement(
+  'trigger_chunks.insert',
+  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held)
+   select t.project_id, t.id, c.number, array(select json_array_elements_text(c.device_ids)), 'planned', c.due_at, c.held
+     from triggers t
+    cross join json_to_recordset($3::json) as c(number int, device_ids json, due_at timestamptz, held boolean)
+    where t.project_id = $1 and t.id = $2`
+)
+const open = statement(
+  'trigger_chunks.open',
+  `select number, due_at, held from trigger_chunks where project_id = $1 and trigger_id = $2 order by number`
+)
+const find = statement(
+  'trigger_chunks.find',
+  `select number, device_ids, state, due_at, held from trigger_chunks
+    where project_id = $1 and trigger_id = $2 and number = $3`
+)
+// The lock makes one of two who run the same chunk at once wait, and then find it written.
+const markWritten = statement(
+  'trigger_chunks.written',
+  `update trigger_chunks set state = 'written' where project_id = $1 and trigger_id = $2 and number = $3
+     and state = 'planned'`
+)
+const remove = statement(
+  'trigger_chunks.delete',
+  'delete from trigger_chunks where project_id = $1 and trigger_id = $2 and number = $3'
+)
+const removePlanned = statement(
+  'trigger_chunks.delete_planned',
+  `delete from trigger_chunks where project_id = $1 and trigger_id = $2 and state = 'planned'
+   returning cardinality(device_ids) as devices, held`
+)
+const insertSkips = statement(
+  'trigger_skips.insert',
+  `insert into trigger_skips (project_id, trigger_id, kind, value, reason, user_id, at)
+   select t.project_id, t.id, s.kind, s.value, s.reason, s.user_id, $4
+     from triggers t
+    cross join json_to_recordset($3::json) as s(kind text, value text, reason text, user_id uuid)
+    where t.project_id = $1 and t.id = $2
+   on conflict (project_id, trigger_id, kind, value) do nothing
+   returning kind, value`
+)
+
+export const loadWork = (db: Db, projectId: ProjectId, id: string) => db.one<Work>(load, [projectId, id])
+
+/** Some of the targets, and how many there are in all. */
+export async function sliceTargets(db: Db, projectId: ProjectId, id: string, from: number, to: number) {
+  const row = await db.one<{ length: number; targets: StoredTarget[] }>(slice, [projectId, id, from, to])
+  return row ?? { length: 0, targets: [] }
+}
+
+export interface Advance {
+  from: string
+  to: string
+  chunks: number
+  outcome: TriggerOutcome | null
+  reason: string | null
+}
+
+/** The number of the last chunk there is now; undefined where somebody else was faster, or it is to end. */
+export async function advanceTrigger(tx: Db, projectId: ProjectId, id: string, step: Advance, at: Date) {
+  const { from, to, chunks, outcome, reason } = step
+  const row = await tx.one<{ chunks: number }>(advance, [projectId, id, from, to, chunks, outcome, reason, at])
+  return row?.chunks
+}
+
+/** Room for chunks that come of others: what quiet hours hold back. */
+export const moreChunks = async (tx: Db, projectId: ProjectId, id: string, chunks: number) =>
+  (await tx.one<{ chunks: number }>(more, [projectId, id, chunks]))?.chunks
+
+export async function addChunks(tx: Db, projectId: ProjectId, id: string, chunks: NewChunk[]) {
+  if (chunks.length === 0) return
+  const rows = chunks.map(({ number, deviceIds, dueAt, held }) => ({
+    number,
+    device_ids: deviceIds,
+    due_at: dueAt,
+    held
+  }))
+  await tx.run(insertChunks, [projectId, id, JSON.stringify(rows)])
+}
+
+export const openChunks = (db: Db, projectId: ProjectId, id: string) =>
+  db.query<Pick<ChunkRow, 'number' | 'due_at' | 'held'>>(open, [projectId, id])
+
+export const findChunk = (db: Db, projectId: ProjectId, id: string, number: number) =>
+  db.one<ChunkRow>(find, [projectId, id, number])
+
+export const markChunkWritten = async (tx: Db, projectId: ProjectId, id: string, number: number) =>
+  (await tx.run(markWritten, [projectId, id, number])) > 0
+
+export const removeChunk = async (tx: Db, projectId: ProjectId, id: string, number: number) =>
+  (await tx.run(remove, [projectId, id, number])) > 0
+
+/** What is not written yet never will be. */
+export const removePlannedChunks = (tx: Db, projectId: ProjectId, id: string) =>
+  tx.query<{ devices: number; held: boolean }>(removePlanned, [projectId, id])
+
+/** Answers those that are new: a device that two targets lead to is passed over once. */
+export async function addSkips(tx: Db, projectId: ProjectId, id: string, skips: Skip[], at: Date): Promise<Skip[]> {
+  if (skips.length === 0) return []
+  const sorted = skips.toSorted((one, two) => (keyOf(one) < keyOf(two) ? -1 : 1))
+  const rows = sorted.map(({ kind, value, reason, userId }) => ({ kind, value, reason, user_id: userId }))
+  const added = await tx.query<Pick<Skip, 'kind' | 'value'>>(insertSkips, [projectId, id, JSON.stringify(rows), at])
+  const fresh = new Set(added.map(keyOf))
+  return skips.filter((skip) => fresh.has(keyOf(skip)))
+}
+
+const keyOf = ({ kind, value }: Pick<Skip, 'kind' | 'value'>) => `${kind} ${value}`

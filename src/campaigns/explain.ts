@@ -1,0 +1,165 @@
+import type { MessageState } from '../delivery/delivery.ts'
+import type { Pool } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { identity } from '../users/users.ts'
+import { matchDevices, matchUsers, type SegmentAt } from './audience-store.ts'
+import { loadWork, type Work } from './chunk-store.ts'
+import type { Definitions } from './definitions.ts'
+import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
+
+/** One thing that a message must pass, in the order in which it is asked. */
+export interface Gate {
+  gate: 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'
+  passed: boolean
+  /** A word for programs; null where it was passed. */
+  reason: string | null
+  message: string
+}
+
+export interface Explanation {
+  trigger_id: string
+  project_user_id: string
+  state: Work['state']
+  gates: Gate[]
+  devices: { device_id: string; message_id: string | null; state: string; gates: Gate[] }[]
+}
+
+const devicesOf = statement(
+  'explain.devices',
+  'select id from devices where project_id = $1 and user_id = $2 order by last_seen_at desc, id limit 100'
+)
+const isTarget = statement(
+  'explain.is_target',
+  `select exists (select 1 from jsonb_array_elements(audience -> 'targets') as t(target) where t.target = any($3::jsonb[]))
+     as named from triggers where project_id = $1 and id = $2`
+)
+const skips = statement(
+  'explain.skips',
+  `select kind, value, reason from trigger_skips
+    where project_id = $1 and trigger_id = $2 and (user_id = $3 or (kind = 'project_user_id' and value = $4))`
+)
+const messages = statement(
+  'explain.messages',
+  `select device_id, message_id, state, reason, reason_message from messages
+    where project_id = $1 and trigger_id = $2 and user_id = $3`
+)
+
+interface Message {
+  device_id: string
+  message_id: string
+  state: MessageState
+  reason: string | null
+  reason_message: string | null
+}
+
+const passed = (gate: Gate['gate'], message: string): Gate => ({ gate, passed: true, reason: null, message })
+const stopped = (gate: Gate['gate'], reason: string, message: string): Gate => ({
+  gate,
+  passed: false,
+  reason,
+  message
+})
+
+/** Why a user got the message of a trigger, or why not: each gate in order. What is asked now is said to be. */
+export const createExplain =
+  ({ pool, definitions }: { pool: Pool; definitions: Definitions }) =>
+  async (projectId: ProjectId, triggerId: string, projectUserId: string): Promise<Explanation | undefined> => {
+    const work = await loadWork(pool, projectId, triggerId)
+    if (!work) return undefined
+    const ready = await definitions.get(projectId, work.campaign_id, work.campaign_version)
+    const userId = (await identity.idsOf(pool, projectId, [projectUserId])).get(projectUserId) ?? null
+    const devices = userId ? (await pool.query<{ id: string }>(devicesOf, [projectId, userId])).map(({ id }) => id) : []
+    const named: StoredTarget[] = [
+      ['project_user_id', projectUserId],
+      ...(userId ? [['user_id', userId] satisfies StoredTarget] : []),
+      ...devices.map((id): StoredTarget => ['device_id', id])
+    ]
+    const { default_audience } = ready.definition
+    const ofDefault = work.audience === 'default' && default_audience ? readAudience(default_audience) : null
+    const gates = [await audienceGate(pool, projectId, work, ofDefault, named)]
+    gates.push(userGate(userId))
+    const answer = { trigger_id: triggerId, project_user_id: projectUserId, state: work.state }
+    if (!userId) return { ...answer, gates, devices: [] }
+    const known = await pool.query<{ kind: string; value: string; reason: string }>(skips, [
+      projectId,
+      triggerId,
+      userId,
+      projectUserId
+    ])
+    const sent = await pool.query<Message>(messages, [projectId, triggerId, userId])
+    gates.push(await segmentGate(pool, projectId, ready.segmentFor(work), userId, devices))
+    gates.push(
+      devices.length > 0
+        ? passed('device', `The user has ${devices.length} device(s).`)
+        : stopped('device', 'no_device', 'The user has no device.')
+    )
+    const ids = [...new Set([...devices, ...sent.map(({ device_id }) => device_id)])]
+    return {
+      ...answer,
+      gates,
+      devices: ids.map((id) => {
+        const message = sent.find(({ device_id }) => device_id === id)
+        const skip = known.find(({ kind, value }) => kind === 'device_id' && value === id)
+        const own = skip
+          ? [stopped('rules', skip.reason, 'It was passed over when the message was made.')]
+          : message
+            ? [passed('rules', 'The message was made.'), deliveryGate(message)]
+            : []
+        const state = message?.state ?? (skip ? 'skipped' : 'none')
+        return { device_id: id, message_id: message?.message_id ?? null, state, gates: own }
+      })
+    }
+  }
+
+async function audienceGate(
+  pool: Pool,
+  projectId: ProjectId,
+  work: Work,
+  ofDefault: StoredAudience | null,
+  named: StoredTarget[]
+): Promise<Gate> {
+  if (work.audience === 'broadcast') return passed('audience', 'It was a broadcast.')
+  if (work.audience === 'default' && !ofDefault)
+    return stopped('audience', 'no_audience', 'The trigger had no audience, and the campaign has no default one.')
+  if (ofDefault && 'broadcast' in ofDefault) return passed('audience', 'The default audience is a broadcast.')
+  const texts = named.map((target) => JSON.stringify(target))
+  const found = ofDefault
+    ? ofDefault.targets.some((target) => texts.includes(JSON.stringify(target)))
+    : (await pool.one<{ named: boolean }>(isTarget, [projectId, work.id, texts]))?.named === true
+  return found
+    ? passed('audience', 'The user, or a device of the user, was named as a target.')
+    : stopped('audience', 'not_targeted', 'Neither the user nor a device of the user was named as a target.')
+}
+
+const userGate = (userId: string | null): Gate =>
+  userId ? passed('user', 'The user exists.') : stopped('user', 'unknown_user', 'No user has this project_user_id.')
+
+async function segmentGate(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  userId: string,
+  devices: string[]
+): Promise<Gate> {
+  const { nobody, usesDevice } = segment(1)
+  if (nobody)
+    return stopped(
+      'segment',
+      'missing_trigger_property',
+      'The segment refers to a property that the trigger does not have.'
+    )
+  const matching = usesDevice
+    ? await matchDevices(pool, projectId, segment, devices)
+    : await matchUsers(pool, projectId, segment, [userId])
+  return matching.size > 0
+    ? passed('segment', usesDevice ? `${matching.size} of the devices match now.` : 'The user matches now.')
+    : stopped('segment', 'not_in_segment', 'The segment does not match the user as it is now.')
+}
+
+function deliveryGate({ state, reason, reason_message }: Message): Gate {
+  if (state === 'accepted') return passed('delivery', 'A gateway accepted it.')
+  if (state === 'failed' || state === 'skipped')
+    return stopped('delivery', reason ?? state, reason_message ?? `It was ${state}.`)
+  return stopped('delivery', 'pending', 'It is under way.')
+}

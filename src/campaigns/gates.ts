@@ -1,0 +1,41 @@
+import type { FailureCode, PushTarget } from '../delivery/delivery.ts'
+import { activityTargetOf, pushTargetOf } from '../delivery/delivery.ts'
+import { reach } from '../devices/devices.ts'
+import type { Db } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Campaign } from './campaign-shape.ts'
+import { quietUntil } from './quiet-hours.ts'
+import type { Recipient } from './rendering.ts'
+
+/** The longest that gateways keep a notification, where a campaign says nothing. */
+const longestTtlMs = 28 * 86_400_000
+
+/** Until when a message is wanted: counted from the trigger, or from the end of the quiet hours that held it. */
+export const notAfterOf = ({ ttl_seconds }: Campaign, from: Date): number =>
+  from.getTime() + (ttl_seconds === undefined ? longestTtlMs : ttl_seconds * 1000)
+
+/** When quiet hours let this device be reached again; null: now. */
+export function quietFor({ quiet_hours }: Campaign, { properties, facts }: Recipient, now: Date): Date | null {
+  return quiet_hours ? quietUntil(quiet_hours, { user: properties.timezone, device: facts.timezone }, now) : null
+}
+
+/** The tokens of devices, or why there is none that this campaign can use. */
+export async function findTargets(
+  db: Db,
+  projectId: ProjectId,
+  { live_activity }: Campaign,
+  deviceIds: string[]
+): Promise<Map<string, PushTarget | FailureCode>> {
+  const devices = await reach.findReach(db, projectId, [], deviceIds)
+  if (!live_activity) return new Map(devices.map((device) => [device.id, pushTargetOf(device)]))
+  const wanted = live_activity.attributes_type
+  const tokens = await reach.findStartTokens(db, projectId, deviceIds, [wanted])
+  const byDevice = Map.groupBy(tokens, ({ device_id }) => device_id)
+  return new Map(
+    devices.map((device) => {
+      const own = byDevice.get(device.id) ?? []
+      const token = own.find(({ attributes_type }) => attributes_type === wanted) ?? own[0]
+      return [device.id, activityTargetOf(device, token)]
+    })
+  )
+}

@@ -1,0 +1,32 @@
+import type { MessageState, OnOutcomes } from '../delivery/delivery.ts'
+import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counting.ts'
+
+const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
+  ['accepted', 'sent'],
+  ['failed', 'failed'],
+  ['skipped', 'skipped']
+])
+
+/** Counts what became of messages on their triggers, in the transaction that records it. */
+export const countOutcomes =
+  (onEnded: OnEnded): OnOutcomes =>
+  async (tx, projectId, changes) => {
+    const deltas = new Map<string, Delta>()
+    for (const { triggerId, campaignId, kind, from, to, reason } of changes) {
+      // What no campaign sent has no trigger.
+      if (campaignId === null) continue
+      const delta = deltas.get(triggerId) ?? nothing(triggerId)
+      deltas.set(triggerId, delta)
+      if (kind !== 'state') {
+        delta[kind] += 1
+        continue
+      }
+      const [before, after] = [from && counterOf.get(from), counterOf.get(to)]
+      if (before === after) continue
+      if (before) delta[before] -= 1
+      if (after) delta[after] += 1
+      if (after === 'failed') tally(delta.failedFor, reason ?? 'INTERNAL_ERROR')
+      if (after === 'skipped') tally(delta.skippedFor, (reason ?? 'CANCELED').toLowerCase())
+    }
+    await addToCounters(tx, projectId, [...deltas.values()], onEnded)
+  }

@@ -1,0 +1,42 @@
+import { piecesOf, textOf } from './trigger-reference.ts'
+
+/** Code points a trigger may bring into a pattern at one place. */
+export const insertedLength = 256
+
+/**
+ * What a trigger brings in is matched as it stands, never as an expression: it could be one that PostgreSQL refuses in
+ * the middle of a broadcast, or one made to be slow. Each sign that could mean something is written as its number.
+ */
+const literally = (text: string) =>
+  `(?:${[...text].map((sign) => (/[0-9A-Za-z]/.test(sign) ? sign : escaped(sign))).join('')})`
+
+function escaped(sign: string): string {
+  const number = sign.codePointAt(0)!.toString(16)
+  return number.length > 4 ? `\\U${number.padStart(8, '0')}` : `\\u${number.padStart(4, '0')}`
+}
+
+/** The pattern with its references filled in by `find`; undefined when one is missing or too long. */
+export function fillPattern(
+  pattern: string,
+  find: (reference: { path: readonly string[] }) => unknown
+): string | undefined {
+  let filled = ''
+  for (const piece of piecesOf(pattern) ?? [pattern]) {
+    if (typeof piece === 'string') filled += piece
+    else {
+      const value = find(piece)
+      const text = value === undefined ? undefined : textOf(value)
+      if (text === undefined || text.length > insertedLength * 2 || [...text].length > insertedLength) return undefined
+      filled += literally(text)
+    }
+  }
+  return filled
+}
+
+/** The shortest and the longest a trigger can bring, with every sign that means something: if these pass, all do. */
+const signs = [...'aZ09 .*+?()[]{}|^$\\-:=!#<>/"\'\n\té漢🧑']
+const samples = ['', 'x', Array.from({ length: insertedLength }, (_, index) => signs[index % signs.length]).join('')]
+
+export const samplePatterns = (pattern: string): string[] => [
+  ...new Set(samples.map((sample) => fillPattern(pattern, () => sample)!))
+]

@@ -1,0 +1,147 @@
+import type { Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { firstUser, matchWindow, type Place, type SegmentAt, SegmentFailed } from './audience-store.ts'
+import type { Campaign } from './campaign-shape.ts'
+import { type Ready, readyOf } from './definitions.ts'
+import { findTargets } from './gates.ts'
+import { loadRecipients } from './recipients.ts'
+import { resolveTargets } from './targets.ts'
+import { TemplateFailed } from './template.ts'
+import { readAudience, readTriggerRequest, type StoredAudience } from './trigger-request.ts'
+
+/** What a trigger would do, without doing it. */
+export interface Preview {
+  audience: {
+    users: number
+    devices: number
+    /** false: there was no time to look at everyone, and there are at least so many. */
+    complete: boolean
+    /** Why nobody, or not everyone, was found. */
+    reason: string | null
+    skipped: Record<string, number>
+  }
+  sample: {
+    project_user_id: string | null
+    device_id: string
+    platform: string
+    /** Why it would not be sent; null where it would. */
+    reason: string | null
+    content: object | null
+    payload_bytes: number | null
+  }[]
+}
+
+/** How long it looks at users. */
+const lookMs = 3_000
+const windowUsers = 10_000
+const sampleSize = 5
+const targetsAtOnce = 500
+
+interface Found {
+  users: Set<string>
+  devices: number
+  sample: string[]
+  complete: boolean
+  reason: string | null
+  skipped: Record<string, number>
+}
+
+const none = (reason: string | null): Found => ({
+  users: new Set(),
+  devices: 0,
+  sample: [],
+  complete: true,
+  reason,
+  skipped: {}
+})
+
+export const createPreview =
+  (pool: Pool) =>
+  async (projectId: ProjectId, definition: Campaign, body: unknown): Promise<Preview> => {
+    const request = readTriggerRequest(body)
+    const trigger = { properties: request.properties, accepted_at: new Date() }
+    const ready = readyOf(definition)
+    const { default_audience } = definition
+    const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
+    const found = await find(pool, projectId, ready.segmentFor(trigger), audience)
+    const { users, devices, complete, reason, skipped } = found
+    return {
+      audience: { users: users.size, devices, complete, reason, skipped },
+      sample: await sampleOf(pool, projectId, ready, trigger, found.sample)
+    }
+  }
+
+async function find(pool: Pool, projectId: ProjectId, segment: SegmentAt, audience: StoredAudience | null) {
+  if (!audience) return none('no_audience')
+  if (segment(1).nobody) return none('missing_trigger_property')
+  try {
+    return 'broadcast' in audience
+      ? await findEveryone(pool, projectId, segment)
+      : await findTargeted(pool, projectId, segment, audience.targets)
+  } catch (error) {
+    if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
+    throw error
+  }
+}
+
+async function findEveryone(pool: Pool, projectId: ProjectId, segment: SegmentAt): Promise<Found> {
+  const found = none(null)
+  const giveUpAt = Date.now() + lookMs
+  let place: Place | null = { user: firstUser, device: null }
+  while (place) {
+    if (Date.now() > giveUpAt) return { ...found, complete: false }
+    const { rows, next } = await matchWindow(pool, projectId, segment, place, windowUsers, 4 * windowUsers)
+    for (const { user_id, device_id } of rows) {
+      found.users.add(user_id)
+      if (found.sample.length < sampleSize) found.sample.push(device_id)
+    }
+    found.devices += rows.length
+    place = next
+  }
+  return found
+}
+
+async function findTargeted(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  targets: Parameters<typeof resolveTargets>[3]
+): Promise<Found> {
+  const found = none(null)
+  const devices = new Set<string>()
+  for (let from = 0; from < targets.length; from += targetsAtOnce) {
+    const part = await resolveTargets(pool, projectId, segment, targets.slice(from, from + targetsAtOnce))
+    for (const id of part.deviceIds) devices.add(id)
+    for (const { reason } of part.skips) found.skipped[reason] = (found.skipped[reason] ?? 0) + 1
+    for (const id of part.userIds) found.users.add(id)
+  }
+  return { ...found, devices: devices.size, sample: [...devices].slice(0, sampleSize) }
+}
+
+async function sampleOf(
+  pool: Pool,
+  projectId: ProjectId,
+  ready: Ready,
+  trigger: { properties: Record<string, unknown> },
+  deviceIds: string[]
+): Promise<Preview['sample']> {
+  const recipients = await loadRecipients(pool, projectId, deviceIds)
+  const targets = await findTargets(pool, projectId, ready.definition, deviceIds)
+  const render = ready.rendering.for(trigger)
+  return recipients.map((recipient) => {
+    const { project_user_id, device_id, platform } = recipient
+    const shown = { project_user_id, device_id, platform }
+    const target = targets.get(device_id)
+    const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
+    try {
+      const content = render(recipient)
+      const bytes = Buffer.byteLength(
+        JSON.stringify('notification' in content ? content.notification : content.activity)
+      )
+      return { ...shown, reason: unreachable, content, payload_bytes: bytes }
+    } catch (error) {
+      if (!(error instanceof TemplateFailed)) throw error
+      return { ...shown, reason: `template_failed: ${error.message}`, content: null, payload_bytes: null }
+    }
+  })
+}

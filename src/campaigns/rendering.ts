@@ -1,0 +1,124 @@
+import type { Content } from '../delivery/delivery.ts'
+import type { Campaign } from './campaign-shape.ts'
+import {
+  compileTemplate,
+  deviceScope,
+  type Template,
+  TemplateFailed,
+  type TemplateScope,
+  userScope
+} from './template.ts'
+
+/** Who gets it, as templates see it. */
+export interface Recipient {
+  device_id: string
+  user_id: string
+  project_user_id: string | null
+  properties: Record<string, unknown>
+  platform: string
+  facts: Readonly<Record<string, string | null>>
+}
+
+export interface Triggered {
+  properties: Record<string, unknown>
+}
+
+/** Makes the content for one recipient after the other. Throws `TemplateFailed` where it cannot be made for one. */
+export type Render = (recipient: Recipient) => Content
+
+export interface Rendering {
+  for(trigger: Triggered): Render
+}
+
+/** Strings become templates, everything else stays: a value of any shape that is rendered as a whole. */
+type Compiled = (scope: TemplateScope, once: Once) => unknown
+/** What does not depend on who gets it is rendered once for all. */
+type Once = (template: Template) => string | undefined
+
+function compiled(value: unknown): Compiled {
+  if (typeof value === 'string') {
+    if (!value.includes('{{') && !value.includes('{%')) return () => value
+    const template = compileTemplate(value)
+    return (scope, once) => once(template) ?? template.render(scope)
+  }
+  if (Array.isArray(value)) {
+    const parts = value.map(compiled)
+    return (scope, once) => parts.map((part) => part(scope, once))
+  }
+  if (typeof value === 'object' && value !== null) {
+    const parts = Object.entries(value).map(([name, inner]) => [name, compiled(inner)] as const)
+    return (scope, once) => Object.fromEntries(parts.map(([name, part]) => [name, part(scope, once)]))
+  }
+  return () => value
+}
+
+type Make = (scope: TemplateScope, once: Once) => Content
+
+export function renderingOf(campaign: Campaign): Rendering {
+  const make = campaign.live_activity ? activityOf(campaign.live_activity) : alertOf(campaign.message ?? {})
+  const { name, campaign_id: id } = campaign
+  return {
+    for({ properties: trigger }) {
+      const rendered = new Map<Template, string>()
+      return (recipient) => {
+        const scope = scopeOf(recipient, trigger, { id, name })
+        const once: Once = (template) => {
+          if (template.dependsOn.has('user') || template.dependsOn.has('device')) return undefined
+          const known = rendered.get(template) ?? template.render(scope)
+          rendered.set(template, known)
+          return known
+        }
+        return make(scope, once)
+      }
+    }
+  }
+}
+
+const scopeOf = (
+  { device_id, project_user_id, properties, platform, facts }: Recipient,
+  trigger: Record<string, unknown>,
+  campaign: Record<string, unknown>
+): TemplateScope => ({
+  user: userScope(project_user_id, properties),
+  device: deviceScope(device_id, platform, facts),
+  trigger,
+  campaign
+})
+
+function alertOf({ title, body, image_url, landing_url }: NonNullable<Campaign['message']>): Make {
+  const fields = { title, body, imageUrl: image_url, landingUrl: landing_url }
+  const parts = Object.entries(fields).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, compiled(text)] as const]
+  )
+  return (scope, once) => {
+    const notification: Record<string, string> = {}
+    for (const [name, part] of parts) {
+      const text = part(scope, once) as string
+      if (text !== '') notification[name] = text
+    }
+    if (notification.title === undefined && notification.body === undefined)
+      throw new TemplateFailed('title and body are empty')
+    checkAddress('image_url', notification.imageUrl, /^https?:$/)
+    checkAddress('landing_url', notification.landingUrl, /./)
+    return { kind: 'alert', notification }
+  }
+}
+
+function checkAddress(name: string, text: string | undefined, scheme: RegExp): void {
+  if (text !== undefined && !(URL.canParse(text) && scheme.test(new URL(text).protocol)))
+    throw new TemplateFailed(`${name} is not an address`)
+}
+
+function activityOf({ attributes_type, alert = {}, ...rest }: NonNullable<Campaign['live_activity']>): Make {
+  const [attributes, state] = [compiled(rest.attributes), compiled(rest.content_state)]
+  const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' })
+  return (scope, once) => ({
+    kind: 'activity-start',
+    activity: {
+      attributesType: attributes_type,
+      attributes: attributes(scope, once) as object,
+      contentState: state(scope, once) as object,
+      alert: shown(scope, once) as { title: string; body: string }
+    }
+  })
+}

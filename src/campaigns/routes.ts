@@ -1,0 +1,136 @@
+import { Type } from '@sinclair/typebox'
+import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
+import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import type { Campaigns } from './campaigns.ts'
+import { ExplainAnswer, PreviewAnswer } from './shapes.ts'
+import { State, TriggerAnswer, wireTrigger } from './trigger-wire.ts'
+
+const failed = 'Failed to send campaign trigger message'
+const wording = {
+  invalid: 'Campaign Id must be provided',
+  texts: { campaign_not_found: failed, campaign_not_active: failed, campaign_not_api_triggered: failed }
+}
+const params = { campaign_id: 'The id of the campaign, percent-encoded.' }
+const ofTrigger = { trigger_id: 'As the trigger was answered.' }
+/** Targets are judged by the handler, because a broadcast ignores them whatever they are. */
+export const TriggerBody = Type.Object({
+  audience: Type.Optional(
+    Type.Object(
+      {
+        broadcast: Type.Optional(
+          Type.Boolean({ description: "All users that match the campaign's segment; targets are ignored." })
+        ),
+        targets: Type.Optional(
+          Type.Unsafe<unknown>({
+            description:
+              'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Those outside the segment get nothing.'
+          })
+        )
+      },
+      { description: "Who is to get it. Absent: the campaign's default audience. Without targets: nobody." }
+    )
+  ),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'For templates and conditions, as {{ trigger.name }}. Any JSON, at most 1 MiB.'
+    })
+  )
+})
+const example = {
+  audience: { targets: [{ project_user_id: 'ana' }, { device_id: 'ana-phone' }] },
+  properties: { code: 'SPRING' }
+}
+const TriggerId = Type.Object({ trigger_id: Type.String() })
+
+/** Contract 4.4, and the triggers that come of it. */
+export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Campaigns): void {
+  // The obvious `:campaign_id::trigger` would be one parameter of that name and match every id.
+  api.post(
+    '/campaigns/:campaign_id(^[\\s\\S]*?)::trigger',
+    {
+      summary: 'Trigger a campaign',
+      access: 'trigger',
+      params,
+      body: TriggerBody,
+      bodyKind: 'optional',
+      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      answer: TriggerId,
+      wording,
+      example
+    },
+    async ({ caller, params: { campaign_id }, body, request, reply }) => {
+      const key = idempotencyKeyOf(request, `/campaigns/${campaign_id}:trigger`)
+      const once = () => campaigns.trigger(caller.project.id, campaign_id, body, key)
+      return (await answerOnce(reply, once)).answer
+    }
+  )
+
+  api.post(
+    '/campaigns/:campaign_id(^[\\s\\S]*?)::preview',
+    {
+      summary: 'See what a trigger would do, without doing it',
+      params,
+      body: TriggerBody,
+      bodyKind: 'optional',
+      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      answer: PreviewAnswer,
+      refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger'],
+      example
+    },
+    ({ caller, params: { campaign_id }, body }) => campaigns.preview(caller.project.id, campaign_id, body)
+  )
+
+  api.get(
+    '/triggers',
+    {
+      summary: 'List triggers',
+      query: Type.Object({
+        ...pageQuery,
+        campaign_id: Type.Optional(Type.String({ maxLength: 1024, description: 'Only those of this campaign.' })),
+        state: Type.Optional(State)
+      }),
+      answer: pageOf(TriggerAnswer)
+    },
+    async ({ caller, query: { limit = defaultLimit, cursor, campaign_id, state } }) => {
+      const filter = { campaignId: campaign_id, state }
+      const rows = await campaigns.listTriggers(caller.project.id, filter, idAfter(cursor), limit + 1)
+      return page(rows, limit, (row) => encodeCursor(row.id), wireTrigger)
+    }
+  )
+
+  api.get(
+    '/triggers/:trigger_id',
+    { summary: 'Read a trigger', params: ofTrigger, answer: TriggerAnswer, refusals: ['not_found'] },
+    async ({ caller, params: { trigger_id } }) =>
+      wireTrigger(await campaigns.getTrigger(caller.project.id, trigger_id!))
+  )
+
+  api.post(
+    '/triggers/:trigger_id(^[\\s\\S]*?)::cancel',
+    {
+      summary: 'Cancel a trigger: when this is answered, nothing more is handed over',
+      params: ofTrigger,
+      answer: TriggerAnswer,
+      refusals: ['not_found']
+    },
+    async ({ caller, params: { trigger_id } }) =>
+      wireTrigger(await campaigns.cancelTrigger(caller.project.id, trigger_id!))
+  )
+
+  api.get(
+    '/triggers/:trigger_id/explain',
+    {
+      summary: 'Why a user got the message of a trigger, or why not',
+      params: ofTrigger,
+      query: Type.Object({ project_user_id: Type.String({ description: 'Whose messages are asked about.' }) }),
+      answer: ExplainAnswer,
+      refusals: ['not_found', 'invalid_project_user_id']
+    },
+    ({ caller, params: { trigger_id }, query: { project_user_id } }) =>
+      campaigns.explainTrigger(caller.project.id, trigger_id!, project_user_id)
+  )
+}

@@ -1,0 +1,144 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Campaign } from './campaign-shape.ts'
+
+export interface CampaignRow {
+  id: string
+  version: number
+  definition: Campaign
+  past: Partial<Record<string, number>>
+  created_at: Date
+  updated_at: Date
+}
+
+export interface VersionRow {
+  version: number
+  definition: Campaign
+  actor: string
+  created_at: Date
+}
+
+const columns = 'c.id, c.version, v.definition, c.past, c.created_at, c.updated_at'
+const source = `from campaigns c join campaign_versions v
+     on v.project_id = $1 and v.campaign_id = c.id and v.version = c.version`
+
+const insert = statement(
+  'campaigns.insert',
+  `insert into campaigns (project_id, id, version, name, type, status, throttled_until, past, created_at, updated_at)
+   select p.project_id, $2, 1, $3, $4, $5, $6, '{}', $6, $6 from projects p where p.project_id = $1 and p.deleted_at is null
+   on conflict (project_id, id) do nothing`
+)
+const insertVersion = statement(
+  'campaign_versions.insert',
+  `insert into campaign_versions (project_id, campaign_id, version, definition, actor, created_at)
+   values ($1, $2, $3, $4, $5, $6)`
+)
+const update = statement(
+  'campaigns.update',
+  `update campaigns set version = $3, name = $4, type = $5, status = $6, updated_at = $7 where project_id = $1 and id = $2`
+)
+const find = statement('campaigns.find', `select ${columns} ${source} where c.project_id = $1 and c.id = $2`)
+const lock = statement(
+  'campaigns.lock',
+  'select version from campaigns where project_id = $1 and id = $2 for no key update'
+)
+const list = statement(
+  'campaigns.list',
+  `select ${columns} ${source}
+    where c.project_id = $1 and ($2::text is null or c.status = $2)
+      and ($3::timestamptz is null or (c.created_at, c.id) < ($3, $4::text))
+    order by c.created_at desc, c.id desc limit $5`
+)
+const versions = statement(
+  'campaign_versions.list',
+  `select version, definition, actor, created_at from campaign_versions
+    where project_id = $1 and campaign_id = $2 and ($3::int is null or version < $3) order by version desc limit $4`
+)
+const version = statement(
+  'campaign_versions.find',
+  'select definition from campaign_versions where project_id = $1 and campaign_id = $2 and version = $3'
+)
+const facts = statement('campaigns.facts', 'select type, status from campaigns where project_id = $1 and id = $2')
+// A slot of the throttle: from when, in turn with everybody else who sends this campaign.
+const reserve = statement(
+  'campaigns.reserve',
+  `update campaigns set throttled_until = greatest(throttled_until, $3) + $4::float8 * interval '1 ms'
+    where project_id = $1 and id = $2
+   returning throttled_until - $4::float8 * interval '1 ms' as from_at`
+)
+const erase = statement(
+  'campaigns.erase_window',
+  `delete from campaigns where project_id = $1 and id in (
+     select id from campaigns where project_id = $1 order by id limit 1000)`
+)
+
+const fieldsOf = ({ name, type, status }: Campaign) => [name, type, status]
+
+/** False where there is one of this id, or the project is being erased. */
+export async function insertCampaign(
+  tx: Db,
+  projectId: ProjectId,
+  id: string,
+  definition: Campaign,
+  actor: string,
+  at: Date
+) {
+  const inserted = await tx.run(insert, [projectId, id, ...fieldsOf(definition), at])
+  if (inserted === 0) return false
+  await tx.run(insertVersion, [projectId, id, 1, JSON.stringify(definition), actor, at])
+  return true
+}
+
+/** The caller holds the lock of the campaign, and knows its version by it. */
+export async function addVersion(
+  tx: Db,
+  projectId: ProjectId,
+  id: string,
+  number: number,
+  definition: Campaign,
+  actor: string,
+  at: Date
+) {
+  await tx.run(insertVersion, [projectId, id, number, JSON.stringify(definition), actor, at])
+  await tx.run(update, [projectId, id, number, ...fieldsOf(definition), at])
+}
+
+export const findCampaign = (db: Db, projectId: ProjectId, id: string) => db.one<CampaignRow>(find, [projectId, id])
+
+/** Until the end of the transaction nobody else saves it, or counts what it sends. */
+export const lockCampaign = async (tx: Db, projectId: ProjectId, id: string): Promise<boolean> =>
+  (await tx.query(lock, [projectId, id])).length > 0
+
+export const listCampaigns = (
+  db: Db,
+  projectId: ProjectId,
+  status: string | undefined,
+  after: [Date, string] | undefined,
+  limit: number
+) => db.query<CampaignRow>(list, [projectId, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit])
+
+export const listVersions = (db: Db, projectId: ProjectId, id: string, before: number | null, limit: number) =>
+  db.query<VersionRow>(versions, [projectId, id, before, limit])
+
+export const findVersion = async (db: Db, projectId: ProjectId, id: string, number: number) =>
+  (await db.one<{ definition: Campaign }>(version, [projectId, id, number]))?.definition
+
+/** What decides whether a campaign can be triggered. */
+export const factsOf = (db: Db, projectId: ProjectId, id: string) =>
+  db.one<Pick<Campaign, 'type' | 'status'>>(facts, [projectId, id])
+
+/** From when on so many messages may go, at this rate. */
+export async function reserveThrottle(
+  tx: Db,
+  projectId: ProjectId,
+  id: string,
+  messages: number,
+  perSecond: number,
+  at: Date
+): Promise<Date> {
+  const row = await tx.one<{ from_at: Date }>(reserve, [projectId, id, at, (messages * 1000) / perSecond])
+  return row?.from_at ?? at
+}
+
+export const eraseCampaignWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,0 +1,82 @@
+/** One `{{ trigger.a.b }}`: the steps to take into the properties of the trigger. */
+export interface Reference {
+  path: readonly string[]
+}
+/** Text as it is, or a reference that is replaced by what the trigger carries. */
+export type Piece = string | Reference
+
+const step = String.raw`\.[\p{L}\p{N}_-]+|\[(?:[0-9]{1,6}|"[^"]*"|'[^']*')\]`
+const reference = new RegExp(String.raw`\{\{\s*trigger((?:${step})+)\s*\}\}`, 'uy')
+const steps = new RegExp(step, 'gu')
+
+export const referenceRule = '{{ … }} must be a reference such as {{ trigger.name }}, without filters'
+
+/** The pieces of a text; undefined when a `{{` in it starts no reference. */
+export function piecesOf(text: string): Piece[] | undefined {
+  const pieces: Piece[] = []
+  let at = 0
+  for (;;) {
+    const open = text.indexOf('{{', at)
+    if (open === -1) break
+    reference.lastIndex = open
+    const found = reference.exec(text)
+    if (!found) return undefined
+    if (open > at) pieces.push(text.slice(at, open))
+    pieces.push({ path: found[1]!.match(steps)!.map(nameOf) })
+    at = open + found[0].length
+  }
+  if (at < text.length || pieces.length === 0) pieces.push(text.slice(at))
+  return pieces
+}
+
+const nameOf = (written: string) =>
+  written.startsWith('.') ? written.slice(1) : written.slice(1, -1).replace(/^["'](.*)["']$/s, '$1')
+
+export const hasReference = (text: string) => piecesOf(text)?.some((piece) => typeof piece !== 'string') ?? false
+
+/** The value a path leads to, or undefined: JSON has no undefined, so nothing else can be meant by it. */
+export function follow({ path }: Reference, properties: Readonly<Record<string, unknown>>): unknown {
+  let value: unknown = properties
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    // A list has its items only: `length` is a name of JavaScript, not of the caller.
+    if (!Object.hasOwn(value, name) || (Array.isArray(value) && !/^[0-9]+$/.test(name))) return undefined
+    value = (value as Record<string, unknown>)[name]
+  }
+  return value
+}
+
+/** How a value reads inside a text; undefined for one nested so deeply that it cannot be written. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  if (value === null) return ''
+  if (typeof value !== 'object') return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * A value of a condition with its references replaced. Exactly one reference keeps the type of what it refers to, any
+ * other text becomes a text. Undefined: the trigger lacks something it refers to.
+ */
+export function resolve(value: unknown, properties: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => resolve(item, properties))
+    return items.includes(undefined) ? undefined : items
+  }
+  if (typeof value !== 'string') return value
+  const pieces = piecesOf(value) ?? [value]
+  const [first] = pieces
+  if (pieces.length === 1 && typeof first === 'object') return follow(first, properties)
+  let text = ''
+  for (const piece of pieces) {
+    const found = typeof piece === 'string' ? piece : follow(piece, properties)
+    const written = found === undefined ? undefined : textOf(found)
+    if (written === undefined) return undefined
+    text += written
+  }
+  return text
+}

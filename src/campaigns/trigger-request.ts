@@ -1,0 +1,96 @@
+import { type Detail, Refusal } from '../platform/errors.ts'
+import { checkChosenId } from '../users/users.ts'
+
+export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
+/** As it is stored: what is named, and by which kind of id. */
+export type StoredTarget = [kind: TargetKind, value: string]
+export type StoredAudience = { broadcast: true } | { targets: StoredTarget[] }
+
+export interface TriggerRequest {
+  /** Null: the default audience of the campaign. */
+  audience: StoredAudience | null
+  properties: Record<string, unknown>
+}
+
+const maxTargets = 20_000
+const maxPropertiesBytes = 1024 * 1024
+/** Deeper than any template reaches, and far from what exhausts a stack, ours or the database's. */
+const maxDepth = 128
+const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id: 255, user_id: 255 }
+
+const invalid = (path: string, message: string) => {
+  const details: Detail[] = [{ path, message }]
+  const code = path.startsWith('default_audience') ? 'invalid_campaign' : 'invalid_trigger'
+  return new Refusal(code, `${path}: ${message}`, details)
+}
+
+export const checkCampaignId = (id: unknown): string =>
+  checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `campaign_id: ${message}`))
+
+/** Contract 4.4 and what is settled about it: nothing is coerced, unknown fields are ignored, null is no object. */
+export function readTriggerRequest(body: unknown): TriggerRequest {
+  if (!isObject(body)) throw invalid('body', 'must be an object')
+  return {
+    audience: body.audience === undefined ? null : readAudience(body.audience),
+    properties: body.properties === undefined ? {} : readProperties(body.properties)
+  }
+}
+
+/** An audience that names nobody reaches nobody: it never widens to a broadcast, nor to the default audience. */
+export function readAudience(audience: unknown, path = 'audience'): StoredAudience {
+  if (!isObject(audience)) throw invalid(path, 'must be an object')
+  const { broadcast = false, targets } = audience
+  if (typeof broadcast !== 'boolean') throw invalid(`${path}.broadcast`, 'must be true or false')
+  // Spec 2.4: what is ignored is not judged either.
+  if (broadcast) return { broadcast }
+  if (targets === undefined) return { targets: [] }
+  if (!Array.isArray(targets)) throw invalid(`${path}.targets`, 'must be an array')
+  if (targets.length > maxTargets) throw invalid(`${path}.targets`, `must be at most ${maxTargets}`)
+  return { targets: distinct(targets.map((target, index) => readTarget(target, `${path}.targets[${index}]`))) }
+}
+
+const kinds = Object.keys(longestId) as TargetKind[]
+
+function readTarget(target: unknown, path: string): StoredTarget {
+  if (!isObject(target)) throw invalid(path, 'must be an object')
+  const given = kinds.filter((kind) => target[kind] !== undefined)
+  const [kind] = given
+  if (!kind || given.length > 1) throw invalid(path, `must have exactly one of ${kinds.join(', ')}`)
+  const value = checkChosenId(target[kind], longestId[kind], (message) => invalid(`${path}.${kind}`, message))
+  // One id, one spelling: ours are hexadecimal digits.
+  return [kind, kind === 'user_id' ? value.toLowerCase() : value]
+}
+
+function distinct(targets: StoredTarget[]): StoredTarget[] {
+  const known = new Map(targets.map((target) => [`${target[0]} ${target[1]}`, target]))
+  return known.size === targets.length ? targets : [...known.values()]
+}
+
+function readProperties(properties: unknown): Record<string, unknown> {
+  if (!isObject(properties)) throw invalid('properties', 'must be an object')
+  checkValues(properties)
+  // Only now: a value that is too deep would exhaust the stack of whoever writes it out.
+  if (Buffer.byteLength(JSON.stringify(properties)) > maxPropertiesBytes)
+    throw invalid('properties', 'must be at most 1 MiB')
+  return properties
+}
+
+/** Any JSON that can be stored and comes back as it was. Walks with a list, so that depth cannot exhaust the stack. */
+function checkValues(root: object): void {
+  let level: object[] = [root]
+  for (let depth = 1; level.length > 0; depth += 1) {
+    if (depth > maxDepth) throw invalid('properties', `must not be nested deeper than ${maxDepth}`)
+    const next: object[] = []
+    for (const holder of level) {
+      for (const value of Object.values(holder)) {
+        if (typeof value === 'number' && !Number.isFinite(value))
+          throw invalid('properties', 'holds a number that is too large')
+        if (typeof value === 'object' && value !== null) next.push(value)
+      }
+    }
+    level = next
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,113 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { IdempotencyKey } from '../platform/idempotency.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { createHandOver, type HandOverOptions } from './hand-over.ts'
+import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
+import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
+import { isSettled, type MessageDraft, type MessageRow } from './message.ts'
+import type { Sender } from './push.ts'
+import { createRecorder, type OnOutcomes } from './recorder.ts'
+import type { DeliveryResult } from './results.ts'
+import { createSending } from './sending.ts'
+import { findMessages } from './store.ts'
+import * as upkeep from './upkeep.ts'
+import { rowOf, writeRows } from './writing.ts'
+
+export { type PushItem, parseActivityChanges, parseActivityStarts, parsePushItems } from './items.ts'
+export { messageMonths } from './jobs.ts'
+export type { MessageDraft, MessageRow, MessageState, OutcomeChange, PushTarget } from './message.ts'
+export type { Content, Notification, Outcome, Push, Sender } from './push.ts'
+export { type FailureCode, failureReason, failureReasons } from './reasons.ts'
+export { collapseIdOf } from './recipients.ts'
+export type { OnOutcomes } from './recorder.ts'
+export type { DeliveryResult } from './results.ts'
+export { activityTargetOf, pushTargetOf } from './targets.ts'
+export { moveMessages, type Report } from './upkeep.ts'
+export type Delivery = ReturnType<typeof createDelivery>
+
+export interface DeliveryOptions {
+  pool: Pool
+  sender: Sender
+  log: Log
+  metrics: Metrics
+  idempotencyHours: number
+  isSimulated: (projectId: ProjectId) => Promise<boolean>
+  onOutcomes?: OnOutcomes
+}
+
+/** Messages to devices, from whoever wants them sent: written first, handed over, followed to their end. */
+export function createDelivery({
+  pool,
+  sender,
+  log,
+  metrics,
+  idempotencyHours,
+  isSimulated,
+  onOutcomes = async () => {}
+}: DeliveryOptions) {
+  const recorder = createRecorder({ pool, log, metrics, onOutcomes, scheduleRetry })
+  const hands = createHandOver({ pool, sender, recorder, log })
+  const sending = createSending({ pool, idempotencyHours, isSimulated, hands })
+
+  return {
+    /** Sends now, and answers one result for each item, at the latest after 10 s. */
+    sendNow: async (projectId: ProjectId, items: PushItem[], key?: IdempotencyKey): Promise<DeliveryResult[]> =>
+      (await sending.pushes(projectId, items, key)).results,
+    send: (projectId: ProjectId, items: PushItem[], key?: IdempotencyKey) => sending.pushes(projectId, items, key),
+    startActivities: (projectId: ProjectId, items: ActivityStartItem[], key?: IdempotencyKey) =>
+      sending.starts(projectId, items, key),
+    changeActivities: (
+      projectId: ProjectId,
+      kind: 'activity-update' | 'activity-end',
+      items: ActivityChangeItem[],
+      key?: IdempotencyKey
+    ) => sending.changes(projectId, kind, items, key),
+
+    /** For campaigns: writes what is to be sent. Answers the rows that stand, also those of an earlier run. */
+    async write(tx: Db, projectId: ProjectId, drafts: MessageDraft[]): Promise<MessageRow[]> {
+      const simulated = await isSimulated(projectId)
+      const at = new Date()
+      return writeRows(
+        tx,
+        projectId,
+        drafts.map((draft, place) => rowOf(draft, place, simulated, at))
+      )
+    },
+    /** For campaigns that go on after a crash: what of this is written and has not come to its end. */
+    unsettled: async (projectId: ProjectId, triggerId: string, deviceIds: string[]): Promise<MessageRow[]> => {
+      const keys = deviceIds.map((device_id) => ({ trigger_id: triggerId, device_id }))
+      return (await findMessages(pool, projectId, keys)).filter((row) => !isSettled(row))
+    },
+    /** Hands over what is not settled, as fast as the gateways take it; what must be tried later goes on by itself. */
+    handOver: (projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> =>
+      hands.handOver(projectId, rows, options),
+    /** Skips up to a window of what waits under a trigger; 0 when nothing is left that could be handed over anew. */
+    cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
+      upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes),
+
+    /** What devices report about messages, in the transaction that stores it. */
+    recordReports: (tx: Db, projectId: ProjectId, reports: upkeep.Report[]): Promise<void> =>
+      upkeep.recordReports(tx, projectId, reports, onOutcomes),
+    /** Before users are removed: their messages go, and what was not sent is told as skipped. */
+    removeOfUsers: (tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> =>
+      upkeep.removeOfUsers(tx, projectId, userIds, onOutcomes),
+    eraseWindow: (projectId: ProjectId): Promise<number> => upkeep.eraseMessageWindow(pool, projectId),
+
+    jobs: [retryJob(pool, hands), findLostJob(pool), keepMessagesJob(pool)],
+    /** Waits for what is with the gateways, after the sender was closed. */
+    close: (deadlineMs: number): Promise<void> => hands.idle(deadlineMs)
+  }
+}
+
+/** Stands in where no gateway can be reached: says so for every push. */
+export const noGateways: Sender = {
+  submit(_push, done) {
+    const message = 'The project has no credential for this gateway.'
+    setImmediate(done, { kind: 'rejected', reason: 'CREDENTIALS_MISSING', message, gatewayCode: '' })
+    return true
+  },
+  ready: async () => {},
+  close: async () => {}
+}

@@ -1,0 +1,267 @@
+import type { Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import { isSettled, type MessageRow } from './message.ts'
+import type { Outcome, Push, Sender } from './push.ts'
+import type { FailureCode } from './reasons.ts'
+import type { Recorder, Recording } from './recorder.ts'
+import { crashesForgiven, nextStep } from './retry-policy.ts'
+import { findMessages, holdMessages, keyOf } from './store.ts'
+import { locate } from './targets.ts'
+
+export interface HandOverOptions {
+  /** Until then it is waited for answers and short retries; what is left goes on by itself, durably. */
+  untilMs: number
+  signal?: AbortSignal | undefined
+}
+
+/** How long a row counts as in somebody's hands. After that whoever finds it takes it. */
+export const heldMs = 30_000
+/** A gateway answers within 10 s or so: with less than this left, a row is held anew before it is handed over. */
+const marginMs = 15_000
+/** Rows that one statement marks as handed. */
+const batchSize = 500
+
+interface Run extends HandOverOptions {
+  projectId: ProjectId
+  ends: Promise<unknown>[]
+}
+
+/** Hands rows to the gateways and writes down what comes of it. The one engine behind every way to send. */
+export function createHandOver({
+  pool,
+  sender,
+  recorder,
+  log
+}: {
+  pool: Pool
+  sender: Sender
+  recorder: Recorder
+  log: Log
+}) {
+  /** Until when a row is in these hands, by their promise in the database. */
+  const heldUntil = new WeakMap<MessageRow, number>()
+  let inHands = 0
+
+  const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
+
+  /** Makes sure that the rows are ours for long enough, and answers those that are. The others are settled or gone. */
+  async function hold(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+    const now = Date.now()
+    const loose = rows.filter((row) => (heldUntil.get(row) ?? 0) < now + marginMs)
+    if (loose.length === 0) return rows
+    const until = new Date(now + heldMs)
+    const held = await holdMessages(pool, projectId, loose, new Date(now), until)
+    const lost = loose.filter((row) => !held.has(keyOf(row)))
+    for (const row of loose) if (held.has(keyOf(row))) markHeld(row, until)
+    if (lost.length === 0) return rows
+    await readAgain(projectId, lost)
+    return rows.filter((row) => !lost.includes(row))
+  }
+
+  function markHeld(row: MessageRow, until: Date): void {
+    heldUntil.set(row, until.getTime())
+    Object.assign(row, { state: 'handed', due_at: until })
+  }
+
+  /** Somebody else ended them, or they went with their user. */
+  async function readAgain(projectId: ProjectId, rows: MessageRow[]): Promise<void> {
+    const found = new Map((await findMessages(pool, projectId, rows)).map((row) => [keyOf(row), row]))
+    for (const row of rows)
+      Object.assign(row, found.get(keyOf(row)) ?? { state: 'skipped', reason: 'CANCELED', due_at: null })
+  }
+
+  async function record(
+    projectId: ProjectId,
+    row: MessageRow,
+    changes: Partial<MessageRow>,
+    more?: Partial<Recording>
+  ) {
+    const settlement = { ...row, ...changes }
+    const recorded = await recorder.record(projectId, {
+      settlement: {
+        trigger_id: row.trigger_id,
+        device_id: row.device_id,
+        state: settlement.state,
+        due_at: settlement.due_at,
+        attempts: settlement.attempts,
+        retries: settlement.retries,
+        gateway_message_id: settlement.gateway_message_id,
+        reason: settlement.reason,
+        reason_message: settlement.reason_message,
+        gateway_code: settlement.gateway_code
+      },
+      ...more
+    })
+    if (recorded) Object.assign(row, changes)
+  }
+
+  const fail = (projectId: ProjectId, row: MessageRow, reason: FailureCode) =>
+    record(projectId, row, { state: 'failed', due_at: null, reason, reason_message: null, gateway_code: null })
+
+  /** Nobody's any more: the retry job takes it at once. */
+  const release = ({ projectId }: Run, row: MessageRow) =>
+    record(projectId, row, { state: row.state === 'unknown' ? 'unknown' : 'queued', due_at: new Date() })
+
+  /** Waits for room at the gateway. Nothing where there was none in time. */
+  async function submit(run: Run, row: MessageRow): Promise<{ answer: Promise<Outcome> } | undefined> {
+    const push = pushOf(run.projectId, row)
+    const { promise: answer, resolve } = Promise.withResolvers<Outcome>()
+    while (!over(run)) {
+      try {
+        if (sender.submit(push, resolve)) return { answer }
+      } catch (error) {
+        log.error({ error, projectId: run.projectId }, 'a push could not be handed over')
+        resolve({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
+        return { answer }
+      }
+      await soonest(sender.ready(push), Math.min(run.untilMs - Date.now(), 5_000), run.signal)
+      // Never without a turn of the event loop: a gate that opens and shuts again must not stop the process.
+      await new Promise((resolve) => setImmediate(resolve))
+      if ((await hold(run.projectId, [row])).length === 0) return undefined
+    }
+    return undefined
+  }
+
+  /** From the first answer on: retries that are short go on here, all others are left to their job. */
+  async function follow(run: Run, row: MessageRow, first: { answer: Promise<Outcome> } | undefined): Promise<void> {
+    const { projectId } = run
+    let sent = first
+    for (;;) {
+      if (!sent) return isSettled(row) ? undefined : release(run, row)
+      const outcome = await sent.answer
+      const now = Date.now()
+      const attempts = row.attempts + (outcome.kind === 'retry' && outcome.free ? 0 : 1)
+      const next = nextStep(outcome, { retries: row.retries, notAfter: row.not_after.getTime() }, now)
+      if (next.kind === 'accepted') {
+        const { gatewayMessageId } = next
+        const none = { reason: null, reason_message: null, gateway_code: null }
+        return record(projectId, row, {
+          ...none,
+          state: 'accepted',
+          due_at: null,
+          attempts,
+          gateway_message_id: gatewayMessageId
+        })
+      }
+      const said = { reason: next.reason, reason_message: next.message ?? null, gateway_code: next.gatewayCode }
+      if (next.kind === 'failed') {
+        const changes = { ...said, state: 'failed' as const, due_at: null, attempts }
+        return record(projectId, row, changes, { deadToken: deadTokenOf(row, outcome) })
+      }
+      const { retries } = next
+      if (next.at < run.untilMs && !run.signal?.aborted) {
+        Object.assign(row, { ...said, attempts, retries })
+        await soonest(undefined, next.at - now, run.signal)
+        if ((await hold(projectId, [row])).length === 0) return
+        sent = await submit(run, row)
+        continue
+      }
+      const state = next.lost ? ('unknown' as const) : ('queued' as const)
+      return record(projectId, row, { ...said, state, due_at: new Date(next.at), attempts, retries })
+    }
+  }
+
+  /** Rows of one gateway, in order: where it has no room the others are not kept waiting. */
+  async function lane(run: Run, rows: MessageRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += batchSize) {
+      const batch = rows.slice(from, from + batchSize)
+      if (over(run)) {
+        for (const row of batch) run.ends.push(guarded(run, release(run, row)))
+        continue
+      }
+      await recorder.room()
+      for (const row of await hold(run.projectId, batch)) {
+        const expired = row.not_after.getTime() < Date.now()
+        const end = expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, await submit(run, row))
+        run.ends.push(guarded(run, end))
+      }
+    }
+  }
+
+  /** A row that could not be followed is found by the sweeper: the others must not suffer. */
+  function guarded({ projectId }: Run, end: Promise<unknown>): Promise<unknown> {
+    inHands += 1
+    return end
+      .catch((error: unknown) => log.error({ error, projectId }, 'a push could not be followed to its end'))
+      .finally(() => {
+        inHands -= 1
+      })
+  }
+
+  /** What has no place to go to ends here. */
+  async function locateAll(run: Run, rows: MessageRow[]): Promise<MessageRow[]> {
+    const unlocated = rows.filter(({ target }) => !target)
+    if (unlocated.length === 0) return rows
+    for (const [row, found] of await locate(pool, run.projectId, unlocated)) {
+      if ((row.retries.crashed ?? 0) > crashesForgiven)
+        run.ends.push(guarded(run, fail(run.projectId, row, 'CONNECTION_LOST')))
+      else if (typeof found === 'string') run.ends.push(guarded(run, fail(run.projectId, row, found)))
+      else row.target = found
+    }
+    return rows.filter(({ target }) => target)
+  }
+
+  return {
+    markHeld,
+    async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> {
+      const run: Run = { ...options, projectId, ends: [] }
+      const open = await locateAll(
+        run,
+        rows.filter((row) => !isSettled(row))
+      )
+      const lanes = Map.groupBy(open, ({ target }) => `${target!.gateway} ${target!.environment} ${target!.app}`)
+      const work = Promise.all([...lanes.values()].map((lined) => guarded(run, lane(run, lined)))).then(() =>
+        Promise.all(run.ends)
+      )
+      await soonest(work, options.untilMs - Date.now(), undefined)
+    },
+    /** Resolves when nothing is under way any more, or at the deadline. */
+    async idle(deadlineMs: number): Promise<void> {
+      const giveUpAt = Date.now() + deadlineMs
+      while (inHands > 0 && Date.now() < giveUpAt) await soonest(undefined, 20, undefined)
+    }
+  }
+}
+
+/** Resolves with the promise, after the time, or when the signal says stop: whichever comes first. */
+async function soonest(promise: Promise<unknown> | undefined, ms: number, signal: AbortSignal | undefined) {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, Math.max(0, ms))
+  const stop = () => resolve()
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) resolve()
+  try {
+    await Promise.race(promise === undefined ? [stopped] : [promise, stopped])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+function pushOf(projectId: ProjectId, row: MessageRow): Push {
+  const { deviceId, gateway, environment, app, token, activityToken, registeredAt } = row.target!
+  return {
+    projectId,
+    messageId: row.message_id,
+    pushId: row.push_id,
+    deviceId,
+    gateway,
+    environment,
+    app,
+    token,
+    ...(activityToken !== undefined && { activityToken }),
+    registeredAt,
+    content: row.content,
+    collapseId: row.collapse_id,
+    priority: row.priority,
+    notAfter: row.not_after.getTime()
+  }
+}
+
+function deadTokenOf(row: MessageRow, outcome: Outcome): Recording['deadToken'] {
+  if (outcome.kind !== 'rejected' || !outcome.tokenDeadAsOf || !row.target) return undefined
+  const { deviceId, token, activity, gateway } = row.target
+  const isActivity = activity !== undefined && gateway === 'apns'
+  return { deviceId, token, asOf: outcome.tokenDeadAsOf, reason: outcome.reason, isActivity }
+}

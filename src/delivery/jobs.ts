@@ -1,0 +1,77 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { byId, dropPartitions, makePartitions } from '../platform/db/partitions.ts'
+import { sweepKeys } from '../platform/idempotency.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
+import { add } from '../platform/jobs/jobs.ts'
+import { listRetentions } from '../projects/projects.ts'
+import { type createHandOver, heldMs } from './hand-over.ts'
+import { findLeftBehind, nextDueAt, takeDueMessages } from './store.ts'
+import { sweepMessageWindow } from './upkeep.ts'
+
+export const messageMonths = byId('messages')
+
+const retryName = 'delivery.retry'
+/** How long one round waits for gateways. */
+const roundMs = 10_000
+const leastWaitMs = 500
+
+/** Says that a message of the project is to be tried again then. One job a project, whose payload is its key. */
+export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promise<void> =>
+  add(tx, retryName, { projectId }, { projectId, key: projectId, runAt })
+
+/** Hands over what is due, and comes back when the next is. The rows are the truth: this is only their alarm clock. */
+export const retryJob = (pool: Pool, hands: ReturnType<typeof createHandOver>) =>
+  defineJob<{ projectId: ProjectId }>({
+    name: retryName,
+    async run({ projectId }, { signal }) {
+      for (;;) {
+        signal.throwIfAborted()
+        const now = new Date()
+        const until = new Date(now.getTime() + heldMs)
+        const rows = await takeDueMessages(pool, projectId, now, until)
+        if (rows.length === 0) break
+        for (const row of rows) hands.markHeld(row, until)
+        await hands.handOver(projectId, rows, { untilMs: Date.now() + roundMs, signal })
+      }
+      const next = await nextDueAt(pool, projectId)
+      if (!next) return
+      const afterMs = Math.max(leastWaitMs, next.getTime() - Date.now())
+      throw new RetryLater('more messages are due later', afterMs, { counts: false })
+    }
+  })
+
+/** Every few seconds: whose process died with messages in its hands. */
+export const findLostJob = (pool: Pool) =>
+  recurring({
+    name: 'delivery.find_lost',
+    everyMs: 5_000,
+    async run() {
+      for (const { project_id } of await findLeftBehind(pool, new Date(Date.now() - leastWaitMs)))
+        await scheduleRetry(pool, project_id, new Date())
+    }
+  })
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** A month is not dropped while a message in it may still be on its way. */
+const longestLifeDays = 30
+
+/** Hourly: months ahead are made; messages and idempotency keys go when their time is over. */
+export const keepMessagesJob = (pool: Pool) =>
+  recurring({
+    name: 'messages.keep',
+    everyMs: hourMs,
+    async run({ signal }) {
+      await makePartitions(pool, messageMonths, new Date())
+      const kept = await listRetentions(pool)
+      const agoOf = (days: number) => Date.now() - days * dayMs
+      const longest = kept.reduce((most, { retention }) => Math.max(most, retention.messages_days), longestLifeDays)
+      await dropPartitions(pool, messageMonths, new Date(agoOf(longest)))
+      for (const { projectId, retention } of kept) {
+        const before = firstIdAt(agoOf(retention.messages_days))
+        while ((await sweepMessageWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
+      }
+      while ((await sweepKeys(pool, new Date())) > 0) signal.throwIfAborted()
+    }
+  })

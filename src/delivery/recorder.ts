@@ -1,0 +1,129 @@
+import { reach } from '../devices/devices.ts'
+import { createCoalescer } from '../platform/coalesce.ts'
+import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
+import { againIfRaced } from '../platform/db/races.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { OutcomeChange } from './message.ts'
+import { keyOf, type Settled, type Settlement, settleMessages } from './store.ts'
+
+/** In the transaction that records: what others keep about messages changes with them. */
+export type OnOutcomes = (tx: Db, projectId: ProjectId, changes: OutcomeChange[]) => Promise<void>
+
+export interface Recording {
+  settlement: Settlement
+  deadToken?: (reach.DeadToken & { isActivity: boolean }) | undefined
+}
+
+export type Recorder = ReturnType<typeof createRecorder>
+
+/** How often a batch is tried while the database is away; then the sweeper finds what is left. */
+const waitsMs = [200, 500, 1_000, 2_000, 4_000]
+/** Outcomes that may wait for the database before nothing more is handed over. */
+const mostWaiting = 4_000
+
+/** Writes outcomes down, those that come together in one transaction. */
+export function createRecorder({
+  pool,
+  log,
+  metrics,
+  onOutcomes,
+  scheduleRetry
+}: {
+  pool: Pool
+  log: Log
+  metrics: Metrics
+  onOutcomes: OnOutcomes
+  scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
+}) {
+  let waiting = 0
+  const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
+  metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
+
+  function count({ to: state, reason }: OutcomeChange): void {
+    const labels = { state, reason: reason ?? '' }
+    const known = ends.get(`${state} ${reason}`)
+    if (known) known.value += 1
+    else ends.set(`${state} ${reason}`, { labels, value: 1 })
+  }
+
+  const writes = createCoalescer<Recording, void>(async (projectId, batch) => {
+    metrics.coalesced('outcomes', batch.length)
+    const changes = await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
+    changes.forEach(count)
+    return []
+  })
+
+  async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
+    const settlements = batch.map(({ settlement }) => settlement)
+    const done = await settleMessages(tx, projectId, settlements, new Date())
+    const changes = changesOf(done, settlements)
+    if (changes.length > 0) await onOutcomes(tx, projectId, changes)
+    const dead = batch.flatMap(({ deadToken }) => deadToken ?? [])
+    const [ofPush, ofActivities] = [dead.filter((one) => !one.isActivity), dead.filter((one) => one.isActivity)]
+    if (ofPush.length > 0) await reach.buryTokens(tx, projectId, ofPush)
+    if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
+    const planned = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
+    if (planned.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...planned)))
+    return changes
+  }
+
+  /** A fault in what is told must not make a push that was accepted go out again. */
+  async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<boolean> {
+    log.error({ error, projectId }, 'an outcome could not be told')
+    const done = await settleMessages(pool, projectId, [settlement], new Date()).catch(() => [])
+    return done.length > 0
+  }
+
+  return {
+    /** False where the database stayed away: the row is as it was, and will be found by the sweeper. */
+    async record(projectId: ProjectId, recording: Recording): Promise<boolean> {
+      waiting += 1
+      try {
+        for (let tries = 0; ; tries += 1) {
+          try {
+            await writes.write(projectId, keyOf(recording.settlement), recording)
+            return true
+          } catch (error) {
+            if (!isPassing(error)) return await recordAlone(projectId, recording, error)
+            const waitMs = waitsMs[tries]
+            if (waitMs === undefined) {
+              log.error({ error, projectId }, 'an outcome was not recorded')
+              return false
+            }
+            await new Promise((resolve) => setTimeout(resolve, waitMs))
+          }
+        }
+      } finally {
+        waiting -= 1
+      }
+    },
+    /** Resolves when the database keeps up. */
+    async room(): Promise<void> {
+      while (waiting > mostWaiting) await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+}
+
+/** Only ends are told: until then a message is pending, whatever it is called. */
+function changesOf(done: Settled[], settlements: Settlement[]): OutcomeChange[] {
+  const byKey = new Map(settlements.map((settlement) => [keyOf(settlement), settlement]))
+  return done.flatMap((row) => {
+    const { state, reason, due_at } = byKey.get(keyOf(row))!
+    if (due_at !== null) return []
+    return [
+      {
+        triggerId: row.trigger_id,
+        campaignId: row.campaign_id,
+        messageId: row.message_id,
+        deviceId: row.device_id,
+        userId: row.user_id,
+        from: row.from,
+        to: state,
+        reason,
+        kind: 'state' as const
+      }
+    ]
+  })
+}

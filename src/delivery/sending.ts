@@ -1,0 +1,144 @@
+import type { Pool } from '../platform/db/db.ts'
+import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
+import { againIfRaced } from '../platform/db/races.ts'
+import { Refusal } from '../platform/errors.ts'
+import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import { type createHandOver, heldMs } from './hand-over.ts'
+import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
+import { messageMonths } from './jobs.ts'
+import { isSettled, type MessageRow } from './message.ts'
+import { type Planned, planChanges, planPushes, planStarts, type Wish } from './recipients.ts'
+import { type DeliveryResult, resultOf } from './results.ts'
+import { findByMessageId } from './store.ts'
+import { deadEndRow, rowOf, writeRows } from './writing.ts'
+
+export interface Delivered {
+  results: DeliveryResult[]
+  /** The answer of an earlier call with the same key. */
+  replayed: boolean
+}
+
+/** What a repeat after a crash goes on with. */
+interface Work {
+  messageIds: string[]
+}
+
+/** A request waits this long for gateways; what is not settled then is pending. */
+const requestMs = 10_000
+/** As long as the gateways keep a notification by themselves. */
+const alertTtlSeconds = 28 * 86_400
+/** As long as an activity lives. */
+const activityTtlSeconds = 8 * 3_600
+/** Less would be over before a gateway can be asked. */
+const leastTtlSeconds = 10
+/** Up to here rows are written as handed: one statement less, and a crash in between is one whose answer was lost. */
+const handedAtOnce = 500
+
+type Item = { priority: 'high' | 'normal'; ttlSeconds: number | undefined }
+
+export function createSending({
+  pool,
+  idempotencyHours,
+  isSimulated,
+  hands
+}: {
+  pool: Pool
+  idempotencyHours: number
+  isSimulated: (projectId: ProjectId) => Promise<boolean>
+  hands: ReturnType<typeof createHandOver>
+}) {
+  async function deliver(
+    projectId: ProjectId,
+    items: Item[],
+    ttlSeconds: number,
+    plan: (wishes: Wish[]) => Promise<Planned[]>,
+    key: IdempotencyKey | undefined
+  ): Promise<Delivered> {
+    const at = new Date()
+    const untilMs = at.getTime() + requestMs
+    const wishes = items.map(({ priority, ttlSeconds: own }) => ({
+      messageId: newId(),
+      priority,
+      notAfter: at.getTime() + Math.max(own ?? ttlSeconds, leastTtlSeconds) * 1000
+    }))
+    const simulated = await isSimulated(projectId)
+    const begin = () => againIfRaced(() => write(projectId, wishes, plan, simulated, at, key))
+    const begun = await begin().catch(async (error) => {
+      if (!isWithoutPartition(error)) throw error
+      // No worker has run for months, or the clock was set: the month is made now.
+      await makePartitions(pool, messageMonths, at)
+      return begin()
+    })
+    if ('answered' in begun) return { results: begun.answered, replayed: true }
+    const { messageIds, rows } = begun
+    await hands.handOver(projectId, rows.filter(isOurs), { untilMs })
+    const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
+    const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
+    // As text: a repeat gets the same bytes, and the database would put the fields into another order.
+    if (key) await settleKey(pool, projectId, key, JSON.stringify(results))
+    return { results, replayed: false }
+  }
+
+  /** Takes the key and writes the rows in one transaction: a crash leaves both or neither. */
+  async function write(
+    projectId: ProjectId,
+    wishes: Wish[],
+    plan: (wishes: Wish[]) => Promise<Planned[]>,
+    simulated: boolean,
+    at: Date,
+    key: IdempotencyKey | undefined
+  ): Promise<{ answered: DeliveryResult[] } | { messageIds: string[]; rows: MessageRow[] }> {
+    const messageIds = wishes.map(({ messageId }) => messageId)
+    // Outside of the transaction: who was deleted since is found by the foreign key, and all of it is done again.
+    const planned = await plan(wishes)
+    const rows = planned.flatMap((one) =>
+      'deadEnd' in one
+        ? [deadEndRow(one.deadEnd, simulated, at)]
+        : one.drafts.map((draft, place) => rowOf(draft, place, simulated, at))
+    )
+    const open = rows.filter((row) => !isSettled(row))
+    if (open.length <= handedAtOnce) {
+      const until = new Date(Date.now() + heldMs)
+      for (const row of open) {
+        hands.markHeld(row, until)
+        row.handed_at = at
+      }
+    }
+    return pool.transaction(async (tx) => {
+      if (key) {
+        const claim = await claimKey<Work, string>(tx, projectId, key, { messageIds }, idempotencyHours)
+        refuseTaken(claim)
+        if (claim.state === 'answered') return { answered: JSON.parse(claim.answer) }
+        if (claim.state === 'resumed') {
+          const { messageIds } = claim.work
+          return { messageIds, rows: await findByMessageId(tx, projectId, messageIds) }
+        }
+      }
+      return { messageIds, rows: await writeRows(tx, projectId, rows) }
+    })
+  }
+
+  return {
+    pushes: (projectId: ProjectId, items: PushItem[], key?: IdempotencyKey) =>
+      deliver(projectId, items, alertTtlSeconds, (wishes) => planPushes(pool, projectId, items, wishes), key),
+    starts: (projectId: ProjectId, items: ActivityStartItem[], key?: IdempotencyKey) =>
+      deliver(projectId, items, activityTtlSeconds, (wishes) => planStarts(pool, projectId, items, wishes), key),
+    changes: (
+      projectId: ProjectId,
+      kind: 'activity-update' | 'activity-end',
+      items: ActivityChangeItem[],
+      key?: IdempotencyKey
+    ) =>
+      deliver(projectId, items, activityTtlSeconds, (wishes) => planChanges(pool, projectId, kind, items, wishes), key)
+  }
+}
+
+/** What was accepted stays so, and what a job will try again is left to it. The rest nobody has: a crash left it. */
+const isOurs = (row: MessageRow) =>
+  !isSettled(row) && (row.state === 'handed' || (row.state === 'queued' && row.attempts === 0))
+
+function refuseTaken({ state }: Claim<unknown, unknown>): void {
+  if (state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
+  if (state === 'other') throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
+}

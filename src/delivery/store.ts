@@ -1,0 +1,161 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { MessageRow, MessageState } from './message.ts'
+
+export const columns = `trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at, not_after,
+  content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
+  reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at`
+
+// An earlier run may have written them: then its rows stand, and the statement after this one reads them.
+const insert = statement(
+  'messages.insert',
+  `insert into messages (project_id, trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at,
+          not_after, content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries,
+          reason, simulated, created_at, handed_at, settled_at)
+   select p.project_id, m.trigger_id, m.device_id, m.message_id, m.push_id, m.user_id, m.campaign_id, m.place, m.state,
+          m.due_at, m.not_after, m.content, m.collapse_id, m.priority, m.gateway, m.environment, m.activity_type,
+          m.activity_id, m.attempts, m.retries, m.reason, m.simulated, m.created_at, m.handed_at, m.settled_at
+     from projects p
+    cross join json_to_recordset($2::json)
+       as m(trigger_id uuid, device_id text, message_id uuid, push_id uuid, user_id uuid, campaign_id text, place int,
+            state text, due_at timestamptz, not_after timestamptz, content jsonb, collapse_id text, priority text,
+            gateway text, environment text, activity_type text, activity_id text, attempts int, retries jsonb, reason text,
+            simulated boolean, created_at timestamptz, handed_at timestamptz, settled_at timestamptz)
+    where p.project_id = $1 and p.deleted_at is null
+   on conflict (project_id, trigger_id, device_id) do nothing
+   returning trigger_id, device_id`
+)
+const key = 'g(trigger_id uuid, device_id text)'
+const findByKey = statement(
+  'messages.find',
+  `select ${columns.replace(/\w+/g, 'm.$&')} from messages m
+     join json_to_recordset($2::json) as ${key} on m.trigger_id = g.trigger_id and m.device_id = g.device_id
+    where m.project_id = $1`
+)
+const findByMessage = statement(
+  'messages.by_message',
+  `select ${columns} from messages where project_id = $1 and message_id = any($2::uuid[]) order by message_id, place`
+)
+// Only what nobody has settled meanwhile, and what is still there: a user may have been deleted.
+const hold = statement(
+  'messages.hold',
+  `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3)
+     from json_to_recordset($2::json) as ${key}
+    where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
+      and messages.due_at is not null
+   returning messages.trigger_id, messages.device_id`
+)
+/** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
+const dueAtOnce = 500
+// One that is still called handed was in hands that are gone.
+const takeDue = statement(
+  'messages.take_due',
+  `with due as (
+     select trigger_id, device_id from messages
+      where project_id = $1 and due_at <= $2 order by due_at limit ${dueAtOnce} for update skip locked)
+   update messages
+      set state = 'handed', due_at = $3, handed_at = coalesce(messages.handed_at, $2),
+          retries = case when messages.state = 'handed'
+                         then messages.retries
+                              || jsonb_build_object('crashed', coalesce((messages.retries ->> 'crashed')::int, 0) + 1)
+                         else messages.retries end
+     from due
+    where messages.project_id = $1 and messages.trigger_id = due.trigger_id and messages.device_id = due.device_id
+   returning ${columns.replace(/\w+/g, 'messages.$&')}`
+)
+const nextDue = statement(
+  'messages.next_due',
+  'select min(due_at) as due_at from messages where project_id = $1 and due_at is not null'
+)
+const leftBehind = statement(
+  'messages.left_behind',
+  `select p.project_id from projects p
+    where p.deleted_at is null
+      and exists (select 1 from messages m where m.project_id = p.project_id and m.due_at < $1)`,
+  { acrossProjects: 'the sweeper finds whose messages a dead process left behind' }
+)
+// In order, so that two batches cannot wait for each other. What is settled stays as it is.
+const settle = statement(
+  'messages.settle',
+  `with given as (
+     select * from json_to_recordset($2::json)
+         as r(trigger_id uuid, device_id text, state text, due_at timestamptz, attempts int, retries jsonb,
+              gateway_message_id text, reason text, reason_message text, gateway_code text)),
+   held as (
+     select m.trigger_id, m.device_id, m.state from messages m
+       join given on m.trigger_id = given.trigger_id and m.device_id = given.device_id
+      where m.project_id = $1 and m.due_at is not null
+      order by m.trigger_id, m.device_id for update of m)
+   update messages
+      set state = g.state, due_at = g.due_at, attempts = g.attempts, retries = g.retries,
+          gateway_message_id = g.gateway_message_id, reason = g.reason, reason_message = g.reason_message,
+          gateway_code = g.gateway_code, settled_at = case when g.due_at is null then $3::timestamptz end
+     from given g join held h on h.trigger_id = g.trigger_id and h.device_id = g.device_id
+    where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
+   returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
+             h.state as "from"`
+)
+
+export const keyOf = ({ trigger_id, device_id }: Pick<MessageRow, 'trigger_id' | 'device_id'>): string =>
+  `${trigger_id}${device_id}`
+
+type Key = Pick<MessageRow, 'trigger_id' | 'device_id'>
+const keysOf = (rows: Key[]) =>
+  JSON.stringify(rows.map(({ trigger_id, device_id }) => ({ trigger_id, device_id })).sort(inKeyOrder))
+/** Every node locks rows in the same order. */
+export const inKeyOrder = (one: Key, two: Key) =>
+  one.trigger_id < two.trigger_id ? -1 : one.trigger_id > two.trigger_id ? 1 : one.device_id < two.device_id ? -1 : 1
+
+/** The keys of those that were written now. None at all where the project is being erased. */
+export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<Set<string>> {
+  const stored = rows.map(({ target: _, ...row }) => row).sort(inKeyOrder)
+  return new Set((await db.query<Key>(insert, [projectId, JSON.stringify(stored)])).map(keyOf))
+}
+
+export const findMessages = (db: Db, projectId: ProjectId, keys: Key[]) =>
+  db.query<MessageRow>(findByKey, [projectId, keysOf(keys)])
+
+export const findByMessageId = (db: Db, projectId: ProjectId, messageIds: string[]) =>
+  db.query<MessageRow>(findByMessage, [projectId, messageIds])
+
+/** Marks as handed, and answers the keys of those that may be: the others are settled or gone. */
+export async function holdMessages(db: Db, projectId: ProjectId, rows: Key[], at: Date, until: Date) {
+  return new Set((await db.query<Key>(hold, [projectId, keysOf(rows), at, until])).map(keyOf))
+}
+
+/** Takes a window of what is due into these hands. */
+export const takeDueMessages = (db: Db, projectId: ProjectId, at: Date, until: Date) =>
+  db.query<MessageRow>(takeDue, [projectId, at, until])
+
+export const nextDueAt = async (db: Db, projectId: ProjectId): Promise<Date | null> =>
+  (await db.one<{ due_at: Date | null }>(nextDue, [projectId]))?.due_at ?? null
+
+export const findLeftBehind = (db: Db, before: Date) => db.query<{ project_id: ProjectId }>(leftBehind, [before])
+
+export type Settlement = Pick<
+  MessageRow,
+  | 'trigger_id'
+  | 'device_id'
+  | 'state'
+  | 'due_at'
+  | 'attempts'
+  | 'retries'
+  | 'gateway_message_id'
+  | 'reason'
+  | 'reason_message'
+  | 'gateway_code'
+>
+
+export interface Settled {
+  trigger_id: string
+  device_id: string
+  message_id: string
+  campaign_id: string | null
+  user_id: string
+  from: MessageState
+}
+
+/** Records outcomes, and answers those that were not settled before. */
+export const settleMessages = (db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) =>
+  db.query<Settled>(settle, [projectId, JSON.stringify(settlements), at])

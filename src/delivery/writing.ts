@@ -1,0 +1,95 @@
+import type { Db } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import { heldMs } from './hand-over.ts'
+import type { DeadEnd, MessageDraft, MessageRow } from './message.ts'
+import { findMessages, insertMessages, keyOf } from './store.ts'
+
+/** Rows that one statement writes. */
+const rowsAtOnce = 1_000
+
+const blank = {
+  attempts: 0,
+  retries: {},
+  gateway_message_id: null,
+  reason_message: null,
+  gateway_code: null,
+  delivered_at: null,
+  tapped_at: null
+}
+
+export const rowOf = (draft: MessageDraft, place: number, simulated: boolean, at: Date): MessageRow => ({
+  ...blank,
+  trigger_id: draft.triggerId,
+  device_id: draft.device.deviceId,
+  message_id: draft.messageId,
+  push_id: newId(),
+  user_id: draft.userId,
+  campaign_id: draft.campaignId,
+  place,
+  state: 'queued',
+  // Whoever wrote it hands it over now. If that process dies, others find it then.
+  due_at: new Date(at.getTime() + heldMs),
+  not_after: new Date(draft.notAfter),
+  content: draft.content,
+  collapse_id: draft.collapseId,
+  priority: draft.priority,
+  gateway: draft.device.gateway,
+  environment: draft.device.environment,
+  activity_type: draft.device.activity?.type ?? null,
+  activity_id: draft.device.activity?.id ?? null,
+  reason: null,
+  simulated,
+  created_at: at,
+  handed_at: null,
+  settled_at: null,
+  target: draft.device
+})
+
+export const deadEndRow = (end: DeadEnd, simulated: boolean, at: Date): MessageRow => ({
+  ...blank,
+  trigger_id: end.messageId,
+  device_id: end.deviceId,
+  message_id: end.messageId,
+  push_id: newId(),
+  user_id: end.userId,
+  campaign_id: null,
+  place: 0,
+  state: 'failed',
+  due_at: null,
+  not_after: at,
+  content: end.content,
+  collapse_id: end.messageId,
+  priority: 'high',
+  gateway: null,
+  environment: null,
+  activity_type: null,
+  activity_id: null,
+  reason: end.reason,
+  simulated,
+  created_at: at,
+  handed_at: null,
+  settled_at: at
+})
+
+/** Writes rows, and answers those that stand now: where an earlier run wrote one, that one. */
+export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+  const standing: MessageRow[] = []
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const batch = rows.slice(from, from + rowsAtOnce)
+    const written = await insertMessages(tx, projectId, batch)
+    const before = batch.filter((row) => !written.has(keyOf(row)))
+    if (before.length === 0) {
+      standing.push(...batch)
+      continue
+    }
+    const known = new Map((await findMessages(tx, projectId, before)).map((row) => [keyOf(row), row]))
+    for (const row of batch) {
+      const found = written.has(keyOf(row)) ? row : known.get(keyOf(row))
+      // Neither written nor there: the project is being erased.
+      if (!found) throw new Refusal('invalid_api_key', 'Invalid API key')
+      standing.push(Object.assign(found, { target: row.target }))
+    }
+  }
+  return standing
+}

@@ -1,0 +1,107 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Platform } from './fields.ts'
+import type { TokenType } from './tokens.ts'
+
+// How devices are reached: for whoever sends. A token that a gateway called dead counts as none.
+
+/** A device, and its living push token if it has one. */
+export interface ReachRow {
+  id: string
+  user_id: string
+  platform: Platform
+  push_permission: boolean
+  token: string | null
+  type: TokenType | null
+  environment: 'production' | 'sandbox' | null
+  app_identifier: string | null
+  registered_at: Date | null
+}
+
+export interface ActivityTokenRow {
+  device_id: string
+  attributes_type: string
+  activity_id: string
+  token: string
+  registered_at: Date
+}
+
+/** What a gateway said about a token, and since when. */
+export interface DeadToken {
+  deviceId: string
+  token: string
+  asOf: Date
+  reason: string
+}
+
+/** The newest devices of a user that one message goes to; nobody has more, and a mistake must not cost a night. */
+const mostPerUser = 500
+
+const columns = `d.id, d.user_id, d.platform, d.push_permission, d.last_seen_at,
+          t.token, t.type, t.environment, t.app_identifier, t.registered_at`
+const token = 'left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null'
+const reach = statement(
+  'devices.reach',
+  `select * from (
+     select of_user.* from unnest($2::uuid[]) as u(id)
+      cross join lateral (
+        select ${columns} from devices d ${token}
+         where d.project_id = $1 and d.user_id = u.id
+         order by d.last_seen_at desc, d.id limit ${mostPerUser}) of_user
+      union
+     select ${columns} from devices d ${token} where d.project_id = $1 and d.id = any($3::text[])) found
+    order by last_seen_at desc, id`
+)
+const activityColumns = 'device_id, attributes_type, activity_id, token, registered_at'
+const startTokens = statement(
+  'live_activity_tokens.start',
+  `select ${activityColumns} from live_activity_tokens
+    where project_id = $1 and device_id = any($2::text[]) and activity_id = '' and dead_since is null
+      and (attributes_type = any($3::text[]) or attributes_type = '')`
+)
+const updateTokens = statement(
+  'live_activity_tokens.update',
+  `select ${activityColumns} from live_activity_tokens
+    where project_id = $1 and device_id = any($2::text[]) and activity_id <> '' and dead_since is null
+      and attributes_type = any($3::text[])
+    order by registered_at desc, activity_id`
+)
+const tokensOfActivities = statement(
+  'live_activity_tokens.of_activities',
+  `select ${activityColumns} from live_activity_tokens
+    where project_id = $1 and activity_id = any($2::text[]) and activity_id <> '' and dead_since is null
+    order by registered_at desc, device_id`
+)
+const given = `json_to_recordset($2::json) as g(device_id text, token text, as_of timestamptz, reason text)`
+const bury = (table: string) => `
+  update ${table} set dead_since = g.as_of, dead_reason = g.reason from ${given}
+   where ${table}.project_id = $1 and ${table}.device_id = g.device_id and ${table}.token = g.token
+     and ${table}.registered_at < g.as_of and ${table}.dead_since is null`
+const buryPushTokens = statement('push_tokens.bury', bury('push_tokens'))
+const buryActivityTokens = statement('live_activity_tokens.bury', bury('live_activity_tokens'))
+
+/** All devices of these users and these devices themselves, last seen first; also those that cannot be reached. */
+export const findReach = (db: Db, projectId: ProjectId, userIds: string[], deviceIds: string[]) =>
+  db.query<ReachRow>(reach, [projectId, userIds, deviceIds])
+
+/** The tokens that start activities of these types; a token of no type starts any. */
+export const findStartTokens = (db: Db, projectId: ProjectId, deviceIds: string[], types: string[]) =>
+  db.query<ActivityTokenRow>(startTokens, [projectId, deviceIds, types])
+
+/** The tokens of running activities of these types, the newest first. */
+export const findUpdateTokens = (db: Db, projectId: ProjectId, deviceIds: string[], types: string[]) =>
+  db.query<ActivityTokenRow>(updateTokens, [projectId, deviceIds, types])
+
+export const findTokensOfActivities = (db: Db, projectId: ProjectId, activityIds: string[]) =>
+  db.query<ActivityTokenRow>(tokensOfActivities, [projectId, activityIds])
+
+const rowsOf = (dead: DeadToken[]) =>
+  JSON.stringify(dead.map(({ deviceId, token, asOf, reason }) => ({ device_id: deviceId, token, as_of: asOf, reason })))
+
+/** Turns tokens off, unless the app has registered them since. */
+export const buryTokens = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
+  db.run(buryPushTokens, [projectId, rowsOf(dead)])
+
+export const buryActivities = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
+  db.run(buryActivityTokens, [projectId, rowsOf(dead)])

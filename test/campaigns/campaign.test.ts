@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { campaignSchema } from '../../src/campaigns/campaign-schema.ts'
+import { parseCampaign, unknownFields } from '../../src/campaigns/campaign-shape.ts'
+import { Refusal } from '../../src/platform/errors.ts'
+
+const plain = { name: 'Welcome', message: { title: 'Hello {{ user.name }}' } }
+const whole = {
+  campaign_id: 'welcome/1',
+  name: 'Welcome',
+  type: 'api_triggered',
+  status: 'active',
+  segment: { all: [{ attribute: 'user.plan', operator: 'equals', value: '{{ trigger.plan }}' }] },
+  default_audience: { broadcast: false, targets: [{ project_user_id: 'ana' }, { device_id: 'd' }] },
+  message: {
+    title: 'Hello {{ user.name }}',
+    body: '{% if trigger.x %}x{% endif %}',
+    image_url: 'https://example.org/{{ trigger.id }}.png',
+    landing_url: 'app://item/{{ trigger.id }}'
+  },
+  live_activity: {
+    attributes_type: 'Delivery',
+    attributes: { order: '{{ trigger.order }}', count: 3 },
+    content_state: { steps: ['{{ trigger.step }}'] },
+    alert: { title: 'On its way' }
+  },
+  ttl_seconds: 3_600,
+  throttle_per_second: 500,
+  frequency_cap: { count: 3, within: '7d' },
+  quiet_hours: { from: '22:00', to: '08:00', timezone: 'user', action: 'skip' }
+}
+
+function refusal(value: unknown): Refusal {
+  try {
+    parseCampaign(value)
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error))
+    assert.equal(error.message, `${error.details[0]!.path}: ${error.details[0]!.message}`)
+    return error
+  }
+  throw new assert.AssertionError({ message: `${JSON.stringify(value)} was taken` })
+}
+
+const schema = new Ajv2020({ strict: false, validateFormats: false }).compile(campaignSchema())
+
+describe('a campaign', () => {
+  it('is taken as it is, and answered complete', () => {
+    assert.deepEqual(parseCampaign(whole), whole)
+    assert.deepEqual(parseCampaign(plain), { ...plain, type: 'api_triggered', status: 'draft', segment: { all: [] } })
+    const { quiet_hours } = parseCampaign({ ...plain, quiet_hours: { from: '22:00', to: '08:00' } })
+    assert.deepEqual(quiet_hours, { from: '22:00', to: '08:00', timezone: 'device', action: 'hold' })
+    assert.deepEqual(parseCampaign({ ...plain, segment: {} }).segment, { all: [] })
+  })
+
+  it('that was answered is taken again', () => assert.deepEqual(parseCampaign(parseCampaign(whole)), whole))
+
+  it('loses fields that nobody knows, which can be told', () => {
+    const odd = JSON.parse('{"name":"A","message":{"body":"b"},"quite_hours":{},"__proto__":{"x":1}}')
+    assert.deepEqual(Object.keys(parseCampaign(odd)).sort(), ['message', 'name', 'segment', 'status', 'type'])
+    assert.deepEqual(unknownFields(odd), ['quite_hours', '__proto__'])
+    assert.deepEqual(unknownFields(whole), [])
+  })
+})
+
+describe('a campaign that is not valid', () => {
+  const cases: [change: Record<string, unknown>, path: string, code?: string][] = [
+    [{ name: undefined }, 'name'],
+    [{ name: '' }, 'name'],
+    [{ name: 5 }, 'name'],
+    [{ campaign_id: '' }, 'campaign_id'],
+    [{ campaign_id: '..' }, 'campaign_id'],
+    [{ campaign_id: 'x'.repeat(256) }, 'campaign_id'],
+    [{ type: 'weekly' }, 'type'],
+    [{ status: null }, 'status'],
+    [{ message: undefined }, 'message'],
+    [{ message: null }, 'message'],
+    [{ message: { title: '', body: '' } }, 'message'],
+    [{ message: { title: 5 } }, 'message.title'],
+    [{ message: { title: 'a', image_url: 'ftp://x/y' } }, 'message.image_url'],
+    [{ message: { title: 'a', landing_url: 'no address' } }, 'message.landing_url'],
+    [{ message: { title: 'a\n {% if %}' } }, 'message.title', 'invalid_template'],
+    [{ message: { title: 'a', body: '{{ x' } }, 'message.body', 'invalid_template'],
+    [{ message: { title: 'x'.repeat(16_385) } }, 'message.title'],
+    [{ segment: [] }, 'segment', 'invalid_segment'],
+    [{ segment: null }, 'segment', 'invalid_segment'],
+    [{ segment: { all: [{}] } }, 'segment.all[0]', 'invalid_segment'],
+    [{ ttl_seconds: -1 }, 'ttl_seconds'],
+    [{ ttl_seconds: 1.5 }, 'ttl_seconds'],
+    [{ throttle_per_second: 0 }, 'throttle_per_second'],
+    [{ frequency_cap: { count: 1 } }, 'frequency_cap.within'],
+    [{ frequency_cap: { count: 1, within: '1y' } }, 'frequency_cap.within'],
+    [{ frequency_cap: { count: 1, within: '9999d' } }, 'frequency_cap.within'],
+    [{ quiet_hours: { from: '22:00' } }, 'quiet_hours.to'],
+    [{ quiet_hours: { from: '24:00', to: '08:00' } }, 'quiet_hours.from'],
+    [{ quiet_hours: { from: '08:00', to: '08:00' } }, 'quiet_hours.to'],
+    [{ quiet_hours: { from: '22:00', to: '08:00', timezone: 'Nowhere' } }, 'quiet_hours.timezone'],
+    [{ quiet_hours: { from: '22:00', to: '08:00', action: 'wait' } }, 'quiet_hours.action'],
+    [{ default_audience: { targets: [{ device_id: 'a' }, {}] } }, 'default_audience.targets[1]'],
+    [{ default_audience: { targets: [{ device_id: 'a', user_id: 'b' }] } }, 'default_audience.targets[0]'],
+    [{ default_audience: { broadcast: 'yes' } }, 'default_audience.broadcast'],
+    [{ live_activity: { attributes_type: 'a', attributes: {} } }, 'live_activity.content_state'],
+    [
+      { live_activity: { attributes_type: 'a', attributes: { a: ['{% x %}'] }, content_state: {} } },
+      'live_activity.attributes.a[0]',
+      'invalid_template'
+    ]
+  ]
+  for (const [change, path, code = 'invalid_campaign'] of cases)
+    it(`is refused with its place: ${JSON.stringify(change).slice(0, 80)}`, () => {
+      const { details, code: given } = refusal({ ...plain, ...change })
+      assert.deepEqual([details[0]!.path, given], [path, code])
+    })
+
+  it('is refused with all that is wrong', () => {
+    const { details, code } = refusal({
+      ...plain,
+      segment: { any: [{ attribute: 'user.a', operator: 'is' }, { not: [] }] },
+      message: { title: '\n{{ a', body: '{% nothing %}' }
+    })
+    assert.equal(code, 'invalid_campaign')
+    assert.deepEqual(
+      details.map(({ path }) => path),
+      ['segment.any[0].operator', 'segment.any[1].not', 'message.title', 'message.body']
+    )
+    assert.ok(details[2]!.message.startsWith('line 2, column 1: '))
+    assert.deepEqual(
+      refusal({ type: 'a', status: 'b', message: 1 }).details.map(({ path }) => path),
+      ['name', 'type', 'status', 'message']
+    )
+  })
+
+  it('is refused and not a fault of ours, whatever it is', () => {
+    let deep: unknown = 'x'
+    for (let depth = 0; depth < 100_000; depth++) deep = { a: deep }
+    const activity = { attributes_type: 'a', attributes: deep, content_state: {} }
+    for (const value of [
+      null,
+      undefined,
+      5,
+      'x',
+      [],
+      [plain],
+      deep,
+      { ...plain, segment: deep },
+      { ...plain, live_activity: activity }
+    ])
+      refusal(value)
+  })
+})
+
+describe('the published schema', () => {
+  it('takes what the service takes', () => {
+    for (const campaign of [plain, whole, { ...plain, segment: {} }, parseCampaign(plain)])
+      assert.ok(schema(campaign), JSON.stringify(schema.errors))
+  })
+
+  it('refuses what an editor should mark', () => {
+    const leaf = (change: object) => ({
+      ...plain,
+      segment: { attribute: 'user.a', operator: 'equals', value: 1, ...change }
+    })
+    for (const campaign of [
+      {},
+      { name: 'x' },
+      { ...plain, type: 'weekly' },
+      { ...plain, quiet_hours: { from: '22:00' } },
+      { ...plain, segment: { all: [{}] } },
+      { ...plain, segment: { event: 'a', operator: 'equals', count: 1 } },
+      leaf({ operator: 'is' }),
+      leaf({ operator: 'exists' }),
+      leaf({ value: undefined }),
+      leaf({ attribute: 'account.a' }),
+      leaf({ values: 1 })
+    ])
+      assert.ok(!schema(JSON.parse(JSON.stringify(campaign))), JSON.stringify(campaign))
+  })
+})

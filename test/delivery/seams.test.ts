@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { createDelivery, type MessageDraft, type OutcomeChange } from '../../src/delivery/delivery.ts'
+import { messageMonths } from '../../src/delivery/jobs.ts'
+import type { Db } from '../../src/platform/db/db.ts'
+import { makePartitions } from '../../src/platform/db/partitions.ts'
+import { newId, type ProjectId } from '../../src/platform/ids.ts'
+import { createMetrics } from '../../src/platform/metrics.ts'
+import { testPool } from '../support/database.ts'
+import { silentLog } from '../support/log.ts'
+import { accepted, lost, rejected, retry, scriptedSender } from '../support/sender.ts'
+
+const projectId = 'p' as ProjectId
+const at = new Date()
+
+/** Delivery by itself, as campaigns see it, with a project and one user. */
+async function given(t: TestContext, onOutcomes?: (tx: Db, changes: OutcomeChange[]) => Promise<void>) {
+  const pool = await testPool(t)
+  await makePartitions(pool, messageMonths, at)
+  const sql = async (text: string, values: unknown[] = []) => {
+    const client = await pool.connect()
+    return (await client.query(text, values).finally(() => client.end())).rows
+  }
+  const userId = newId()
+  await sql(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
+  await sql(
+    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'ana', '{}', $3, $3)`,
+    [projectId, userId, at]
+  )
+  const sender = scriptedSender()
+  const told: OutcomeChange[] = []
+  const delivery = createDelivery({
+    pool,
+    sender,
+    log: silentLog,
+    metrics: createMetrics(),
+    idempotencyHours: 24,
+    isSimulated: async () => false,
+    onOutcomes: async (tx, _, changes) => {
+      await onOutcomes?.(tx, changes)
+      told.push(...changes)
+    }
+  })
+  const draft = (triggerId: string, deviceId: string, more: Partial<MessageDraft> = {}): MessageDraft => ({
+    messageId: newId(),
+    triggerId,
+    campaignId: 'welcome',
+    userId,
+    device: { deviceId, gateway: 'apns', environment: 'production', app: null, token: deviceId, registeredAt: at },
+    content: { kind: 'alert', notification: { title: 'Hello' } },
+    collapseId: `${triggerId}`,
+    priority: 'normal',
+    notAfter: Date.now() + 3_600_000,
+    ...more
+  })
+  const states = async () =>
+    Object.fromEntries(
+      (await sql('select device_id, state from messages order by device_id')).map((row) => [row.device_id, row.state])
+    )
+  return { pool, sql, sender, told, delivery, draft, states, userId }
+}
+
+const soon = () => ({ untilMs: Date.now() + 5_000 })
+
+describe('delivery for campaigns', () => {
+  it('writes drafts once: an earlier run of the same trigger stands, with its ids and outcomes', async (t) => {
+    const { pool, delivery, draft, sender } = await given(t)
+    const triggerId = newId()
+    const first = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
+    )
+    await delivery.handOver(projectId, first.slice(0, 1), soon())
+    const again = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(triggerId, 'c')])
+    )
+    assert.deepEqual(
+      again.map(({ device_id, state }) => [device_id, state]),
+      [
+        ['a', 'accepted'],
+        ['b', 'queued'],
+        ['c', 'queued']
+      ]
+    )
+    assert.deepEqual(
+      again.slice(0, 2).map(({ message_id }) => message_id),
+      first.map(({ message_id }) => message_id)
+    )
+    await delivery.handOver(projectId, again, soon())
+    assert.deepEqual(
+      sender.pushes.map(({ deviceId }) => deviceId),
+      ['a', 'b', 'c'],
+      'each once'
+    )
+  })
+
+  it('tells each end once, in the transaction that records it', async (t) => {
+    const { pool, sql, delivery, draft, sender, told } = await given(t, async (tx, changes) => {
+      const statement = { name: 'test.count', text: 'update settings set value = value::int + $1', acrossProjects: '' }
+      await tx.run(statement, [changes.length])
+    })
+    await sql(`insert into settings values ('told', '0')`)
+    const triggerId = newId()
+    sender.script('b', rejected('TOKEN_INVALID'))
+    sender.script('c', lost(), accepted())
+    sender.script('d', retry('PROJECT_RATE_LIMITED', { notBefore: Date.now() + 60_000 }))
+    const drafts = ['a', 'b', 'c', 'd', 'e'].map((id) =>
+      draft(triggerId, id, id === 'e' ? { notAfter: Date.now() - 1 } : {})
+    )
+    const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts))
+    await delivery.handOver(projectId, rows, soon())
+    assert.deepEqual(
+      told
+        .map(({ deviceId, from, to, reason, campaignId }) => [deviceId, from, to, reason, campaignId].join(' '))
+        .sort(),
+      [
+        'a handed accepted  welcome',
+        'b handed failed TOKEN_INVALID welcome',
+        'c handed accepted  welcome',
+        'e handed failed EXPIRED welcome'
+      ]
+    )
+    const [{ value }] = await sql(`select value from settings where name = 'told'`)
+    assert.equal(value, '4')
+    const [job] = await sql(
+      `select key, run_at > now() + interval '30 s' as later from jobs where name = 'delivery.retry'`
+    )
+    assert.deepEqual(job, { key: 'p', later: true })
+  })
+
+  it('does not send again what was accepted, even if telling of it fails for good', async (t) => {
+    const { pool, delivery, draft, states } = await given(t, async () => {
+      throw new Error('a bug of somebody else')
+    })
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
+    )
+    await delivery.handOver(projectId, rows, soon())
+    assert.deepEqual(await states(), { a: 'accepted', b: 'accepted' })
+  })
+
+  it('hands nothing over that was canceled meanwhile', async (t) => {
+    const { pool, delivery, draft, sender, told, states } = await given(t)
+    const triggerId = newId()
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(newId(), 'c')])
+    )
+    assert.equal(await pool.transaction((tx) => delivery.cancel(tx, projectId, triggerId)), 2)
+    assert.equal(await pool.transaction((tx) => delivery.cancel(tx, projectId, triggerId)), 0)
+    await delivery.handOver(projectId, rows, soon())
+    assert.deepEqual(await states(), { a: 'skipped', b: 'skipped', c: 'accepted' })
+    assert.deepEqual(
+      sender.pushes.map(({ deviceId }) => deviceId),
+      ['c']
+    )
+    assert.deepEqual(
+      rows.map(({ state, reason }) => [state, reason]),
+      [
+        ['skipped', 'CANCELED'],
+        ['skipped', 'CANCELED'],
+        ['accepted', null]
+      ]
+    )
+    assert.equal(told.filter(({ to }) => to === 'skipped').length, 2)
+  })
+
+  it('stops when it is told to, and leaves the rest to others', async (t) => {
+    const { pool, delivery, draft, sender, states } = await given(t)
+    sender.shut()
+    const stop = new AbortController()
+    const rows = await pool.transaction((tx) =>
+      delivery.write(
+        tx,
+        projectId,
+        ['a', 'b'].map((id) => draft(newId(), id))
+      )
+    )
+    const handing = delivery.handOver(projectId, rows, { untilMs: Date.now() + 50_000, signal: stop.signal })
+    stop.abort()
+    await handing
+    assert.deepEqual(await states(), { a: 'queued', b: 'queued' })
+    assert.deepEqual(sender.pushes, [])
+  })
+
+  it('does not write for a user who is gone, or a project that is being erased', async (t) => {
+    const { pool, sql, delivery, draft } = await given(t)
+    const write = (drafts: MessageDraft[]) => pool.transaction((tx) => delivery.write(tx, projectId, drafts))
+    await assert.rejects(write([draft(newId(), 'a', { userId: newId() })]), { code: '23503' })
+    await sql('update projects set deleted_at = now()')
+    await assert.rejects(write([draft(newId(), 'a')]), { code: 'invalid_api_key' })
+  })
+})

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { newId } from '../../src/platform/ids.ts'
+import {
+  devices,
+  ended,
+  everyone,
+  givenCampaign,
+  givenMany,
+  put,
+  readTrigger,
+  run,
+  triggered,
+  users
+} from '../support/campaigns.ts'
+import { asApp } from '../support/devices.ts'
+import type { Json } from '../support/http.ts'
+import { givenUser } from '../support/messages.ts'
+import { accepted, lost, rejected, retry, scriptedSender } from '../support/sender.ts'
+import { eventually, startService } from '../support/service.ts'
+
+const sender = scriptedSender()
+const service = await startService({}, { sender })
+const pushesTo = (prefix: string) => sender.pushes.filter(({ deviceId }) => deviceId.startsWith(`${prefix}-`))
+
+describe('a broadcast', () => {
+  it('reaches every device once, however many chunks it takes', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 3_210, 'all')
+    await givenCampaign(service, project, { message: { title: '{{ user.n }} for {{ device.id }}' } })
+    const found = await run(project, everyone)
+    assert.deepEqual([found.state, found.counts.targeted, found.counts.sent], ['completed', 3_210, 3_210])
+    const reached = pushesTo('all')
+    assert.equal(reached.length, 3_210)
+    assert.equal(new Set(reached.map(({ deviceId }) => deviceId)).size, 3_210)
+    for (const { deviceId, content } of reached.slice(0, 50))
+      assert.equal((content as Json).notification.title, `${deviceId.slice(4)} for ${deviceId}`)
+    assert.equal(new Set(reached.map(({ collapseId }) => collapseId)).size, 3_210)
+  })
+
+  it('reaches only who matches, and all devices of a user also where these fill more than a chunk', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 1_501, 'odd')
+    await service.sql(
+      'update devices set user_id = (select id from users where project_id = $1 order by id limit 1) where project_id = $1 and id < $2',
+      [project.id, 'odd-5']
+    )
+    await givenCampaign(service, project, { segment: { attribute: 'user.odd', operator: 'equals', value: true } })
+    const [{ n }] = await service.sql(
+      `select count(*)::int as n from devices d join users u on u.project_id = d.project_id and u.id = d.user_id
+        where d.project_id = $1 and (u.properties ->> 'odd')::boolean`,
+      [project.id]
+    )
+    assert.ok(n > 900)
+    assert.equal((await run(project, everyone)).counts.sent, n)
+    assert.equal(new Set(pushesTo('odd').map(({ deviceId }) => deviceId)).size, n)
+  })
+
+  it('does not hold up a trigger for one user, of its own project or of another', async () => {
+    const [big, small] = [await service.project(), await service.project()]
+    await givenMany(service, big, 8_000, 'big')
+    await givenUser(big, 'ana', 'one-big')
+    await givenUser(small, 'ana', 'one-small')
+    for (const project of [big, small]) await givenCampaign(service, project)
+    const slow = await triggered(big, everyone)
+    await eventually(async () => assert.ok((await readTrigger(big, slow)).counts.sent > 0))
+    const singles = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => run(index % 2 ? big : small, users('ana')))
+    )
+    assert.ok(singles.every(({ counts }) => counts.sent === 1))
+    assert.equal((await readTrigger(big, slow)).state, 'running', 'the others came in between')
+    assert.equal((await ended(big, slow, 60_000)).counts.sent, 8_001)
+  })
+})
+
+describe('the counters of a trigger', () => {
+  it('tell what failed and why, and wait for retries before it ends', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'c-ok', 'c-dead', 'c-later', 'c-lost')
+    await givenCampaign(service, project)
+    sender.script('c-dead', rejected('TOKEN_UNREGISTERED', new Date()))
+    sender.script('c-later', retry('GATEWAY_UNAVAILABLE', { notBefore: Date.now() + 200 }), accepted())
+    sender.script('c-lost', lost(), accepted())
+    const id = await triggered(project, users('ana'))
+    const found = await ended(project, id)
+    assert.deepEqual([found.state, found.counts.sent, found.counts.failed], ['completed', 3, 1])
+    assert.deepEqual(found.failures, { TOKEN_UNREGISTERED: 1 })
+    const [first, second] = sender.to('c-lost')
+    assert.equal(first!.collapseId, second!.collapseId)
+  })
+
+  it('count what devices report, also after the end', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'r-1')
+    await givenCampaign(service, project)
+    const { trigger_id } = await run(project, users('ana'))
+    const [push] = sender.to('r-1')
+    for (const name of ['PUSH_NOTIFICATION_RECEIVED', 'PUSH_NOTIFICATION_TAPPED', 'PUSH_NOTIFICATION_TAPPED']) {
+      const event = { device_id: 'r-1', name, event_property: { message_id: push!.messageId } }
+      await asApp(project, 'POST', '/events', { events: [event] })
+    }
+    const { counts, state } = await readTrigger(project, trigger_id)
+    assert.deepEqual([state, counts.delivered, counts.tapped], ['completed', 1, 1])
+  })
+
+  it('book what waits for a user that is deleted as skipped', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'd-1')
+    await givenCampaign(service, project)
+    sender.script('d-1', retry('GATEWAY_UNAVAILABLE', { notBefore: Date.now() + 3_600_000 }))
+    const id = await triggered(project, users('ana'))
+    await eventually(async () => {
+      const [row] = await service.sql('select state from messages where project_id = $1', [project.id])
+      assert.equal(row?.state, 'queued')
+    })
+    assert.equal((await project.call('DELETE', '/api/v1/users/ana')).status, 200)
+    const found = await ended(project, id)
+    assert.deepEqual([found.state, found.skipped], ['completed', { canceled: 1 }])
+  })
+})
+
+describe('GET /api/v1/triggers', () => {
+  it('lists newest first, by campaign and by state, page by page', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'l-1')
+    for (const id of ['a', 'b']) await givenCampaign(service, project, { campaign_id: id })
+    const ids: string[] = []
+    for (const campaign of ['a', 'b', 'a']) ids.unshift((await run(project, users('ana'), campaign)).trigger_id)
+    const list = async (query: string) => (await project.call('GET', `/api/v1/triggers?${query}`)).json
+    const idsOf = (page: Json) => page.items.map(({ trigger_id }: Json) => trigger_id)
+    assert.deepEqual(idsOf(await list('')), ids)
+    assert.deepEqual(idsOf(await list('campaign_id=a')), [ids[0], ids[2]])
+    assert.deepEqual(idsOf(await list('state=completed&campaign_id=b')), [ids[1]])
+    assert.deepEqual(idsOf(await list('state=running')), [])
+    const first = await list('limit=2&state=completed')
+    assert.deepEqual(idsOf(await list(`limit=2&state=completed&cursor=${first.next_cursor}`)), [ids[2]])
+    assert.equal((await project.call('GET', '/api/v1/triggers?state=odd')).status, 400)
+  })
+
+  it('answers 404 for what is no trigger, and takes ids in any case', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project)
+    const { trigger_id } = await run(project, devices('none'))
+    assert.equal((await project.call('GET', `/api/v1/triggers/${trigger_id.toUpperCase()}`)).status, 200)
+    for (const id of ['x', '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17', '%00'])
+      assert.ok([400, 404].includes((await project.call('GET', `/api/v1/triggers/${id}`)).status), id)
+  })
+})
+
+describe('a trigger whose job is lost', () => {
+  it('is found by the sweeper and goes on where it was', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 's-1')
+    await givenCampaign(service, project)
+    const [{ version }] = await service.sql('select version from campaigns where project_id = $1', [project.id])
+    const id = newId()
+    await service.sql(
+      `insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
+         chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at)
+       values ($1, $2, 'news', $3, 'accepted', '{"targets":[["project_user_id","ana"]]}', '{}', now(), '', 0, 0, 0, 0, 0, 0,
+         0, 0, '{}', '{}', now())`,
+      [project.id, id, version]
+    )
+    assert.equal((await ended(project, id)).counts.sent, 1)
+  })
+
+  it('also where only the jobs of its chunks are lost', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 40, 'lost')
+    // A throttle keeps chunks waiting, so that there is something to lose.
+    await givenCampaign(service, project, { throttle_per_second: 10 })
+    const id = await triggered(project, everyone)
+    await eventually(async () => {
+      const rows = await service.sql(
+        `delete from jobs where project_id = $1 and name = 'campaigns.chunk' returning id`,
+        [project.id]
+      )
+      assert.ok(rows.length > 0)
+    })
+    await service.sql('update triggers set wake_at = now() where project_id = $1', [project.id])
+    assert.equal((await ended(project, id, 30_000)).counts.sent, 40)
+    assert.equal(new Set(pushesTo('lost').map(({ deviceId }) => deviceId)).size, 40)
+  })
+})
+
+describe('a hostile segment', () => {
+  it('fails its own trigger with a reason, and no other', async () => {
+    const [bad, good] = [await service.project(), await service.project()]
+    for (const project of [bad, good]) await givenUser(project, 'ana', `h-${project.id}`)
+    await put(bad, 'ana', { text: `${'abcd'.repeat(500)}!` })
+    const slow = '(.+)\\1(.+)\\2(.+)\\3$'
+    await givenCampaign(service, bad, { segment: { attribute: 'user.text', operator: 'matches', value: slow } })
+    await givenCampaign(service, good)
+    const id = await triggered(bad, everyone)
+    assert.equal((await run(good, users('ana'))).counts.sent, 1)
+    const found = await ended(bad, id, 40_000)
+    assert.deepEqual([found.state, found.reason, found.counts.targeted], ['failed', 'segment_too_slow', 0])
+    const preview = await bad.call('POST', '/api/v1/campaigns/news:preview', { json: everyone })
+    assert.deepEqual([preview.json.audience.complete, preview.json.audience.reason], [false, 'segment_too_slow'])
+  })
+})

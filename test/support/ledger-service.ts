@@ -1,0 +1,48 @@
+import { appendFileSync } from 'node:fs'
+import { startApp } from '../../src/app.ts'
+import type { Push, Sender } from '../../src/delivery/delivery.ts'
+import { readConfig } from '../../src/platform/config.ts'
+import { silentLog } from './log.ts'
+
+// The whole service in a process of its own that can be killed, with gateways that write down what they accept. Started
+// by test/faults/messages-crash.test.ts.
+
+const ledger = process.env.LEDGER!
+/** As a gateway behind a slow line: so many at a time, so long each. */
+const window = 40
+const answerMs = Number(process.env.ANSWER_MS)
+
+let inFlight = 0
+let waiting: (() => void)[] = []
+
+const sender: Sender = {
+  submit(push: Push, done) {
+    if (inFlight >= window) return false
+    inFlight += 1
+    setTimeout(() => {
+      // Accepted from here on, whether or not the answer arrives.
+      appendFileSync(ledger, `${JSON.stringify([push.deviceId, push.messageId, push.collapseId, push.pushId])}\n`)
+      inFlight -= 1
+      for (const resume of waiting.splice(0)) resume()
+      done({ kind: 'accepted', gatewayMessageId: push.pushId })
+    }, answerMs)
+    return true
+  },
+  ready: () => new Promise((resolve) => waiting.push(resolve)),
+  close: async () => {
+    waiting = []
+  }
+}
+
+const config = readConfig(process.env)
+const connection = { connectionString: config.DATABASE_URL! }
+const app = await startApp({
+  config,
+  database: { connection },
+  log: silentLog,
+  role: 'all',
+  say: () => {},
+  sender
+})
+process.stdout.write(`It is ready at ${app.baseUrl}\n`)
+process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

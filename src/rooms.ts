@@ -13,6 +13,7 @@ import { createEvents, moveHistory } from './events/events.ts'
 import type { Config } from './platform/config.ts'
 import type { Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
+import { Refusal } from './platform/errors.ts'
 import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
@@ -133,6 +134,10 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
       createUser: async (projectId, projectUserId, properties) => ({
         userId: (await users.create(projectId, projectUserId, properties)).id
       }),
+      createUsers: async (tx, projectId, entries) =>
+        (await users.createIn(tx, projectId, entries)).map((one) =>
+          one instanceof Refusal ? one : { userId: one.id }
+        ),
       trackEvent: (projectId, event) => events.track(projectId, event),
       sendPush: (projectId, body, taskId) => delivery.sendNow(projectId, parsePushItems(body), keyOfTask(taskId, body)),
       triggerCampaign: async (projectId, campaignId, body, taskId) =>

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
+import { eraseKeyWindow } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { JobDefinition } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
@@ -11,6 +12,7 @@ import { createConfigs, type Enqueue, type RefuseAddress } from './configs.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
 import { createEngine, type Engine } from './engine.ts'
+import { read } from './grammar/grammar.ts'
 import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
@@ -21,12 +23,15 @@ import { createRuns } from './tasks/runs.ts'
 import { eraseTaskWindow } from './tasks/store.ts'
 import { createTasks } from './tasks/tasks.ts'
 import { createWatch } from './tasks/watch.ts'
-import { askForData, type ReadText } from './turns.ts'
+import { readBy } from './texts.ts'
+import type { ReadText } from './turns.ts'
 
 export type { Enqueue, OutgoingCall, RefuseAddress } from './configs.ts'
 export { agentRoutes, cardRoutes } from './routes.ts'
+export { printSkillDocs } from './skills/docs.ts'
 export { type Capabilities, createSkills, type Skills, skillSchemas } from './skills/registry.ts'
 export { type Outcome, result, type Skill, type SkillCall } from './skills/skill.ts'
+export { readBy, type TextReading } from './texts.ts'
 export type { Reading, ReadText, TextContext } from './turns.ts'
 
 export interface AgentsOptions {
@@ -76,7 +81,7 @@ export function createAgents(options: AgentsOptions) {
     tasks,
     runs,
     skills,
-    readText: options.readText ?? askForData,
+    readText: options.readText ?? readBy(read),
     attach: configs.attach,
     schedule: (tx, projectId, taskId) => add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
   })
@@ -110,8 +115,9 @@ export function createAgents(options: AgentsOptions) {
       lookAfterTasksJob(pool, () => engine) as JobDefinition<never>,
       keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
     ],
-    /** Up to a window of tasks of a project that is being erased. */
-    eraseWindow: (projectId: ProjectId): Promise<number> => eraseTaskWindow(pool, projectId),
+    /** Up to a window of tasks and keys of a project that is being erased. */
+    eraseWindow: async (projectId: ProjectId): Promise<number> =>
+      (await eraseTaskWindow(pool, projectId)) + (await eraseKeyWindow(pool, projectId)),
     /** What is open at this moment; for tests and for whoever looks for leaks. */
     stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
     /** Streams end before the server stops, so that it does not wait for them. */

@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { sealedColumn } from '../platform/sealed.ts'
 import type { DialectName } from './model.ts'
 
 export interface ConfigRow {
@@ -27,6 +28,15 @@ const remove = statement(
   'a2a.delete_config',
   'delete from a2a_push_configs where project_id = $1 and task_id = $2 and id = $3'
 )
+
+/** What the secrets of a row are sealed with. */
+export const secretsContext = (projectId: string, taskId: string, id: string) => `a2a ${projectId} ${taskId} ${id}`
+sealedColumn({
+  table: 'a2a_push_configs',
+  column: 'secrets',
+  by: ['project_id', 'task_id', 'id'],
+  context: ({ project_id, task_id, id }) => secretsContext(project_id!, task_id!, id!)
+})
 
 export const putConfig = (db: Db, projectId: ProjectId, { id, task_id, url, secrets, dialect }: ConfigRow, at: Date) =>
   db.run(put, [projectId, task_id, id, url, secrets, dialect, at])

@@ -39,10 +39,8 @@ export function createConfigs({
   enqueue: Enqueue
   refuseAddress: RefuseAddress
 }) {
-  const contextOf = (projectId: ProjectId, taskId: string, id: string) => `a2a ${projectId} ${taskId} ${id}`
-
   function toConfig(projectId: ProjectId, row: store.ConfigRow): PushConfig {
-    const secrets = row.secrets && open(key, contextOf(projectId, row.task_id, row.id), row.secrets)
+    const secrets = row.secrets && open(key, store.secretsContext(projectId, row.task_id, row.id), row.secrets)
     return { id: row.id, taskId: row.task_id, url: row.url, dialect: row.dialect, ...(secrets && JSON.parse(secrets)) }
   }
 
@@ -54,7 +52,9 @@ export function createConfigs({
     const { token, authentication } = wish
     const secrets = { ...(token !== undefined && { token }), ...(authentication && { authentication }) }
     const sealed =
-      Object.keys(secrets).length > 0 ? seal(key, contextOf(projectId, task.id, id), JSON.stringify(secrets)) : null
+      Object.keys(secrets).length > 0
+        ? seal(key, store.secretsContext(projectId, task.id, id), JSON.stringify(secrets))
+        : null
     const row: store.ConfigRow = { id, task_id: task.id, url: wish.url, secrets: sealed, dialect }
     await store.putConfig(tx, projectId, row, new Date())
     await attendTask(tx, projectId, task.id)

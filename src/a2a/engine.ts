@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts'
 import type { ConfigWish, Dialect, Sending } from './dialects/dialect.ts'
 import { AgentError, invalid } from './errors.ts'
 import { isInterrupted, isTerminal, type Task } from './model.ts'
-import { inAgentWords } from './skills/check.ts'
+import { rejected } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Outcome, Skill } from './skills/skill.ts'
 import { ended, heard, moved, newTask } from './tasks/changes.ts'
@@ -63,11 +63,18 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
             if (byJob) await schedule(tx, projectId, task.id)
           }
         : undefined
-    const begun = await tasks.begin(projectId, { task, key, byJob, ...(beside && { beside }) })
+    const together = turn.kind === 'run' && !byJob && turn.skill.runTogether ? turn.skill : undefined
+    const begun = await tasks.begin(projectId, {
+      task,
+      key,
+      byJob,
+      ...(together && { together }),
+      ...(beside && { beside })
+    })
     if (begun.kind === 'repeat') return still(begun.task, lastTurn(begun.task))
-    return turn.kind === 'run' && !byJob
+    return turn.kind === 'run' && !byJob && !together
       ? { task, from: 0, settled: run(projectId, task, turn.skill, key) }
-      : still(task, 0)
+      : still(begun.task, 0)
   }
 
   async function goOn(
@@ -129,7 +136,7 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
 
   function failureOf(error: unknown, skill: Skill): Outcome {
     if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
-      return { kind: 'rejected', reason: sentence(inAgentWords(error.message)) }
+      return rejected(error)
     // The lease runs out, and the sweep decides whether it may be tried again.
     if (error instanceof Unavailable || isPassing(error)) throw error
     if (error instanceof Refusal) throw error
@@ -228,5 +235,3 @@ function refuseUnlessWaiting({ status: { state } }: Task): void {
   if (!isInterrupted(state))
     throw new AgentError('unsupported_operation', `The task is ${state}: it takes a message when it asks for one.`)
 }
-
-const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)

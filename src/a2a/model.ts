@@ -73,8 +73,12 @@ export type LogEntry = { status: Status } | { artifact: number }
 export interface Request {
   skill?: string
   fields: Record<string, unknown>
+  /** What a text was taken to ask for, to be said with the result. */
+  understood?: string
   /** What a reading of text wants to know again when the answer comes. */
   pending?: unknown
+  /** It is whole, and waits for a yes: nothing else starts it but a request in data that names the skill. */
+  confirm?: string
 }
 
 export interface Task {

@@ -30,7 +30,7 @@ export interface StreamWish {
 export type Streams = ReturnType<typeof createStreams>
 
 /** Open streams of server-sent events. They read the log of their task, so all of one task tell the same in one order. */
-export function createStreams(watch: Watch) {
+export function createStreams(watch: Pick<Watch, 'subscribe'>, beatMs = heartBeatMs) {
   const open = new Set<Open>()
   let timer: NodeJS.Timeout | undefined
 
@@ -38,7 +38,7 @@ export function createStreams(watch: Watch) {
     open.add(stream)
     timer ??= setInterval(() => {
       for (const each of open) each.beat()
-    }, heartBeatMs).unref()
+    }, beatMs).unref()
   }
 
   function remove(stream: Open): void {

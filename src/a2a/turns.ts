@@ -5,10 +5,11 @@ import { judge } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Skill } from './skills/skill.ts'
 
-/** What a text was taken to mean: a request that is whole or not, or a question because it is not clear. */
+/** What a text was taken to mean: a request, a question because it is not clear, or that nothing is to be done. */
 export type Reading =
   | { kind: 'request'; skill: string; fields: Record<string, unknown>; understood: string }
   | { kind: 'ask'; question: string; request?: Request }
+  | { kind: 'declined'; understood: string }
 
 /** What is known when a text is read: the skills there are, and the request that the task is about so far. */
 export interface TextContext {
@@ -22,7 +23,7 @@ export type ReadText = (text: string, context: TextContext) => Reading | Promise
 /** What a message makes of its task. */
 export type Turn =
   | { kind: 'run'; request: Request; skill: Skill }
-  | { kind: 'stop'; request: Request; state: 'input-required' | 'rejected'; reason: string }
+  | { kind: 'stop'; request: Request; state: 'input-required' | 'rejected' | 'canceled'; reason: string }
 
 export async function takeTurn(
   message: Message,
@@ -38,28 +39,43 @@ export async function takeTurn(
   if (data.length === 0) {
     const text = sent.map((part) => ('text' in part ? part.text : '')).join('\n')
     // What stopped was not the request itself: any word goes on with it.
-    const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
+    const whole =
+      known?.skill !== undefined &&
+      known.pending === undefined &&
+      known.confirm === undefined &&
+      skills.get(known.skill)
     if (known && whole && judge(whole, fieldsOf(known)).kind === 'fit')
       return { kind: 'run', request: known, skill: whole }
-    return ofReading(await readText(text, { skills, known }), skills)
+    return ofReading(await readText(text, { skills, known }), known, skills)
   }
-  return ofRequest(mergedRequest(data, known, skills), skills)
+  const merged = mergedRequest(data, known, skills)
+  if (known?.confirm !== undefined && !data.some(namesSkill))
+    return { kind: 'stop', state: 'input-required', request: known, reason: known.confirm }
+  return ofRequest(merged, skills)
 }
 
-function ofReading(reading: Reading, skills: Skills): Turn {
-  if (reading.kind === 'request') return ofRequest({ skill: reading.skill, fields: reading.fields }, skills)
-  return {
-    kind: 'stop',
-    state: 'input-required',
-    request: reading.request ?? { fields: {} },
-    reason: reading.question
+function ofReading(reading: Reading, known: Request | undefined, skills: Skills): Turn {
+  if (reading.kind === 'request') {
+    const { skill, fields, understood } = reading
+    return ofRequest({ skill, fields, understood }, skills)
   }
+  const request = (reading.kind === 'ask' ? reading.request : undefined) ?? known ?? { fields: {} }
+  return reading.kind === 'declined'
+    ? { kind: 'stop', state: 'canceled', request, reason: reading.understood }
+    : { kind: 'stop', state: 'input-required', request, reason: reading.question }
 }
 
 const fieldsOf = ({ skill, fields }: Request) => ({ ...fields, skill })
 
+const namesSkill = (part: unknown) => isObject(part) && part.skill !== undefined && part.skill !== null
+
+/** What no skill knows is not kept from message to message: a task would grow without end. */
+const meant = (name: string, skills: Skills) =>
+  name !== 'skill' && [...skills.values()].some(({ schema }) => Object.hasOwn(schema.properties, name))
+const mostFields = 10 * 1024 * 1024
+
 function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {
-  const named = data.filter((part) => isObject(part) && part.skill !== undefined && part.skill !== null)
+  const named = data.filter(namesSkill)
   if (named.length > 1) throw invalid('message.parts', 'only one data part may name a skill')
   const skill = (named[0] as { skill?: unknown } | undefined)?.skill
   if (skill !== undefined && typeof skill !== 'string') throw invalid('skill', 'must be a string')
@@ -67,11 +83,11 @@ function mergedRequest(data: unknown[], known: Request | undefined, skills: Skil
   // Another skill is another request: nothing of the one before is meant for it.
   const before = skill === undefined || known?.skill === undefined || known.skill === skill ? known : undefined
   let fields: Record<string, unknown> = { ...before?.fields }
-  for (const part of data) {
-    if (!isObject(part)) continue
-    const { skill: _, ...given } = part
-    fields = { ...fields, ...given }
-  }
+  for (const part of data) if (isObject(part)) fields = { ...fields, ...part }
+  const kept = Object.entries(fields).filter(([name]) => meant(name, skills))
+  fields = Object.fromEntries(kept)
+  if (before && JSON.stringify(fields).length > mostFields)
+    throw invalid('message.parts', 'with what was sent before, the request is too large')
   const chosen = skill ?? before?.skill
   return { ...(chosen !== undefined && { skill: chosen }), fields }
 }
@@ -94,23 +110,3 @@ function ofRequest(request: Request, skills: Skills): Turn {
 }
 
 const missing = (names: string[]) => `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', ')}.`
-
-/** Until something reads text: the answer says what can be sent instead. */
-export const askForData: ReadText = (_text, { skills, known }) => {
-  const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
-  if (known && skill) {
-    const judgement = judge(skill, fieldsOf(known))
-    const reason = judgement.kind === 'missing' ? missing(judgement.names) : `Send data for the skill ${skill.id}.`
-    return { kind: 'ask', question: reason, request: known }
-  }
-  const choices = [...skills.values()].map(({ id, schema }) => {
-    const { required = [], properties } = schema as unknown as { required?: string[]; properties: object }
-    const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
-    return `${id} {${names.filter((name) => name !== 'skill').join(', ')}}`
-  })
-  return {
-    kind: 'ask',
-    question: `Send a data part with a skill and its fields: ${choices.join('; ')}.`,
-    ...(known && { request: known })
-  }
-}

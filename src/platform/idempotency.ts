@@ -177,3 +177,12 @@ export const forgetKey = (db: Db, projectId: ProjectId, { scope, key }: Idempote
 
 /** Up to a window of keys whose time is over. */
 export const sweepKeys = (db: Db, now: Date): Promise<number> => db.run(sweep, [now])
+
+const erase = statement(
+  'idempotency.erase_window',
+  `delete from idempotency_keys where project_id = $1 and (scope, key) in (
+     select scope, key from idempotency_keys where project_id = $1 limit 5000)`
+)
+
+/** Up to a window of keys of a project that is being erased. */
+export const eraseKeyWindow = (db: Db, projectId: ProjectId): Promise<number> => db.run(erase, [projectId])

@@ -1,5 +1,5 @@
 import { createCoalescer } from '../platform/coalesce.ts'
-import type { Pool } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -90,6 +90,30 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       const write = { kind: 'put' as const, projectUserId: id, properties: checkProperties(properties) }
       return (await settle(projectId, write)) as store.PutUser
     },
+    /** Many at once in the caller's transaction, each with its own outcome, by position. */
+    async createIn(
+      tx: Db,
+      projectId: ProjectId,
+      entries: { projectUserId: unknown; properties: unknown }[]
+    ): Promise<(store.PutUser | Refusal)[]> {
+      const outcomes: (store.PutUser | Refusal)[] = []
+      // A statement can write a user once: a second write of the same one waits for the next.
+      const waves: Map<string, store.Change & { index: number }>[] = []
+      for (const [index, entry] of entries.entries()) {
+        const change = checked(entry)
+        if (change instanceof Refusal) outcomes[index] = change
+        else {
+          const wave = waves.find((one) => !one.has(change.projectUserId)) ?? new Map()
+          if (wave.size === 0) waves.push(wave)
+          wave.set(change.projectUserId, { ...change, index })
+        }
+      }
+      for (const wave of waves) {
+        const put = await store.upsertUsers(tx, projectId, [...wave.values()], new Date())
+        for (const [id, { index }] of wave) outcomes[index] = put.get(id) ?? tooLarge()
+      }
+      return outcomes
+    },
     /** Each entry as by `put`, and each with its own outcome: a bad one does not disturb its neighbours. */
     async putMany(projectId: ProjectId, entries: unknown[]): Promise<BatchResult[]> {
       return Promise.all(
@@ -122,6 +146,15 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       if (!user) throw notFound()
       return user
     }
+  }
+}
+
+function checked({ projectUserId, properties }: { projectUserId: unknown; properties: unknown }) {
+  try {
+    return { projectUserId: checkProjectUserId(projectUserId), properties: checkProperties(properties) }
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
   }
 }
 

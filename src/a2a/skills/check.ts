@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal } from '../../platform/errors.ts'
 import { validator } from '../../platform/http/schema.ts'
-import type { Skill } from './skill.ts'
+import type { Outcome, Skill } from './skill.ts'
 
 /** What is to be said of the fields of a request before it is run. */
 export type Judgement = { kind: 'fit' } | { kind: 'missing'; names: string[] } | { kind: 'wrong'; reason: string }
@@ -45,8 +45,14 @@ const camel = new Map([
   ['landing_url', 'landingUrl']
 ])
 
+/** What a capability refuses is not done. */
+export const rejected = (refusal: Refusal): Outcome => {
+  const reason = inAgentWords(refusal.message)
+  return { kind: 'rejected', reason: /[.!?]$/.test(reason) ? reason : `${reason}.` }
+}
+
 /** A refusal of a capability, in the names that agents use. */
-export const inAgentWords = (message: string): string =>
+const inAgentWords = (message: string): string =>
   message
     .replace(/^(push_notifications|events)\[0\]\.(target\.)?/, '')
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => camel.get(name) ?? name)

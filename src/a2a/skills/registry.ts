@@ -1,4 +1,4 @@
-import { type CreateUser, createUserSkill } from './create-user.ts'
+import { type CreateUser, type CreateUsers, createUserSkill } from './create-user.ts'
 import { type SendPush, sendPushSkill } from './send-push.ts'
 import type { Skill } from './skill.ts'
 import { type TrackEvent, trackEventSkill } from './track-event.ts'
@@ -7,6 +7,7 @@ import { type TriggerCampaign, triggerCampaignSkill } from './trigger-campaign.t
 /** What the skills do is done by the same functions as the REST API's. */
 export interface Capabilities {
   createUser: CreateUser
+  createUsers: CreateUsers
   trackEvent: TrackEvent
   sendPush: SendPush
   triggerCampaign: TriggerCampaign
@@ -19,7 +20,7 @@ export function createSkills(does: Capabilities, more: Skill[] = []): Skills {
   const all = [
     sendPushSkill(does.sendPush),
     triggerCampaignSkill(does.triggerCampaign),
-    createUserSkill(does.createUser),
+    createUserSkill(does.createUser, does.createUsers),
     trackEventSkill(does.trackEvent),
     ...more
   ]

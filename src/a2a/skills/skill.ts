@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Part } from '../model.ts'
 
@@ -41,6 +42,11 @@ export interface Skill {
   /** Whether doing it twice is doing it once: then another node may take it over. */
   repeatable: boolean
   run(call: SkillCall): Promise<Outcome>
+  /**
+   * Where all it does is in our own database: does many calls of one project in the transaction that writes their
+   * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
+   */
+  runTogether?(tx: Db, projectId: ProjectId, calls: Pick<SkillCall, 'taskId' | 'fields'>[]): Promise<Outcome[]>
 }
 
 export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

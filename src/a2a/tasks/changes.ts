@@ -7,6 +7,7 @@ import type { Outcome } from '../skills/skill.ts'
 
 /** Messages kept of one task; the oldest go first. */
 const mostMessages = 100
+const mostHistory = 12 * 1024 * 1024
 const patienceMs = 24 * 3_600_000
 /** How long whoever runs a task may be silent: with the sweep it is taken over within 15 s. */
 export const leaseMs = 8_000
@@ -56,8 +57,20 @@ export function newTask(message: Message, request: Request, dialect: DialectName
 
 /** A further message of the caller. Its effect on the state comes with a step of its own. */
 export function heard(task: Task, message: Message, request: Request, dialect: DialectName): Task {
-  const history = [...task.history, { ...message, contextId: task.contextId, taskId: task.id }].slice(-mostMessages)
+  const history = latest([...task.history, { ...message, contextId: task.contextId, taskId: task.id }])
   return { ...task, history, request, dialect }
+}
+
+/** As many of the latest messages as a task keeps; the last one whatever its size. */
+function latest(messages: Message[]): Message[] {
+  const kept: Message[] = []
+  let size = 0
+  for (const message of messages.slice(-mostMessages).reverse()) {
+    size += JSON.stringify(message).length
+    if (kept.length > 0 && size > mostHistory) break
+    kept.unshift(message)
+  }
+  return kept
 }
 
 /** Several steps make one revision: it counts writes, not states. */
@@ -89,7 +102,11 @@ export function ended(task: Task, outcome: Outcome): Task {
   const results = 'artifacts' in outcome ? (outcome.artifacts ?? []) : []
   const artifacts = [...task.artifacts, ...results.map((one) => ({ artifactId: newId(), ...one }))]
   const told = results.map((_, index): LogEntry => ({ artifact: task.artifacts.length + index }))
-  return moved({ ...task, artifacts, log: [...task.log, ...told] }, outcome.kind, outcome.reason)
+  return moved(
+    { ...task, artifacts, log: [...task.log, ...told] },
+    outcome.kind,
+    outcome.reason ?? task.request.understood
+  )
 }
 
 /** When someone must look after it, by where it stands. */

@@ -7,7 +7,8 @@ import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { AgentError, noTask } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
-import { dueAt, written } from './changes.ts'
+import type { Skill } from '../skills/skill.ts'
+import { dueAt, ended, written } from './changes.ts'
 import * as store from './store.ts'
 
 /** What a key stands for, and what every repeat of it is answered. */
@@ -22,11 +23,16 @@ export interface Beginning {
   key: IdempotencyKey
   /** A worker runs it; nobody waits. */
   byJob: boolean
+  /** Runs in the transaction that writes the task, which is then written as it ended. */
+  together?: Skill
   /** What else is written with it: webhooks, jobs. */
   beside?: (tx: Db) => Promise<void>
 }
 
-export type Begun = { kind: 'begun' } | { kind: 'repeat'; task: Task }
+export type Begun = { kind: 'begun' | 'repeat'; task: Task }
+
+/** What became of one beginning of many: the task as it was written, or what the key says instead. */
+type Written = Task | Claim<Work, Answer>
 
 /** Told in the transaction of each change of a task that somebody attends to, with the entries that are new. */
 export type OnChange = (tx: Db, projectId: ProjectId, task: Task, from: number) => Promise<void>
@@ -43,7 +49,7 @@ export interface TasksOptions {
 export type Tasks = ReturnType<typeof createTasks>
 
 export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
-  const beginnings = createCoalescer<Beginning, Claim<Work, Answer>>(async (projectId, batch) => {
+  const beginnings = createCoalescer<Beginning, Written>(async (projectId, batch) => {
     metrics.coalesced('tasks', batch.length)
     return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
   })
@@ -52,26 +58,39 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     return batch.map(({ task }) => done.has(task.id))
   })
 
-  async function beginTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Claim<Work, Answer>[]> {
-    const wanted = batch.map(({ task, key, byJob }) => ({
-      key,
-      work: { taskId: task.id },
-      ...answerOf(task, byJob)
-    }))
+  async function beginTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const wanted = batch.map(({ task, key, byJob }) => ({ key, work: { taskId: task.id }, ...answerOf(task, byJob) }))
     const claims = await claimKeys<Work, Answer>(tx, projectId, wanted, idempotencyHours)
     const ours = batch.filter(({ key }) => claims.get(key.key)?.state === 'begun')
-    const writes = ours.map(({ task, byJob, beside }) => ({
-      task,
-      dueAt: dueAt(task, byJob),
+    const tasks = await runTogether(tx, projectId, ours)
+    const writes = ours.map(({ byJob, beside }, index) => ({
+      task: tasks[index]!,
+      dueAt: dueAt(tasks[index]!, byJob),
       attended: beside !== undefined
     }))
     if (writes.length > 0 && !(await store.insertTasks(tx, projectId, writes))) throw gone()
-    for (const { task, beside } of ours) {
+    for (const [index, { key, together, beside }] of ours.entries()) {
+      const task = tasks[index]!
+      if (together && isInterrupted(task.status.state))
+        await settleKey(tx, projectId, key, answerOf(task, false).answer)
       if (!beside) continue
       await beside(tx)
       await onChange(tx, projectId, task, 0)
     }
-    return batch.map(({ key }) => claims.get(key.key)!)
+    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
+    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
+  }
+
+  /** The tasks as their skills leave them, where those run here and now. */
+  async function runTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
+    const after = new Map<Beginning, Task>()
+    for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
+      if (!skill?.runTogether) continue
+      const calls = asked.map(({ task: { id, request } }) => ({ taskId: id, fields: request.fields }))
+      const outcomes = await skill.runTogether(tx, projectId, calls)
+      for (const [index, beginning] of asked.entries()) after.set(beginning, ended(beginning.task, outcomes[index]!))
+    }
+    return batch.map((beginning) => after.get(beginning) ?? beginning.task)
   }
 
   /** What a key that was used before is answered. */
@@ -104,9 +123,10 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     find,
     /** Writes a new task, unless its key was used before. */
     async begin(projectId: ProjectId, beginning: Beginning): Promise<Begun> {
-      const claim = await beginnings.write(projectId, beginning.key.key, beginning)
-      if (claim.state !== 'begun') return { kind: 'repeat', task: await repeated(projectId, claim) }
-      return { kind: 'begun' }
+      const found = await beginnings.write(projectId, beginning.key.key, beginning)
+      return 'revision' in found
+        ? { kind: 'begun', task: found }
+        : { kind: 'repeat', task: await repeated(projectId, found) }
     },
 
     /** Goes on with a task, unless the key was used before. `step` judges and changes what is locked. */

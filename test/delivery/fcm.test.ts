@@ -201,6 +201,24 @@ test('proxies that answer in HTML are waited for', async (t) => {
   assert.ok(outcome.kind === 'retry' && outcome.gatewayCode === '502')
 })
 
+test('an answer that makes no sense ends its own push and nothing else', async (t) => {
+  const odd = [
+    '{"error":{"details":[{"@type":{"toString":1}}],"status":{"toString":1}}}',
+    '{"error":[]}',
+    '{"error":{"details":7,"message":{},"status":[]}}',
+    `{"error":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    '{',
+    '\u0000'
+  ]
+  let turn = 0
+  const server = await plainServer(t, (stream) => {
+    stream.respond({ ':status': 418 })
+    stream.end(odd[turn++])
+  })
+  const sender = senderFor(t, plainCredential(server), { providerTokens: anyToken })
+  for (const body of odd) assert.equal(named(await send(sender, toFcm())), 'rejected INTERNAL_ERROR', body.slice(0, 80))
+})
+
 test('an access token that is refused is exchanged once; refused again, the credential is wrong', async (t) => {
   const asked: (string | undefined)[] = []
   let good = 'second'

@@ -2,6 +2,7 @@ import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
 import { Refusal, Unavailable } from '../platform/errors.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { RetryLater } from '../platform/jobs/definition.ts'
 import type { Log } from '../platform/log.ts'
 import type { ConfigWish, Dialect, Sending } from './dialects/dialect.ts'
 import { AgentError, invalid } from './errors.ts'
@@ -9,7 +10,7 @@ import { isInterrupted, isTerminal, type Task } from './model.ts'
 import { rejected } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Outcome, Skill } from './skills/skill.ts'
-import { ended, heard, moved, newTask } from './tasks/changes.ts'
+import { ended, heard, moved, newTask, runIdOf } from './tasks/changes.ts'
 import type { Runs } from './tasks/runs.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
@@ -126,7 +127,10 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
     const stop = () => aborted.resolve({ kind: 'failed', reason: (signal.reason as Error).message })
     signal.addEventListener('abort', stop, { once: true })
     try {
-      return await Promise.race([skill.run({ projectId, taskId: task.id, messageId, fields, signal }), aborted.promise])
+      return await Promise.race([
+        skill.run({ projectId, taskId: task.id, runId: runIdOf(task), messageId, fields, signal }),
+        aborted.promise
+      ])
     } catch (error) {
       return failureOf(error, skill)
     } finally {
@@ -135,6 +139,8 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
   }
 
   function failureOf(error: unknown, skill: Skill): Outcome {
+    // Whoever died a moment ago still holds its work.
+    if (error instanceof Refusal && error.code === 'idempotency_key_in_use') throw new RetryLater(error.message, heldMs)
     if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
       return rejected(error)
     // The lease runs out, and the sweep decides whether it may be tried again.
@@ -148,7 +154,11 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
     take,
     run,
     /** What a worker does with a task that nobody waits for, or whose runner died. */
-    async runLater(projectId: ProjectId, taskId: string, attempt: number): Promise<void> {
+    async runLater(
+      projectId: ProjectId,
+      taskId: string,
+      { attempt, last }: { attempt: number; last: boolean }
+    ): Promise<void> {
       let skill: Skill | undefined
       const task = await tasks.change(
         projectId,
@@ -167,7 +177,13 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
         },
         true
       )
-      if (skill && task.status.state === 'working') await run(projectId, task, skill)
+      if (!skill || task.status.state !== 'working') return
+      await run(projectId, task, skill).catch(async (error: Error) => {
+        if (!last) throw error
+        await tasks.change(projectId, taskId, async (now) =>
+          isTerminal(now.status.state) ? undefined : moved(now, 'failed', 'It was tried too often without success.')
+        )
+      })
     },
 
     async cancel(projectId: ProjectId, taskId: string, dialectOf: (task: Task) => Dialect): Promise<Task> {
@@ -204,6 +220,8 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
   }
 }
 
+/** How soon to look again whether the work of a dead one may be taken. */
+const heldMs = 2_000
 const patienceMs = 24 * 3_600_000
 const mostTakeovers = 3
 const diedReason =

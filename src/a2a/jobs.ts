@@ -15,8 +15,8 @@ export interface TaskJob {
 export const runTaskJob = (engine: () => Engine) =>
   defineJob<TaskJob>({
     name: 'a2a.run',
-    maxAttempts: 5,
-    run: ({ projectId, taskId }, { attempt }) => engine().runLater(projectId, taskId, attempt)
+    maxAttempts: 10,
+    run: ({ projectId, taskId }, { attempt, last }) => engine().runLater(projectId, taskId, { attempt, last })
   })
 
 const lookEveryMs = 3_000

@@ -203,7 +203,9 @@ describe(`${runs} made-up bodies`, () => {
     const tries = fc.sample(fc.tuple(body, version), { numRuns: runs })
     for (const [sent, asked] of tries) {
       const one = (async () => {
-        const reply = await call(sent, { 'a2a-version': asked })
+        const reply = await call(sent, { 'a2a-version': asked }).catch((error: Error) =>
+          assert.fail(`${error.message} for ${asked} ${sent.toString('utf8').slice(0, 2000)}`)
+        )
         const shown = `${reply.status} ${reply.text.slice(0, 500)} for ${asked} ${sent.toString('utf8').slice(0, 2000)}`
         try {
           assert.ok(stated.has(reply.status))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { put } from '../support/devices.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles } from './agent.ts'
@@ -38,18 +39,25 @@ describe('a task whose node died', () => {
     assert.equal(task.artifacts[0].name, 'user-result')
   })
 
-  it('is failed with the reason where it may have been done already', async () => {
+  it('goes on under the same name of its run, so that a push is sent once', async () => {
     const before = doubles.sent.length
     const id = await left({ skill: 'send-push-notification', projectUserId: 'once', title: 'a' }, 'working')
-    await ended(id, 'failed', /stopped before it was finished/)
+    const task = await ended(id, 'completed', /^$/)
+    assert.equal(task.artifacts[0].parts[0].data.totalSent, 1)
     assert.equal(doubles.sent.length, before + 1, 'the first time only')
   })
 
+  it('is failed with the reason where it may have been done already', async () => {
+    await agent.send({ skill: 'create-user', projectUserId: 'eve' })
+    const id = await left({ skill: 'track-event', eventName: 'buy', projectUserId: 'eve' }, 'working')
+    await ended(id, 'failed', /stopped before it was finished/)
+    const [{ n }] = await service.sql(`select count(*)::int as n from events where project_id = $1`, [project.id])
+    assert.equal(n, 1, 'the first time only')
+  })
+
   it('is done where nothing of it had begun', async () => {
-    const before = doubles.sent.length
-    const id = await left({ skill: 'send-push-notification', projectUserId: 'begun', title: 'a' }, 'submitted')
+    const id = await left({ skill: 'track-event', eventName: 'sell', projectUserId: 'eve' }, 'submitted')
     await ended(id, 'completed', /^$/)
-    assert.equal(doubles.sent.length, before + 2)
   })
 
   it('is not given up while its node lives, however long it takes', async () => {
@@ -68,9 +76,9 @@ describe('a task whose node died', () => {
     const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
     const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
     const dying = agentOf({ url: await program.ready }, project, 'plain')
-    const sending = Array.from({ length: 200 }, (_, index) =>
-      dying.send({ skill: 'create-user', projectUserId: `d${index}` }, { contextId: 'dying' }).catch(() => undefined)
-    )
+    await put(project, { id: 'dying-phone', platform: 'IOS' })
+    const event = { skill: 'track-event', eventName: 'buy', deviceId: 'dying-phone' }
+    const sending = Array.from({ length: 400 }, () => dying.send(event, { contextId: 'dying' }).catch(() => undefined))
     await eventually(async () => {
       const [{ n }] = await service.sql(`select count(*)::int as n from a2a_tasks where context_id = 'dying'`)
       assert.ok(n > 0)

@@ -42,6 +42,13 @@ const findByKey = statement(
      join json_to_recordset($2::json) as ${key} on m.trigger_id = g.trigger_id and m.device_id = g.device_id
     where m.project_id = $1`
 )
+// What a gateway has answered once is with the retry job, and nobody else may take it.
+const unanswered = statement(
+  'messages.unanswered',
+  `select ${columns} from messages
+    where project_id = $1 and trigger_id = any($2::uuid[]) and ($3::text[] is null or device_id = any($3))
+      and due_at is not null and attempts = 0 and state in ('queued', 'handed')`
+)
 const findByMessage = statement(
   'messages.by_message',
   `select ${columns} from messages where project_id = $1 and message_id = any($2::uuid[]) order by message_id, place`
@@ -132,6 +139,9 @@ export const isProject = async (db: Db, projectId: ProjectId): Promise<boolean> 
 
 export const findMessages = (db: Db, projectId: ProjectId, keys: Key[]) =>
   db.query<MessageRow>(findByKey, [projectId, keysOf(keys)])
+
+export const findUnanswered = (db: Db, projectId: ProjectId, triggerIds: string[], deviceIds?: string[]) =>
+  db.query<MessageRow>(unanswered, [projectId, triggerIds, deviceIds ?? null])
 
 export const findByMessageId = (db: Db, projectId: ProjectId, messageIds: string[]) =>
   db.query<MessageRow>(findByMessage, [projectId, messageIds])

@@ -186,9 +186,13 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   }
 
   let ticks = 0
+  let busy = false
   const timer = setInterval(() => {
     const now = Date.now()
     ticks += 1
+    // A process does not end while somebody waits for an outcome, and is not kept by a sender with nothing to do.
+    busy = [...pools.values()].some((pool) => !pool.idle) || [...lanes.values()].some((lane) => lane.waiting.length > 0)
+    if (!busy) timer.unref()
     for (const [key, pool] of pools) {
       // Of thousands of projects few are busy: the others are looked at now and then.
       if (pool.idle && ticks % 10 !== 0) continue
@@ -207,6 +211,10 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       const now = Date.now()
       const lane = laneOf(push)
       lane.usedAt = now
+      if (!busy) {
+        busy = true
+        timer.ref()
+      }
       const age = now - lane.foundAt
       if (age > settings.credentialMs) lane.finding ??= find(lane, push)
       if (closing) setImmediate(counted(push, given), closed())

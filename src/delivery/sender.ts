@@ -208,17 +208,20 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   const sender: Sender = {
     submit(push, given) {
-      const now = Date.now()
-      const lane = laneOf(push)
-      lane.usedAt = now
+      if (closing) {
+        setImmediate(counted(push, given), closed())
+        return true
+      }
       if (!busy) {
         busy = true
         timer.ref()
       }
+      const now = Date.now()
+      const lane = laneOf(push)
+      lane.usedAt = now
       const age = now - lane.foundAt
       if (age > settings.credentialMs) lane.finding ??= find(lane, push)
-      if (closing) setImmediate(counted(push, given), closed())
-      else if (age < trustedMs) {
+      if (age < trustedMs) {
         const pool = poolOf(lane, push)
         if ('kind' in pool) setImmediate(counted(push, given), pool)
         else if (pool.full) return false
@@ -230,8 +233,9 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     async ready(push) {
       const lane = laneOf(push)
       if (Date.now() - lane.foundAt >= trustedMs) await lane.finding
+      if (closing) return
       const pool = poolOf(lane, push)
-      if (!closing && !('kind' in pool)) await pool.ready()
+      if (!('kind' in pool)) await pool.ready()
     },
     async close(deadlineMs) {
       closing = true

@@ -2,6 +2,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
+import { buildConsole } from '../src/console/console.ts'
 
 const root = dirname(import.meta.dirname)
 const source = join(root, 'src')
@@ -12,7 +13,7 @@ const specifier = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"\n]+)\.ts\2/
 
 rmSync(target, { recursive: true, force: true })
 const files = globSync('**', { cwd: source, withFileTypes: true })
-  .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts') && !entry.parentPath.includes('/console/page'))
   .map((entry) => join(entry.parentPath, entry.name).slice(source.length + 1))
 
 for (const file of files) {
@@ -26,4 +27,7 @@ for (const file of files) {
     writeFileSync(`${to.slice(0, -3)}.js`, code)
   }
 }
-console.error(`dist: ${files.length} files`)
+const built = join(target, 'console', 'built')
+mkdirSync(built, { recursive: true })
+await buildConsole(built)
+console.error(`dist: ${files.length} files and the console`)

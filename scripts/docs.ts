@@ -1,6 +1,7 @@
 // Writes the pages that are printed from the code: `npm run docs`.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { printSkillDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/campaign-schema.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
@@ -8,4 +9,5 @@ import { printErrorDocs } from '../src/platform/error-docs.ts'
 const docs = join(import.meta.dirname, '../docs')
 await writeFile(join(docs, 'config.md'), printConfigDocs())
 await writeFile(join(docs, 'errors.md'), printErrorDocs())
+await writeFile(join(docs, 'agent-skills.md'), printSkillDocs())
 await writeFile(join(docs, 'campaign.schema.json'), printCampaignSchema())

@@ -1,24 +1,10 @@
-import { countOutcomes, createCampaigns, tellEnded } from './campaigns/campaigns.ts'
-import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
-import { campaignRoutes } from './campaigns/routes.ts'
-import { triggerManagementRoutes } from './campaigns/trigger-routes.ts'
-import {
-  createDelivery,
-  messageMonths,
-  moveMessages,
-  noGateways,
-  type OnOutcomes,
-  type Sender
-} from './delivery/delivery.ts'
-import { deliveryManagementRoutes, deliveryRoutes } from './delivery/routes.ts'
-import { createDevices, lockDevicesOf } from './devices/devices.ts'
-import { deviceManagementRoutes } from './devices/manage-routes.ts'
-import { deviceRoutes } from './devices/routes.ts'
-import { createEvents, eventMonths, keepEventsJob, moveHistory } from './events/events.ts'
-import { eventManagementRoutes } from './events/manage-routes.ts'
-import { eventRoutes } from './events/routes.ts'
+import type { Agents } from './a2a/a2a.ts'
+import { demoCampaign } from './campaigns/campaigns.ts'
+import { type ConsoleState, consoleRoutes } from './console/console.ts'
+import { messageMonths } from './delivery/delivery.ts'
+import { eventMonths, keepEventsJob } from './events/events.ts'
 import { healthRoutes } from './health.ts'
-import { manageRoutes } from './manage/routes.ts'
+import { furnishDemo } from './manage/simulated-devices.ts'
 import type { Config } from './platform/config.ts'
 import { openPool } from './platform/db/db.ts'
 import { createListener } from './platform/db/listen.ts'
@@ -28,45 +14,50 @@ import { makePartitions } from './platform/db/partitions.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
-import { add } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { joinNodes, type NodeRole } from './platform/nodes.ts'
+import { finishRotation } from './platform/rotation.ts'
 import { checkMasterKey, masterKey } from './platform/secrets.ts'
 import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
-import { eraseProjectJob, sweepJob } from './projects/jobs.ts'
-import * as tenants from './projects/projects.ts'
-import { userManagementRoutes } from './users/manage-routes.ts'
-import { userRoutes } from './users/routes.ts'
-import { createUsers } from './users/users.ts'
+import { sweepJob } from './projects/jobs.ts'
+import { makeSignInCode } from './projects/projects.ts'
+import { createRooms, type Given, type Rooms } from './rooms.ts'
+import { sdkRoutes } from './sdk/sdk.ts'
+import { mountSurfaces } from './surfaces.ts'
 
 export interface App {
   baseUrl: string
   port: number
   bootstrapped: Bootstrapped
+  /** Opens the console; on this machine alone it also signs in, once. */
+  consoleUrl: string
   /** Resolves when no job is due any more; for tests. */
   idle(): Promise<void>
+  agents: Pick<Agents, 'stats'>
   close(): Promise<void>
 }
 
-export interface AppOptions {
+export interface AppOptions extends Given {
   config: Config
   database: Pick<Database, 'connection'>
   log: Log
   role: NodeRole
   say: (line: string) => void
-  /** Instead of the real gateways; for tests. */
-  sender?: Sender
-  /** Told of every message that ends, beside those who always are; for tests. */
-  onOutcomes?: OnOutcomes
+  /** What the console shows; filled by whoever builds it. */
+  console?: ConsoleState
 }
 
-/** Builds the whole service from its settings. Read this to see what knows what. */
+/** Calls to webhooks that one process makes at a time. They cost little but patience. */
+const callsAtOnce = 64
+
+/** Starts the whole service from its settings. rooms.ts tells what knows what, surfaces.ts how it is reached. */
 export async function startApp({ config, database, log, role, say, ...given }: AppOptions): Promise<App> {
   // What was opened is closed in the opposite order, also when the start fails half-way.
   const opened: (() => Promise<unknown>)[] = []
+  const stopMs = config.SHUTDOWN_SECONDS * 1000
   let stopping = false
   async function close(): Promise<void> {
     stopping = true
@@ -74,9 +65,12 @@ export async function startApp({ config, database, log, role, say, ...given }: A
   }
 
   try {
-    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
     const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
     opened.push(pool.close)
+    // Before the key is read: a change of it that was cut off is finished here.
+    if (!config.MASTER_KEY && (await finishRotation(pool, config.DATA_DIR)))
+      say('Finished a change of the master key that had been cut off.')
+    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
     const metrics = createMetrics()
     metrics.gauge(
       'tidings_database_connections',
@@ -87,69 +81,10 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     opened.push(tracing.close)
     const listener = createListener(pool, log)
     opened.push(listener.close)
+    const rooms = createRooms({ config, pool, listener, log, metrics, key, opened }, given)
+    const { simulators, webhooks, campaigns, agents } = rooms
 
-    const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
-    opened.push(credentials.close)
-    const sender = given.sender ?? noGateways
-    const delivery = createDelivery({
-      pool,
-      sender,
-      log,
-      metrics,
-      idempotencyHours: config.IDEMPOTENCY_HOURS,
-      isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
-      onOutcomes: async (tx, projectId, changes) => {
-        await countOutcomes(tellEnded)(tx, projectId, changes)
-        await given.onOutcomes?.(tx, projectId, changes)
-      }
-    })
-    opened.push(() => delivery.close(config.SHUTDOWN_SECONDS * 1000))
-    opened.push(() => sender.close(config.SHUTDOWN_SECONDS * 1000))
-    const users = createUsers({
-      pool,
-      metrics,
-      beforeRemoval: async (tx, projectId, userIds) => {
-        await lockDevicesOf(tx, projectId, userIds)
-        await delivery.removeOfUsers(tx, projectId, userIds)
-      }
-    })
-    const devices = createDevices({
-      pool,
-      metrics,
-      moveHistory: async (tx, projectId, from, to) => {
-        await moveHistory(tx, projectId, from, to)
-        await moveMessages(tx, projectId, from, to)
-      }
-    })
-    const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
-    // Known when the node has joined the others.
-    let workers = () => 1
-    const campaigns = createCampaigns({
-      pool,
-      listener,
-      metrics,
-      delivery,
-      idempotencyHours: config.IDEMPOTENCY_HOURS,
-      workers: () => workers(),
-      onEnded: tellEnded
-    })
-    // What belongs to others goes first: a cascade over all of it would be one long transaction.
-    const erasure = eraseProjectJob(pool, [
-      campaigns.eraseWindow,
-      delivery.eraseWindow,
-      events.eraseWindow,
-      devices.eraseWindow,
-      users.eraseWindow
-    ])
-    const projects = tenants.createProjects({
-      pool,
-      plans: config.PLANS,
-      credentials,
-      log,
-      scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId })
-    })
-
-    const bootstrapped = await migrate(pool, async () => {
+    const { bootstrapped, nodes } = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
       // Should they be in use for long, the start does not fail over months that may not be needed before tomorrow.
       const months = async () => {
@@ -158,11 +93,14 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       await months().catch((error: Error) => {
         log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
       })
-      return bootstrap(config, pool, projects, say)
+      const bootstrapped = await bootstrap(config, pool, rooms.projects, say, async (id) => {
+        await Promise.all([furnishDemo(rooms, id), campaigns.saving.create(id, 'bootstrap', demoCampaign())])
+      })
+      // Under the same lock: whoever changes the master key sees every node that read the old one.
+      return { bootstrapped, nodes: await joinNodes(pool, role, log) }
     })
-    const nodes = await joinNodes(pool, role, log)
     opened.push(nodes.leave)
-    workers = nodes.working
+    rooms.cluster.workers = nodes.working
 
     const worker = createWorker({
       pool,
@@ -171,51 +109,42 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
       jobs: [
-        erasure,
+        rooms.erasure,
         sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
         keepEventsJob(pool),
-        ...delivery.jobs,
-        ...campaigns.jobs
+        webhooks.keepJob,
+        ...rooms.delivery.jobs,
+        ...campaigns.jobs,
+        ...agents.jobs
       ].map(tracing.job)
     })
+    // Calls wait for others: they have a worker of their own, so that slow receivers hold up nothing else.
+    const callWorker = createWorker({
+      pool,
+      listener,
+      log,
+      nodeId: nodes.id,
+      concurrency: callsAtOnce,
+      jobs: webhooks.jobs.map(tracing.job)
+    })
+    const workers = [worker, callWorker]
     if (role !== 'api') {
-      worker.start()
-      opened.push(() => worker.stop(config.SHUTDOWN_SECONDS * 1000))
+      for (const one of workers) one.start()
+      opened.push(() => Promise.all(workers.map((one) => one.stop(stopMs))))
     }
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
-    opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
+    opened.push(() => http.close(stopMs))
+    for (const endStreams of [simulators.endStreams, agents.endStreams, campaigns.streams.close])
+      opened.push(endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
     docsRoutes(open, http.documented)
     if (role !== 'worker') {
-      const admission = tenants.createAdmission(credentials, tenants.createRateLimits(nodes.serving))
-      const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
-        { prefix: '/api/v1', security: 'key', plainUnauthorized: true, admit: admission.byKey },
-        {
-          prefix: '/manage/v1/projects/:project_id/api/v1',
-          security: 'token',
-          twin: true,
-          admit: admission.byTokenForApi
-        }
-      ])
-      const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
-        { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
-      ])
-      userRoutes(api, users)
-      deviceRoutes(api, devices)
-      eventRoutes(api, events)
-      deliveryRoutes(api, delivery, pool)
-      manageRoutes(manage, { projects, pool, nodes })
-      userManagementRoutes(manage, users, pool)
-      deviceManagementRoutes(manage, { devices, users, pool })
-      eventManagementRoutes(manage, { users, pool })
-      deliveryManagementRoutes(manage, pool)
-      campaignRoutes(api, campaigns)
-      campaignManagementRoutes(manage, { campaigns, pool })
-      triggerManagementRoutes(manage, campaigns)
-      opened.push(campaigns.streams.close)
+      sdkRoutes(open)
+      consoleRoutes(open, given.console ?? {}, { pool, credentials: rooms.credentials })
+      mountSurfaces(http, open, rooms, { pool, nodes })
     }
 
     const port = await http.listen(config.HOST, config.PORT)
@@ -225,12 +154,36 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)
     )
-    return { baseUrl, port, bootstrapped, idle: worker.idle, close }
+    const signIn = isLoopback(config.HOST) ? await signInCode(rooms, pool, bootstrapped) : ''
+    return {
+      baseUrl,
+      port,
+      bootstrapped,
+      consoleUrl: `${baseUrl}/console/${signIn}`,
+      idle: async () => {
+        for (const one of workers) await one.idle()
+      },
+      agents,
+      close
+    }
   } catch (error) {
     await close().catch(() => {})
     throw error
   }
 }
+
+/** Behind the #, which no server and no log ever sees. */
+async function signInCode(
+  { credentials }: Rooms,
+  pool: Parameters<typeof makeSignInCode>[0],
+  { credentials: { admin_token } }: Bootstrapped
+): Promise<string> {
+  const admin = admin_token && (await credentials.token(admin_token))
+  return admin ? `#code=${await makeSignInCode(pool, admin.id)}` : ''
+}
+
+/** Whoever reads what a start prints there sits at this machine. */
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
 
 /** An address a person on this machine can open. */
 function reachable(host: string): string {

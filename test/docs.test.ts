@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Type } from '@sinclair/typebox'
+import { printSkillDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/campaign-schema.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
@@ -20,6 +21,10 @@ describe('the printed pages', () => {
 
   it('docs/config.md is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('config.md'), printConfigDocs())
+  })
+
+  it('docs/agent-skills.md is what the code prints (npm run docs)', async () => {
+    assert.equal(await committed('agent-skills.md'), printSkillDocs())
   })
 
   it('docs/campaign.schema.json is what the code prints (npm run docs)', async () => {

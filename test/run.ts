@@ -1,7 +1,7 @@
 // Runs the suite, or the files given: `node test/run.ts [--external] [file ...]`.
 // On an embedded server of its own, or with --external on the one that TEST_DATABASE_URL names.
 import { spawn } from 'node:child_process'
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,10 @@ import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded.
 
 const external = process.argv.includes('--external')
 const chosen = process.argv.slice(2).filter((argument) => argument !== '--external')
-const files = chosen.length > 0 ? chosen : globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
+const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
+// The long mode is for the tests that know it: those that try more the longer they may.
+const meant = process.env.TIDINGS_LONG ? all.filter((file) => readFileSync(file, 'utf8').includes('TIDINGS_LONG')) : all
+const files = chosen.length > 0 ? chosen : meant
 
 const server = external ? undefined : await startServer()
 const url = server?.url ?? process.env.TEST_DATABASE_URL

@@ -7,7 +7,17 @@ import { startService } from './support/service.ts'
 const service = await startService()
 
 /** The only tables that belong to no project (docs/decisions/0003). */
-const global = new Set(['migrations', 'settings', 'nodes', 'api_keys', 'tokens', 'jobs', 'dead_jobs'])
+const global = new Set([
+  'migrations',
+  'settings',
+  'nodes',
+  'api_keys',
+  'tokens',
+  'jobs',
+  'dead_jobs',
+  'provider_tokens',
+  'sessions'
+])
 const tables = (
   await service.sql(
     `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and not relispartition`
@@ -151,11 +161,29 @@ describe('the statements', () => {
   it('cross projects only for a stated reason', () => {
     const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
     assert.deepEqual(across.map(({ name }) => name).sort(), [
+      'a2a.due_tasks',
       'idempotency.sweep',
       'messages.left_behind',
       'projects.ids',
       'projects.list',
-      'triggers.overdue'
+      'sealed.change_a2a_push_configs_secrets',
+      'sealed.change_gateway_credentials_secret',
+      'sealed.change_provider_tokens_token',
+      'sealed.change_settings_value',
+      'sealed.change_simulators_credentials',
+      'sealed.change_webhook_calls_headers',
+      'sealed.change_webhook_secrets_previous',
+      'sealed.change_webhook_secrets_sealed',
+      'sealed.list_a2a_push_configs_secrets',
+      'sealed.list_gateway_credentials_secret',
+      'sealed.list_provider_tokens_token',
+      'sealed.list_settings_value',
+      'sealed.list_simulators_credentials',
+      'sealed.list_webhook_calls_headers',
+      'sealed.list_webhook_secrets_previous',
+      'sealed.list_webhook_secrets_sealed',
+      'triggers.overdue',
+      'webhooks.waiting'
     ])
   })
 

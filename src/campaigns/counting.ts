@@ -17,6 +17,8 @@ export interface Delta {
   failedFor: Record<string, number>
 }
 
+const numbers = ['targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
+
 export interface Counted {
   id: string
   campaign_id: string
@@ -24,9 +26,8 @@ export interface Counted {
   state: TriggerState
   /** It came to its end by this. */
   ended: boolean
+  counts: Record<(typeof numbers)[number], number>
 }
-
-const numbers = ['targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 
 const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one} else (
      select jsonb_object_agg(s.name, s.total) from (
@@ -56,7 +57,8 @@ const count = statement(
           ended_at = case when ${ends} then $3::timestamptz else t.ended_at end
      from given g join held h on h.id = g.id
     where t.project_id = $1 and t.id = g.id
-   returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended`
+   returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
+     json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts`
 )
 
 export const nothing = (id: string): Delta => ({

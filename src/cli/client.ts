@@ -9,9 +9,9 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Send {
   query?: Record<string, string | number | undefined>
   body?: unknown
-  headers?: Record<string, string>
   /** One JSON value a line, sent as it is. */
   lines?: Uint8Array<ArrayBuffer>
+  headers?: Record<string, string>
   /** Whether doing it twice does no harm. A POST says so itself; the other methods are. */
   repeatable?: boolean
 }
@@ -40,8 +40,8 @@ export function createClient({ url, token }: Connection, interrupt?: AbortSignal
         headers: {
           authorization: `Bearer ${token}`,
           'user-agent': `tidings-cli/${version}`,
-          ...headers,
-          ...(type && { 'content-type': type })
+          ...(type && { 'content-type': type }),
+          ...headers
         },
         body: lines ?? (body === undefined ? null : JSON.stringify(body)),
         // A redirect would carry the token to a place nobody named.

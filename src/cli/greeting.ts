@@ -4,7 +4,9 @@ import type { Config } from '../platform/config.ts'
 import { version } from '../platform/version.ts'
 
 /** What a person sees when the service is up. Every command to paste is a line of its own. */
-export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App, config: Config): string {
+export function greeting(app: App, config: Config): string {
+  const { baseUrl, consoleUrl } = app
+  const { credentials, first, demo } = app.bootstrapped
   const { project_id, secret_key, public_key, admin_token } = credentials
   const keys: [string, string | undefined][] = first
     ? [
@@ -18,7 +20,8 @@ export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App,
     ...keys,
     ['Data folder', config.DATA_DIR],
     ['Keys', join(config.DATA_DIR, 'credentials.json')],
-    ['API', `${baseUrl}/docs/api`]
+    ['API', `${baseUrl}/docs/api`],
+    ['Console', consoleUrl]
   ]
   const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
   // Secrets are shown once; later a line reads them from the file, so that it can be pasted and still tells none.
@@ -36,8 +39,16 @@ export function greeting({ baseUrl, bootstrapped: { credentials, first } }: App,
     `Make a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
-  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${next ? `\n${next}` : ''}`
+  const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
+  const steps = [next, push].flatMap((step) => (step ? [`\n${step}`] : []))
+  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${steps.join('')}`
 }
+
+const pushing = (baseUrl: string, key: string) =>
+  `Push to the phones of demo-user. They are simulated, and so are Apple's, Google's and the browser's gateways: nothing\n` +
+  `leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +
+  `-H 'Content-Type: application/json' -d '{"push_notifications":[{"target":{"project_user_id":"demo-user"},` +
+  `"title":"Hello","body":"It works"}]}'\n\nSee what arrived: \`npm run tidings inbox\` in a checkout, else \`npx tidings inbox\`.\n`
 
 /** For a shell, as it is: a key that an operator chose may hold any sign. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -23,9 +23,19 @@ const commands: Record<string, Entry> = {
   },
   key: { summary: 'Create, list and revoke the API keys of a project', load: () => import('./commands/key.ts') },
   token: { summary: 'Create, list and revoke management tokens', load: () => import('./commands/token.ts') },
+  gateway: {
+    summary: 'Set, list, check and remove credentials for Apple, Google and browsers',
+    load: () => import('./commands/gateway.ts')
+  },
   user: {
     summary: 'Get, set, delete, list, import and export users',
     load: () => import('./commands/user.ts')
+  },
+  device: { summary: 'List and show devices, add simulated ones', load: () => import('./commands/device.ts') },
+  inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./commands/inbox.ts') },
+  webhook: {
+    summary: 'Tell others what became of messages, and see the calls',
+    load: () => import('./commands/webhook.ts')
   },
   campaign: {
     summary: 'Apply, get, list, compare, archive and trigger campaigns',
@@ -37,6 +47,7 @@ const commands: Record<string, Entry> = {
   },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
   nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
+  secrets: { summary: 'Change the master key', load: () => import('./commands/secrets.ts') },
   simulate: {
     summary: 'Run stand-ins for APNs, FCM and Web Push',
     load: () => import('./commands/simulate.ts')

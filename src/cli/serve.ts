@@ -1,6 +1,7 @@
+import type { ConsoleState } from '../console/console.ts'
 import type { Config } from '../platform/config.ts'
 import { openDatabase } from '../platform/db/open.ts'
-import { createLog } from '../platform/log.ts'
+import { createLog, type Log } from '../platform/log.ts'
 import type { NodeRole } from '../platform/nodes.ts'
 import { version } from '../platform/version.ts'
 import { greeting } from './greeting.ts'
@@ -40,8 +41,10 @@ export async function serve(config: Config, role: NodeRole): Promise<number> {
   })
   if (!database) return 0
   try {
-    const app = await startApp({ config, database, log, role, say })
+    const console: ConsoleState = { waiting: 'The console is being built, this once. It opens by itself…' }
+    const app = await startApp({ config, database, log, role, say, console })
     say(greeting(app, config))
+    if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
     log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     void database.exited.then(() => {
       log.fatal('PostgreSQL is gone for good')
@@ -54,5 +57,16 @@ export async function serve(config: Config, role: NodeRole): Promise<number> {
   } finally {
     await database.stop()
     if (askedAtMs > 0) say('Stopped.')
+  }
+}
+
+/** After the service is up: nobody waits for the page. */
+async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Promise<void> {
+  const { builtConsole, readFiles } = await import('../console/console.ts')
+  try {
+    state.files = await readFiles(await builtConsole(dataDir))
+  } catch (error) {
+    log.error({ error: (error as Error).message }, 'the console could not be built')
+    state.waiting = 'The console could not be built; the log says why. The API is not affected.'
   }
 }

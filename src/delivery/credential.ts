@@ -55,8 +55,23 @@ export interface CredentialSource {
   ): Promise<Credential | null>
 }
 
+/** No token could be had. `refused`: the credential is not accepted, and trying again will not help. */
+export class ProviderTokenFailed extends Error {
+  override readonly name = 'ProviderTokenFailed'
+  readonly kind: 'refused' | 'unavailable'
+
+  constructor(kind: 'refused' | 'unavailable', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
 /** Tokens that the credentials are exchanged for, shared by all processes (APNs counts them per team). */
 export interface ProviderTokens {
-  /** The value to present now. `refused` is one that the gateway called expired: a newer one is made, once for all. */
+  /**
+   * The value to present now. `refused` is one that the gateway called expired: a newer one is made, once for all. One
+   * that is too young to be replaced (APNs: 20 minutes) is answered again: then do not ask once more, but wait.
+   * Throws `ProviderTokenFailed`, or `Unavailable` when the database is away.
+   */
   of(credential: ApnsCredential | FcmCredential, refused?: string): Promise<string>
 }

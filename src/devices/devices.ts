@@ -7,11 +7,12 @@ import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
 import { checkDeviceId, type DeviceInput } from './fields.ts'
 import * as store from './store.ts'
-import { type ActivityToken, registerActivityToken, setTokens } from './token-store.ts'
+import { type ActivityToken, devicesOfTokens, registerActivityToken, setTokens } from './token-store.ts'
 
-export { checkDeviceId } from './fields.ts'
+export { checkDeviceId, readDevice, type SentDevice } from './fields.ts'
 export * as reach from './reach.ts'
 export { type DeviceRow, lockDevicesOf } from './store.ts'
+export { ManagedDevice, managedDevice } from './wire.ts'
 export type Devices = ReturnType<typeof createDevices>
 
 /** Told when an anonymous user turns out to be another: what is kept elsewhere moves in the same transaction. */
@@ -151,6 +152,10 @@ export function createDevices({
       if (!device) throw noDevice()
       return device
     },
+
+    /** By `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; those that are nobody's are left out. */
+    ofTokens: (projectId: ProjectId, names: string[]): Promise<Map<string, string>> =>
+      devicesOfTokens(pool, projectId, names),
 
     /** Up to a window of devices of a project that is being erased. */
     eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseDeviceWindow(pool, projectId)

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto'
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { TokenInput } from './tokens.ts'
+import { hashOfToken, type TokenInput } from './tokens.ts'
 
 // The key is the token: on another device the row moves there, whoever comes first.
 const register = statement(
@@ -39,6 +40,31 @@ const trimActivities = statement(
       select attributes_type, activity_id from live_activity_tokens
        where project_id = $1 and device_id = $2 order by registered_at desc offset ${keptPerDevice})`
 )
+const byHash = statement(
+  'push_tokens.devices',
+  `select encode(hash, 'hex') as hash, device_id from push_tokens
+    where project_id = $1 and hash in (select decode(one, 'hex') from unnest($2::text[]) as one)`
+)
+const byActivity = statement(
+  'live_activity_tokens.devices',
+  'select md5(token) as hash, device_id from live_activity_tokens where project_id = $1 and md5(token) = any($2::text[])'
+)
+
+/** Whose tokens these are, each given as `<type>:<token, or endpoint>`. Those of Live Activities count as APNs' own. */
+export async function devicesOfTokens(db: Db, projectId: ProjectId, names: string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  async function look(hashes: Map<string, string>, statement: typeof byHash): Promise<void> {
+    if (hashes.size === 0) return
+    const rows = await db.query<{ hash: string; device_id: string }>(statement, [projectId, [...hashes.keys()]])
+    for (const { hash, device_id } of rows) found.set(hashes.get(hash)!, device_id)
+  }
+  await look(new Map(names.map((name) => [hashOfToken(name), name])), byHash)
+  const left = names.filter((name) => name.startsWith('APNS:') && !found.has(name))
+  await look(new Map(left.map((name) => [md5(name.slice('APNS:'.length)), name])), byActivity)
+  return found
+}
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
 /** What each device said about its token: one, or null for none any more. */
 export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, TokenInput | null>, at: Date) {

@@ -54,13 +54,15 @@ export function readToken(
   const token = type === 'APNS' && isHex(text) ? text.toLowerCase() : text
   const identity = type === 'WEBPUSH' ? endpointOf(token, `${path}.push_token`) : token
   return {
-    hash: createHash('sha256').update(`${type}:${identity}`).digest('hex'),
+    hash: hashOfToken(`${type}:${identity}`),
     token,
     type,
     environment,
     appIdentifier: sent.app_identifier || appIdentifier || null
   }
 }
+
+export const hashOfToken = (name: string): string => createHash('sha256').update(name).digest('hex')
 
 const isHex = (text: string) => /^[0-9a-f]+$/i.test(text)
 

@@ -7,7 +7,7 @@ import { Refusal } from '../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { identity } from '../users/users.ts'
-import type { EventInput } from './fields.ts'
+import { type EventInput, readEvent, readFacts } from './fields.ts'
 import { eventMonths } from './jobs.ts'
 import * as store from './store.ts'
 
@@ -17,6 +17,15 @@ export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: stri
   await store.moveEvents(tx, projectId, fromUserId, toUserId)
 }
 export type Events = ReturnType<typeof createEvents>
+
+/** Whose event it is stands in exactly one of the three ids. */
+export interface TrackedEvent {
+  eventName: string
+  deviceId?: string
+  projectUserId?: string
+  userId?: string
+  properties: Record<string, unknown>
+}
 
 /** The events of one request, which are stored together or not at all. */
 type Outcome = store.NewEvent[] | Refusal
@@ -89,12 +98,31 @@ export function createEvents({
       if (outcome instanceof Refusal) throw outcome
       return outcome
     },
+    /** One event in plain words, of a device or of a user. For those who do not speak the wire's shapes. */
+    async track(projectId: ProjectId, event: TrackedEvent): Promise<void> {
+      const { eventName: name, properties: custom_properties } = event
+      const sent = { name, event_property: { custom_properties } }
+      const now = new Date()
+      if (event.deviceId !== undefined) {
+        await this.record(projectId, [readEvent({ ...sent, device_id: event.deviceId }, 'events[0]', now)])
+        return
+      }
+      const facts = readFacts(sent, 'events[0]', now)
+      await againIfRaced(() =>
+        pool.transaction(async (tx) => {
+          const userId = await identity.find(tx, projectId, event)
+          if (!userId) throw new Refusal('not_found', 'There is no such user.')
+          await store.insertEvents(tx, projectId, [{ ...facts, userId, deviceId: null }])
+          await identity.markSeen(tx, projectId, [userId], now)
+        })
+      )
+    },
     /** Up to a window of events of a project that is being erased. */
     eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseEventWindow(pool, projectId)
   }
 }
 
-function reportOf({ name, messageId, deviceId, at }: EventInput): PushReport[] {
+function reportOf({ name, messageId, deviceId, at }: store.NewEvent): PushReport[] {
   const kind = reportKinds.get(name)
-  return kind && messageId !== null && isUuid(messageId) ? [{ messageId, deviceId, kind, at }] : []
+  return kind && deviceId !== null && messageId !== null && isUuid(messageId) ? [{ messageId, deviceId, kind, at }] : []
 }

@@ -44,14 +44,18 @@ export const SentEvent = Type.Object({
   )
 })
 
-export interface EventInput {
-  deviceId: string
+/** What is known of an event, whoever's it is. */
+export interface EventFacts {
   name: string
   at: Date
   messageId: string | null
   /** source_type and the ids of a journey, where they were sent. */
   details: Record<string, string>
   properties: Record<string, unknown>
+}
+
+export interface EventInput extends EventFacts {
+  deviceId: string
 }
 
 const maxNameLength = 256
@@ -66,6 +70,11 @@ const refuse = (path: string, message: string) =>
 
 export function readEvent(sent: Static<typeof SentEvent>, path: string, now: Date): EventInput {
   const deviceId = checkDeviceId(sent.device_id, `${path}.device_id`)
+  return { deviceId, ...readFacts(sent, path, now) }
+}
+
+/** All but whose event it is. */
+export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, path: string, now: Date): EventFacts {
   const { name } = sent
   if (longerThan(name, maxNameLength)) throw refuse(`${path}.name`, `must be at most ${maxNameLength} characters`)
   if (/\p{Cc}/u.test(name) || !isStorable(name)) throw refuse(`${path}.name`, 'must not hold control characters')
@@ -77,7 +86,6 @@ export function readEvent(sent: Static<typeof SentEvent>, path: string, now: Dat
   for (const [key, value] of Object.entries({ user_journey_id, user_journey_node_id, source_type: sent.source_type }))
     if (typeof value === 'string') details[key] = value
   return {
-    deviceId,
     name,
     at: timeOf(sent.at, `${path}.at`, now),
     messageId: given.message_id ?? null,
@@ -124,7 +132,7 @@ export const EventAnswer = Type.Object({
 })
 
 /** What was stored, under both names that SDKs read. */
-export function wireEvent(event: EventInput, userId: string) {
+export function wireEvent(event: EventFacts & { deviceId: string | null }, userId: string) {
   const { user_journey_id, user_journey_node_id } = event.details
   const property = {
     message_id: event.messageId,

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import type { EventInput } from './fields.ts'
+import type { EventFacts } from './fields.ts'
 
 export interface EventRow {
   id: string
@@ -14,8 +14,10 @@ export interface EventRow {
   properties: Record<string, unknown>
 }
 
-export interface NewEvent extends EventInput {
+export interface NewEvent extends EventFacts {
   userId: string
+  /** Null where it is known only whose it is. */
+  deviceId: string | null
 }
 
 const insert = statement(

@@ -136,6 +136,11 @@ export const settings = {
   ),
   IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'How long an idempotency key is remembered.', { fallback: '24' }),
   TASK_RETENTION_DAYS: setting(whole(1, 36500), 'How long finished agent tasks are kept.', { fallback: '30' }),
+  A2A_TENANT_MARK: setting(
+    flag,
+    'Whether the agent card asks official A2A 1.0 clients to mark their calls, for projects whose agents use both spellings.',
+    { fallback: 'false' }
+  ),
   AUDIT_RETENTION_DAYS: setting(whole(1, 36500), 'How long the audit log is kept.', { fallback: '365' }),
   PLANS: setting(plans, 'Plans a project can have, with their campaign triggers per second (0: no limit).', {
     fallback: 'free:10,standard:1000,unlimited:0'

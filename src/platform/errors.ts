@@ -4,13 +4,14 @@
  */
 export const errorCatalogue = {
   missing_project_id: [401, 'The header X-Service-Project-ID is absent or empty.'],
-  missing_api_key: [401, 'The header X-Service-API-Key is absent or empty.'],
+  missing_api_key: [401, 'The header X-Service-API-Key (for agents: X-API-Key) is absent or empty.'],
   invalid_api_key: [
     401,
     'The key is unknown, revoked, of another project or of the wrong kind, or the project is unknown.'
   ],
   missing_token: [401, 'The header Authorization carries no bearer token.'],
   invalid_token: [401, 'The management token is unknown or revoked.'],
+  secret_key_required: [403, 'A public key was sent where only a secret one is taken.'],
   forbidden: [403, 'The token is valid but its role or its project does not allow this.'],
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],
@@ -22,6 +23,7 @@ export const errorCatalogue = {
   ],
   idempotency_key_reused: [409, 'The idempotency key was used with another body.'],
   conflict: [409, 'It exists already, or changed since it was read.'],
+  project_is_live: [409, 'The project is live: it sends to the real gateways and has no simulator.'],
   body_too_large: [413, 'The body is larger than 10 MiB.'],
   unsupported_media_type: [415, 'The body is not application/json (or not what this endpoint takes).'],
   rate_limited: [429, 'The rate limit of the project is used up; the header Retry-After says how long to wait.'],
@@ -36,6 +38,7 @@ export const errorCatalogue = {
   invalid_idempotency_key: [400, 'An idempotency key is 1 to 255 characters.'],
   invalid_properties: [400, 'A property name or value is not allowed.'],
   properties_too_large: [400, 'The user would have more than 1,000 properties or more than 64 KiB of them.'],
+  invalid_credential: [400, 'A credential of a push gateway is not one; the details name what is wrong with it.'],
   invalid_campaign: [400, 'A field of a campaign has a wrong type or value; the details name each.'],
   invalid_segment: [400, 'The segment breaks a rule of the segment language; the details name the place.'],
   invalid_template: [400, 'A template cannot be parsed; the details name the line and the column.'],

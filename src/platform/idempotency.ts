@@ -16,8 +16,8 @@ export type Claim<Work, Answer> =
   /** It was begun by someone who died. It is ours now: go on with that work. */
   | { state: 'resumed'; work: Work }
   | { state: 'answered'; answer: Answer }
-  /** The first call still runs. */
-  | { state: 'running' }
+  /** The first call still runs, for all the key knows. */
+  | { state: 'running'; work?: Work }
   /** The key was used for something else. */
   | { state: 'other' }
 
@@ -32,6 +32,23 @@ const begin = statement(
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = null,
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
+)
+const beginMany = statement(
+  'idempotency.begin_many',
+  `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
+   select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $5, $6
+     from projects p cross join json_to_recordset($3::json) as k(key text, fingerprint text, work jsonb, answer jsonb)
+    where p.project_id = $1
+   on conflict (project_id, scope, key) do update
+      set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
+          held_until = excluded.held_until, expires_at = excluded.expires_at
+    where idempotency_keys.expires_at <= $4
+   returning key`
+)
+const findMany = statement(
+  'idempotency.find_many',
+  `select key, fingerprint, work, answer from idempotency_keys
+    where project_id = $1 and scope = $2 and key = any($3::text[])`
 )
 const find = statement(
   'idempotency.find',
@@ -98,6 +115,54 @@ export async function claimKey<Work, Answer>(
   return { state: 'resumed', work: row.work }
 }
 
+export interface KeyedWork<Work> {
+  key: IdempotencyKey
+  work: Work
+  /** Where it is known already. */
+  answer?: unknown
+}
+
+/**
+ * The keys of many calls at once, each key once and all of one scope. Work that outlives its caller by itself: nobody
+ * takes a silent one over, so none is answered `resumed`.
+ */
+export async function claimKeys<Work, Answer>(
+  tx: Db,
+  projectId: ProjectId,
+  wanted: KeyedWork<Work>[],
+  hours: number
+): Promise<Map<string, Claim<Work, Answer>>> {
+  const now = Date.now()
+  const scope = wanted[0]?.key.scope
+  const rows = wanted.map(({ key: { key, fingerprint }, work, answer }) => ({
+    key,
+    fingerprint: fingerprint.toString('hex'),
+    work,
+    answer
+  }))
+  // Every node takes keys in the same order, so that two batches cannot wait for each other.
+  rows.sort((one, two) => (one.key < two.key ? -1 : 1))
+  const times = [new Date(now), new Date(now + holdMs), new Date(now + hours * 3_600_000)]
+  const begun = await tx.query<{ key: string }>(beginMany, [projectId, scope, JSON.stringify(rows), ...times])
+  const claims = new Map<string, Claim<Work, Answer>>(begun.map(({ key }) => [key, { state: 'begun' }]))
+  const taken = wanted.map(({ key }) => key).filter(({ key }) => !claims.has(key))
+  if (taken.length === 0) return claims
+  const known = await tx.query<Row<Work, Answer> & { key: string }>(findMany, [
+    projectId,
+    scope,
+    taken.map(({ key }) => key)
+  ])
+  const byKey = new Map(known.map((row) => [row.key, row]))
+  for (const { key, fingerprint } of taken) claims.set(key, claimOf(byKey.get(key), fingerprint))
+  return claims
+}
+
+function claimOf<Work, Answer>(row: Row<Work, Answer> | undefined, fingerprint: Buffer): Claim<Work, Answer> {
+  if (!row) return { state: 'running' }
+  if (!row.fingerprint.equals(fingerprint)) return { state: 'other' }
+  return row.answer === null ? { state: 'running', work: row.work } : { state: 'answered', answer: row.answer }
+}
+
 /** Stores the answer that every repeat will get. In the transaction that ends the work, where there is one. */
 export const settleKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey, answer: unknown) =>
   db.run(settle, [projectId, scope, key, JSON.stringify(answer)])
@@ -112,3 +177,12 @@ export const forgetKey = (db: Db, projectId: ProjectId, { scope, key }: Idempote
 
 /** Up to a window of keys whose time is over. */
 export const sweepKeys = (db: Db, now: Date): Promise<number> => db.run(sweep, [now])
+
+const erase = statement(
+  'idempotency.erase_window',
+  `delete from idempotency_keys where project_id = $1 and (scope, key) in (
+     select scope, key from idempotency_keys where project_id = $1 limit 5000)`
+)
+
+/** Up to a window of keys of a project that is being erased. */
+export const eraseKeyWindow = (db: Db, projectId: ProjectId): Promise<number> => db.run(erase, [projectId])

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Pool } from './db/db.ts'
+import type { Db, Pool } from './db/db.ts'
 import { statement } from './db/statement.ts'
 import { newId } from './ids.ts'
 import type { Log } from './log.ts'
@@ -33,6 +33,9 @@ export interface NodeRow {
   started_at: Date
   seen_at: Date
 }
+
+/** Those at work on this database, asked by one that is not among them. */
+export const listNodes = (db: Db) => db.query<NodeRow>(alive)
 
 /** Enters this process into the list of nodes at work and keeps it there by heart-beats. */
 export async function joinNodes(pool: Pool, role: NodeRole, log: Log) {

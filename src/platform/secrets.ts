@@ -22,20 +22,22 @@ export async function masterKey(given: Buffer | undefined, dataDir: string): Pro
   } catch (error) {
     throw cannotUse(file, error)
   }
-  const key = Buffer.from(
-    (
-      await readFile(file, 'utf8').catch((error) => {
-        throw cannotUse(file, error)
-      })
-    ).trim(),
-    'base64'
-  )
-  if (key.length !== 32)
-    throw new OperatorError(
-      `${file} does not hold a key (32 bytes in base64). Restore it from a backup, or set MASTER_KEY.`,
-      78
-    )
+  const key = await readKeyFile(file)
   await chmod(file, 0o600).catch(() => {})
+  return key
+}
+
+/** 32 bytes in base64, as master.key holds them. */
+export async function readKeyFile(
+  file: string,
+  otherwise = 'Restore it from a backup, or set MASTER_KEY'
+): Promise<Buffer> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    throw cannotUse(file, error)
+  })
+  const key = Buffer.from(text.trim(), 'base64')
+  if (key.length !== 32 || !/^[A-Za-z0-9+/_-]{43}=?$/.test(text.trim()))
+    throw new OperatorError(`${file} does not hold a key (32 bytes in base64). ${otherwise}.`, 78)
   return key
 }
 
@@ -69,19 +71,31 @@ export function open(key: Buffer, context: string, sealed: string): string {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
 }
 
-const check = 'master_key_check'
+/** Where a text is kept that only the right key opens. */
+export const checkName = 'master_key_check'
+
+/** Whether the key is the one of this database. Undefined where the database has none yet, not even tables. */
+export async function opensSecrets(db: Db, key: Buffer): Promise<boolean | undefined> {
+  const row = await db.one<{ value: string }>(getSetting, [checkName]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === '42P01') return undefined
+    throw error
+  })
+  if (!row) return undefined
+  try {
+    open(key, checkName, row.value)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Refuses to go on with a key other than the one this database's secrets were sealed with. */
 export async function checkMasterKey(db: Db, key: Buffer): Promise<void> {
-  await db.run(addSetting, [check, seal(key, check, check)])
-  const row = await db.one<{ value: string }>(getSetting, [check])
-  try {
-    open(key, check, row!.value)
-  } catch {
+  await db.run(addSetting, [checkName, seal(key, checkName, checkName)])
+  if (!(await opensSecrets(db, key)))
     throw new OperatorError(
       'MASTER_KEY is not the key this database was set up with. Nodes on one database must share it: copy MASTER_KEY, or ' +
-        'the file master.key of the DATA_DIR of the first node.',
+        'the file master.key of the DATA_DIR of the first node. If it was changed (`tidings secrets rotate`), use the new one.',
       78
     )
-  }
 }

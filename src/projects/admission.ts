@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
-import { hashTextOf, type Role } from './keys.ts'
+import { hashTextOf, prefixes, type Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
@@ -48,18 +48,47 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
+  /** Agents: a secret key alone, which says whose it is. A key made for browsers is refused before it is looked up. */
+  function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
+    const text = header(request, 'x-api-key')
+    if (!text) throw new Refusal('missing_api_key', 'Missing API key')
+    if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
+    const admit = (key: KnownKey | undefined): ApiCaller => {
+      if (key?.kind !== 'secret') throw invalidKey()
+      spend(reply, limits, key.caller.project, 'requests_per_second')
+      return key.caller
+    }
+    const key = credentials.key(hashOnce(request.raw.socket, text))
+    return key instanceof Promise ? key.then(admit) : admit(key)
+  }
+
   async function knownToken(request: FastifyRequest): Promise<KnownToken> {
     const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
+    const session = text ? undefined : sessionOf(request)
+    if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
     const token = await credentials.token(text)
     if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
     return token
   }
 
+  /** A browser sends its cookie by itself, so a page of somebody else could make it write: that page cannot set our header. */
+  async function signedIn(request: FastifyRequest, session: string): Promise<KnownToken> {
+    const reads = request.method === 'GET' || request.method === 'HEAD'
+    if (!reads && header(request, consoleHeader) === '') {
+      throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
+    }
+    const token = await credentials.session(session)
+    if (!token) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
+    return token
+  }
+
   /** The project of the path. One that is out of the token's reach and one that does not exist look alike. */
   async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
-    const reachable = wanted !== undefined && (token.project_id === null || token.project_id === wanted)
+    // What cannot be an id is not looked up: the database would refuse a NUL, and that is no fault of ours.
+    const possible = wanted !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(wanted)
+    const reachable = possible && (token.project_id === null || token.project_id === wanted)
     return reachable ? credentials.project(wanted) : undefined
   }
 
@@ -68,6 +97,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
 
   return {
     byKey,
+    byAgentKey,
     async byTokenForManagement(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -92,6 +122,19 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       return { project, actor: `token ${token.id}` }
     }
   }
+}
+
+/** What a page of another site cannot send along (docs/console.md). */
+export const consoleHeader = 'x-tidings-console'
+export const sessionCookie = 'tidings_session'
+
+/** The text of the session in the request's cookie, if there is one. */
+export function sessionOf(request: FastifyRequest): string | undefined {
+  for (const pair of header(request, 'cookie').split(';')) {
+    const [name, value] = pair.split('=', 2)
+    if (name?.trim() === sessionCookie && value) return value.trim()
+  }
+  return undefined
 }
 
 const lastKey = Symbol('last key')

@@ -21,6 +21,8 @@ export interface Bootstrapped {
   credentials: Credentials
   /** Whether this start made the project and its keys. */
   first: boolean
+  /** Whether the made-up project is there with its simulated phones, as far as nobody removed them. */
+  demo: boolean
 }
 
 const marker = 'bootstrapped'
@@ -36,13 +38,15 @@ const shortest = 24
 
 /**
  * Runs at every start, under the migration lock, and only ever adds. What is not named is made on the first start: the
- * file is written before the database, so that a crash between the two cannot lose keys that already work.
+ * file is written before the database, so that a crash between the two cannot lose keys that already work. `furnish` puts
+ * somebody to send to into the project that was made up.
  */
 export async function bootstrap(
   config: Config,
   db: Db,
   projects: Projects,
-  say: (line: string) => void
+  say: (line: string) => void,
+  furnish: (projectId: ProjectId) => Promise<void> = async () => {}
 ): Promise<Bootstrapped> {
   const first = (await db.one(isDone, [marker])) === undefined
   const named: Credentials = {
@@ -57,10 +61,13 @@ export async function bootstrap(
   if (first || Object.keys(named).length > 0) {
     const madeSome = Object.keys(credentials).some((name) => !(name in named))
     if (first && madeSome) await writeCredentials(config.DATA_DIR, credentials)
-    await ensure(projects, first ? credentials : named, credentials.project_id ?? 'demo')
+    await ensure(projects, first ? credentials : named, credentials.project_id ?? madeUpId)
+    // Whoever names a project brings its own users.
+    if (first && named.project_id === undefined) await furnish(credentials.project_id as ProjectId)
     await db.run(setDone, [marker, new Date().toISOString()])
   }
-  return { credentials, first }
+  const made = named.project_id === undefined && credentials.project_id === madeUpId
+  return { credentials, first, demo: made && (await projects.find(madeUpId))?.mode === 'simulator' }
 }
 
 /** Keys that were kept for another project do not open this one. */
@@ -69,8 +76,10 @@ function keptFor(projectId: string | undefined, kept: Credentials): Credentials 
   return { ...(kept.admin_token && { admin_token: kept.admin_token }) }
 }
 
+const madeUpId = 'demo' as ProjectId
+
 const madeUp = (): Credentials => ({
-  project_id: 'demo',
+  project_id: madeUpId,
   secret_key: newCredential('secret'),
   public_key: newCredential('public'),
   admin_token: newCredential('token')
@@ -90,7 +99,7 @@ async function ensure(projects: Projects, wanted: Credentials, id: string): Prom
   const needsProject =
     wanted.project_id !== undefined || wanted.secret_key !== undefined || wanted.public_key !== undefined
   if (needsProject && !(await projects.find(projectId))) {
-    const name = projectId === 'demo' ? 'Demo' : projectId
+    const name = projectId === madeUpId ? 'Demo' : projectId
     await projects.create(actor, { id: projectId, name, mode: 'simulator' }).catch((error: Error) => {
       throw new OperatorError(
         `The project ${projectId} cannot be made: ${error.message} Try again in a moment, or name another.`

@@ -4,6 +4,7 @@ import type { Listener } from '../platform/db/listen.ts'
 import type { Log } from '../platform/log.ts'
 import { hashTextOf } from './keys.ts'
 import type { Project, ProjectRow } from './project.ts'
+import { findSession } from './sessions.ts'
 import * as store from './store.ts'
 
 /** Said by every change of a key, token or project, so that other nodes forget what they cached. */
@@ -44,12 +45,14 @@ export type Credentials = ReturnType<typeof createCredentials>
 export function createCredentials(pool: Pool, listener: Listener, toProject: (row: ProjectRow) => Project, log: Log) {
   const keys = new Map<string, Cached<KnownKey>>()
   const tokens = new Map<string, Cached<KnownToken>>()
+  const sessions = new Map<string, Cached<KnownToken>>()
   const projects = new Map<string, Cached<Project>>()
   const used = { keys: new Set<string>(), tokens: new Set<string>() }
 
   function forget(): void {
     keys.clear()
     tokens.clear()
+    sessions.clear()
     projects.clear()
   }
   listener.on(changedChannel, forget)
@@ -97,6 +100,13 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
           const row = await store.findToken(pool, hash)
           return row && timingSafeEqual(row.hash, hash) ? row : undefined
         })
+      )
+    },
+    /** The token on whose behalf a browser is signed in. */
+    async session(text: string): Promise<KnownToken | undefined> {
+      return noted(
+        used.tokens,
+        remembered(sessions, hashTextOf(text), () => findSession(pool, text))
       )
     },
     async project(id: Project['id']): Promise<Project | undefined> {

@@ -4,6 +4,7 @@ import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { forgetDead } from '../platform/jobs/jobs.ts'
 import type { Nodes } from '../platform/nodes.ts'
 import { sweepAudit } from './audit.ts'
+import { sweepSessions } from './sessions.ts'
 import * as store from './store.ts'
 
 /** Removes up to a window of what a project has in one capability, and answers how many rows went. */
@@ -39,6 +40,7 @@ export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: num
     everyMs: hourMs,
     async run({ signal }) {
       await nodes.sweep()
+      await sweepSessions(pool, new Date())
       await forgetDead(pool, new Date(Date.now() - deadJobDays * dayMs))
       const before = firstIdAt(Date.now() - auditDays * dayMs)
       for (const { project_id } of await store.listProjectIds(pool)) {

@@ -3,7 +3,13 @@ import { hash, randomBytes } from 'node:crypto'
 export type KeyKind = 'secret' | 'public'
 export type Role = 'admin' | 'editor' | 'viewer'
 
-export const prefixes = { secret: 'svc_sk_', public: 'svc_pk_', token: 'svc_at_' } as const
+export const prefixes = {
+  secret: 'svc_sk_',
+  public: 'svc_pk_',
+  token: 'svc_at_',
+  session: 'svc_ss_',
+  code: 'svc_sc_'
+} as const
 
 /** 32 random bytes: what is stored is only their hash, so nothing slower than SHA-256 is needed against guessing. */
 export const newCredential = (kind: keyof typeof prefixes): string =>

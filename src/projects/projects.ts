@@ -11,13 +11,22 @@ import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './k
 import { type Mode, type Project, type Retention, retentionOf, toProject } from './project.ts'
 import * as store from './store.ts'
 
-export { type ApiAccess, createAdmission, type ManageAccess, type ManageCaller } from './admission.ts'
+export {
+  type ApiAccess,
+  consoleHeader,
+  createAdmission,
+  type ManageAccess,
+  type ManageCaller,
+  sessionCookie,
+  sessionOf
+} from './admission.ts'
 export { listAudit, record as recordAudit, sweepAudit } from './audit.ts'
 export { type ApiCaller, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
 export { type Limits, type Mode, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
+export { endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './sessions.ts'
 export type { KeyRow, TokenRow } from './store.ts'
 export type Projects = ReturnType<typeof createProjects>
 

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import * as x509 from '@peculiar/x509'
+import { simulatedHost } from './webpush-crypto.ts'
 
 export interface Certificates {
   /** PEM of the authority: what a client must trust. */
@@ -43,7 +44,7 @@ export async function makeCertificates(options: {
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       new x509.SubjectAlternativeNameExtension(
-        [...new Set(['localhost', '127.0.0.1', '::1', options.host])].map((value) => ({
+        [...new Set(['localhost', '127.0.0.1', '::1', simulatedHost, options.host])].map((value) => ({
           type: isIP(value) ? ('ip' as const) : ('dns' as const),
           value
         }))

@@ -35,7 +35,8 @@ const settings: Record<string, Setting> = {
     wanted: 'must be a status from 400 to 599'
   },
   goaway_after: { field: 'goawayAfter', ...whole(1_000_000) },
-  drop_after: { field: 'dropAfter', ...whole(1_000_000) }
+  drop_after: { field: 'dropAfter', ...whole(1_000_000) },
+  requests_per_second: { field: 'requestsPerSecond', ...whole(1_000_000) }
 }
 
 /** `{"apns": {"down": true}, "all": {"latency_ms": 100}}`: what is named changes, the rest stays. */
@@ -49,9 +50,18 @@ export function changeFaults(faults: Faults, wanted: unknown): void {
     else changes.push([name, readChange(name, values, details)])
   }
   // All or nothing: half of a change would be a fault that nobody asked for.
-  if (details.length > 0) throw new Refusal('invalid_parameter', 'Some faults are not understood.', details)
+  if (details.length > 0)
+    throw new Refusal(
+      'invalid_parameter',
+      'Some faults are not understood.',
+      details.slice(0, mostDetails).map(shortened)
+    )
   for (const [name, change] of changes) faults.set(name, change)
 }
+
+/** Names are the caller's, and may be as long and as many as a body holds. */
+const mostDetails = 50
+const shortened = ({ path, message }: Detail): Detail => ({ path: path.slice(0, 100), message })
 
 function readChange(name: string, values: Record<string, unknown>, details: Detail[]): Partial<GatewayFaults> {
   const change: Partial<Record<keyof GatewayFaults, unknown>> = {}

@@ -16,6 +16,8 @@ export interface GatewayFaults {
   goawayAfter: number
   /** A connection is cut after so many requests, before the last of them is answered; 0 means never. */
   dropAfter: number
+  /** The quota: requests past it are refused with 429 until the next of its seconds; 0 means none. */
+  requestsPerSecond: number
 }
 
 export const noFaults: GatewayFaults = {
@@ -26,7 +28,8 @@ export const noFaults: GatewayFaults = {
   errorRate: 0,
   errorStatus: 503,
   goawayAfter: 0,
-  dropAfter: 0
+  dropAfter: 0,
+  requestsPerSecond: 0
 }
 
 export type Transport = 'hang' | 'rst' | 'refused' | 'goaway' | 'drop'
@@ -49,6 +52,8 @@ export interface Faults {
   reset(): void
   /** What the token asks for. */
   ofToken(token: string | null): Fault | undefined
+  /** Counts a request, and tells whether the quota still allows it. */
+  withinQuota(gateway: GatewayName): boolean
   /** From 0 to 1, the same row of numbers for the same seed. */
   random(): number
   onChange(listener: () => void): void
@@ -69,6 +74,7 @@ export function createFaults(seed = 1): Faults {
   /** How often a flaky token has failed so far. */
   const failures = new Map<string, number>()
   const listeners: (() => void)[] = []
+  const quotas = new Map<GatewayName, { left: number; atMs: number }>()
   let state = seed
 
   function set(gateway: GatewayName | 'all', change: Partial<GatewayFaults>) {
@@ -100,6 +106,15 @@ export function createFaults(seed = 1): Faults {
       if (word === 'slow') return { delayMs: Math.min(Number(argument) || 2_000, longestDelayMs) }
       if (word === 'flaky') return flaky(token, Number(argument) || 1)
       return transports.has(word) ? { transport: word as Transport } : undefined
+    },
+    withinQuota(gateway) {
+      const rate = gateways[gateway].requestsPerSecond
+      if (rate === 0) return true
+      const nowMs = performance.now()
+      const { left, atMs } = quotas.get(gateway) ?? { left: rate, atMs: nowMs }
+      const now = Math.min(rate, left + ((nowMs - atMs) / 1000) * rate)
+      quotas.set(gateway, { left: now >= 1 ? now - 1 : now, atMs: nowMs })
+      return now >= 1
     },
     random() {
       // mulberry32: small, and good enough to spread faults.

@@ -1,4 +1,4 @@
-import { createPublicKey, randomBytes } from 'node:crypto'
+import { createHmac, createPublicKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServiceAccount } from './credentials.ts'
 import type { Answer, Incoming } from './gateway.ts'
 import { isSignedBy, readJwt } from './jwt.ts'
@@ -15,10 +15,14 @@ const scopes = ['https://www.googleapis.com/auth/firebase.messaging', 'https://w
 /** Libraries that cannot be pointed elsewhere sign for the real address whatever they talk to. */
 const realAudience = 'https://oauth2.googleapis.com/token'
 const clockSeconds = 60
-const mostTokens = 10_000
 
-export function createAccessTokens(accounts: readonly ServiceAccount[], lifeSeconds: number): AccessTokens {
-  const issued = new Map<string, { account: ServiceAccount; endsAtMs: number }>()
+/** A token carries its owner and its end, signed with the secret: simulators with the same secret take each other's. */
+export function createAccessTokens(
+  accounts: readonly ServiceAccount[],
+  lifeSeconds: number,
+  secret: string
+): AccessTokens {
+  const signature = (text: string) => createHmac('sha256', secret).update(`access token ${text}`).digest('base64url')
 
   function judge(incoming: Incoming): { account: ServiceAccount } | { error: string; detail: string } {
     const form = new URLSearchParams(incoming.body.toString())
@@ -61,9 +65,13 @@ export function createAccessTokens(accounts: readonly ServiceAccount[], lifeSeco
           gatewayMessageId: null
         }
       }
-      if (issued.size >= mostTokens) issued.clear()
-      const token = `ya29.sim-${randomBytes(32).toString('base64url')}`
-      issued.set(token, { account: verdict.account, endsAtMs: Date.now() + lifeSeconds * 1000 })
+      const owner = [
+        verdict.account.client_email,
+        Date.now() + lifeSeconds * 1000,
+        randomBytes(9).toString('base64url')
+      ]
+      const text = Buffer.from(JSON.stringify(owner)).toString('base64url')
+      const token = `ya29.sim-${text}.${signature(text)}`
       return {
         status: 200,
         headers: { 'cache-control': 'no-store' },
@@ -73,11 +81,11 @@ export function createAccessTokens(accounts: readonly ServiceAccount[], lifeSeco
       }
     },
     ownerOf(token) {
-      const found = issued.get(token)
-      if (!found) return undefined
-      if (found.endsAtMs > Date.now()) return found.account
-      issued.delete(token)
-      return undefined
+      const [, text = '', proof = ''] = /^ya29\.sim-([\w-]+)\.([\w-]+)$/.exec(token) ?? []
+      const [given, wanted] = [Buffer.from(proof), Buffer.from(signature(text))]
+      if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return undefined
+      const [email, endsAtMs] = JSON.parse(Buffer.from(text, 'base64url').toString()) as [string, number]
+      return endsAtMs > Date.now() ? accounts.find(({ client_email }) => client_email === email) : undefined
     }
   }
 }

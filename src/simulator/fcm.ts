@@ -11,6 +11,8 @@ import { nothing, readFcm } from './reading.ts'
 export interface FcmRules {
   accounts: ServiceAccount[]
   accessTokenSeconds: number
+  /** Access tokens are signed with it. */
+  secret: string
 }
 
 /** Firebase advertises about this many for a connection. */
@@ -18,8 +20,8 @@ export const fcmStreams = 100
 const longestMessage = 4_096
 const longestTopicMessage = 2_048
 
-export function createFcm({ accounts, accessTokenSeconds }: FcmRules): Gateway {
-  const tokens = createAccessTokens(accounts, accessTokenSeconds)
+export function createFcm({ accounts, accessTokenSeconds, secret }: FcmRules): Gateway {
+  const tokens = createAccessTokens(accounts, accessTokenSeconds, secret)
 
   function check(incoming: Incoming, project: string | undefined, payload: Record<string, unknown> | undefined) {
     if (project === undefined) return errors.notFound(incoming.path)

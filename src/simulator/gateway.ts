@@ -71,6 +71,7 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     const judged = gateway.judge(incoming)
     let fault: Fault = {}
     if (isAccepted(judged.answer)) fault = faults.ofToken(judged.token) ?? {}
+    if (judged.listed !== false && !faults.withinQuota(gateway.name)) fault = { status: 429 }
     if (whole.errorRate > 0 && faults.random() < whole.errorRate) fault = { ...fault, status: whole.errorStatus }
     if (whole.goawayAfter > 0 && connection.requests >= whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
     if (whole.dropAfter > 0 && connection.requests >= whole.dropAfter) fault = { ...fault, transport: 'drop' }

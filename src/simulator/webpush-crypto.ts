@@ -1,5 +1,8 @@
 import { createDecipheriv, createECDH, createHmac, hkdfSync } from 'node:crypto'
 
+/** Stands in stored subscriptions for whichever address a simulator has at the moment. It can never be a real one. */
+export const simulatedHost = 'simulator.invalid'
+
 /** What a browser hands to a site when the user says yes. */
 export interface Subscription {
   endpoint: string

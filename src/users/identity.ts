@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
 
@@ -53,6 +53,11 @@ const lockRows = statement(
   'users.lock',
   'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for update'
 )
+const idOfRow = statement(
+  'users.id_of',
+  `select id from users where project_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or project_user_id = $3)
+      and num_nonnulls($2::uuid, $3::text) = 1`
+)
 const mergeRow = statement(
   'users.merge_by_id',
   `update users set properties = properties || $3::jsonb, updated_at = $4
@@ -97,6 +102,16 @@ export async function idsOf(db: Db, projectId: ProjectId, projectUserIds: string
 /** Until the end of the transaction nothing new can be written for these users. */
 export const lock = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<{ id: string }>(lockRows, [projectId, ids])
+
+/** The service's id of a user who is there, by either id. */
+export async function find(
+  db: Db,
+  projectId: ProjectId,
+  { userId, projectUserId }: { userId?: string; projectUserId?: string }
+): Promise<string | undefined> {
+  if (userId !== undefined && !isUuid(userId)) return undefined
+  return (await db.one<{ id: string }>(idOfRow, [projectId, userId ?? null, projectUserId ?? null]))?.id
+}
 
 /** False where the user would grow past the limits. */
 export const mergeProperties = async (db: Db, projectId: ProjectId, id: string, properties: Properties, at: Date) =>

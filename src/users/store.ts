@@ -38,7 +38,7 @@ const upsert = statement(
    on conflict (project_id, project_user_id) do update
       set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
     where ${fits('users.properties || excluded.properties')}
-   returning project_user_id, properties`
+   returning id, project_user_id, properties`
 )
 
 const merge = statement(
@@ -82,6 +82,12 @@ interface Merged {
   properties: Properties
 }
 
+/** A user as a put left it. */
+export interface PutUser {
+  id: string
+  properties: Properties
+}
+
 const byKey = (rows: Merged[]) => new Map(rows.map((row) => [row.project_user_id, row.properties]))
 /** Every node locks rows in the same order, so that two statements cannot wait for each other. */
 const sorted = <Row extends { key: string }>(rows: Row[]) => rows.sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -89,7 +95,10 @@ const sorted = <Row extends { key: string }>(rows: Row[]) => rows.sort((a, b) =>
 /** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
 export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
   const rows = sorted(changes.map(({ projectUserId, properties }) => ({ id: newId(), key: projectUserId, properties })))
-  return byKey(await db.query<Merged>(upsert, [projectId, JSON.stringify(rows), at]))
+  const put = await db.query<Merged & PutUser>(upsert, [projectId, JSON.stringify(rows), at])
+  return new Map<string, PutUser>(
+    put.map(({ id, project_user_id, properties }) => [project_user_id, { id, properties }])
+  )
 }
 
 /** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */

@@ -1,5 +1,5 @@
 import { createCoalescer } from '../platform/coalesce.ts'
-import type { Pool } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -23,8 +23,8 @@ interface Write extends store.Change {
   kind: 'put' | 'merge' | 'remove'
 }
 
-/** A write's outcome: the stored properties, or why it was refused. */
-type Outcome = Properties | Refusal
+/** A write's outcome: the stored properties, with the id where a user was put, or why it was refused. */
+type Outcome = { id?: string; properties: Properties } | Refusal
 
 export interface UsersOptions {
   pool: Pool
@@ -45,7 +45,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     const removed = removals?.map(({ projectUserId }) => projectUserId)
     if (removed) await store.deleteUsers(pool, projectId, removed, beforeRemoval)
     // No two writes of a batch share a user.
-    return batch.map(({ projectUserId }) => put?.get(projectUserId) ?? merged?.get(projectUserId) ?? {})
+    return batch.map(({ projectUserId }) => put?.get(projectUserId) ?? merged?.get(projectUserId) ?? nothing)
   }
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
@@ -64,7 +64,8 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   }
 
   async function mergeTogether(projectId: ProjectId, merges: store.Change[]): Promise<Map<string, Outcome>> {
-    const outcomes: Map<string, Outcome> = await store.mergeUsers(pool, projectId, merges, new Date())
+    const merged = await store.mergeUsers(pool, projectId, merges, new Date())
+    const outcomes = new Map<string, Outcome>([...merged].map(([id, properties]) => [id, { properties }]))
     const left = merges.map((change) => change.projectUserId).filter((id) => !outcomes.has(id))
     if (left.length === 0) return outcomes
     const existing = new Set((await store.findUsers(pool, projectId, left)).map((user) => user.projectUserId))
@@ -72,7 +73,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     return outcomes
   }
 
-  async function settle(projectId: ProjectId, write: Write): Promise<Properties> {
+  async function settle(projectId: ProjectId, write: Write): Promise<{ id?: string; properties: Properties }> {
     const outcome = await writes.write(projectId, write.projectUserId, write)
     if (outcome instanceof Refusal) throw outcome
     return outcome
@@ -80,9 +81,38 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
 
   return {
     /** Creates the user, or changes the keys given of the one that exists. Answers all stored properties. */
-    put(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<Properties> {
+    async put(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<Properties> {
+      return (await this.create(projectId, projectUserId, properties)).properties
+    },
+    /** The same; answers the service's own id of the user too. */
+    async create(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<store.PutUser> {
       const id = checkProjectUserId(projectUserId)
-      return settle(projectId, { kind: 'put', projectUserId: id, properties: checkProperties(properties) })
+      const write = { kind: 'put' as const, projectUserId: id, properties: checkProperties(properties) }
+      return (await settle(projectId, write)) as store.PutUser
+    },
+    /** Many at once in the caller's transaction, each with its own outcome, by position. */
+    async createIn(
+      tx: Db,
+      projectId: ProjectId,
+      entries: { projectUserId: unknown; properties: unknown }[]
+    ): Promise<(store.PutUser | Refusal)[]> {
+      const outcomes: (store.PutUser | Refusal)[] = []
+      // A statement can write a user once: a second write of the same one waits for the next.
+      const waves: Map<string, store.Change & { index: number }>[] = []
+      for (const [index, entry] of entries.entries()) {
+        const change = checked(entry)
+        if (change instanceof Refusal) outcomes[index] = change
+        else {
+          const wave = waves.find((one) => !one.has(change.projectUserId)) ?? new Map()
+          if (wave.size === 0) waves.push(wave)
+          wave.set(change.projectUserId, { ...change, index })
+        }
+      }
+      for (const wave of waves) {
+        const put = await store.upsertUsers(tx, projectId, [...wave.values()], new Date())
+        for (const [id, { index }] of wave) outcomes[index] = put.get(id) ?? tooLarge()
+      }
+      return outcomes
     },
     /** Each entry as by `put`, and each with its own outcome: a bad one does not disturb its neighbours. */
     async putMany(projectId: ProjectId, entries: unknown[]): Promise<BatchResult[]> {
@@ -103,7 +133,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       const id = checkProjectUserId(projectUserId)
       const changes = checkProperties(properties)
       if (Object.keys(changes).length === 0) return (await this.get(projectId, id)).properties
-      return settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })
+      return (await settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })).properties
     },
     /** Removes the user with all that belongs to it. One that is not there is as good as removed. */
     async remove(projectId: ProjectId, projectUserId: unknown): Promise<void> {
@@ -118,6 +148,17 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     }
   }
 }
+
+function checked({ projectUserId, properties }: { projectUserId: unknown; properties: unknown }) {
+  try {
+    return { projectUserId: checkProjectUserId(projectUserId), properties: checkProperties(properties) }
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+const nothing: Outcome = { properties: {} }
 
 function asObject(entry: unknown): Record<string, unknown> {
   if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) return entry as Record<string, unknown>

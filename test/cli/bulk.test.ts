@@ -23,6 +23,7 @@ test('users go in and out in bulk', async (t) => {
 
   await t.test('an export and an import into another project make an equal export', async () => {
     const out = join(folder, 'out.ndjson')
+    await tidings('user', 'delete', 'demo-user', '--yes')
     const exported = await tidings('user', 'export', '-o', out, '--json')
     const { users, bytes } = exported.json<{ users: number; bytes: number }>()
     const { size, mode } = await stat(out)

@@ -15,6 +15,10 @@ const commands = [
     ['token', name]
   ]),
   ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
+  ...['set', 'list', 'check', 'remove'].map((name) => ['gateway', name]),
+  ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
+  ['secrets', 'rotate'],
+  ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay'].map((name) => ['webhook', name]),
   ['audit', 'list'],
   ['nodes'],
   ['simulate']

@@ -60,6 +60,7 @@ test('users are kept from the command line', async (t) => {
   })
 
   await t.test('users are listed, searched and limited', async () => {
+    await tidings('user', 'delete', 'demo-user', '--yes')
     for (const id of ['cy', 'di']) await tidings('user', 'set', id)
     const all = (await tidings('user', 'list', '--json')).json<{ items: User[]; next_cursor: null }>()
     assert.deepEqual(

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { after, before, describe, it, type TestContext, test } from 'node:test'
 import { importPKCS8, SignJWT } from 'jose'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
+import { eventually } from '../support/service.ts'
 import { connect, type Reply, request, seconds, simulator } from './client.ts'
 
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -67,6 +68,25 @@ describe('FCM', () => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     return request(session, to, { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }, text)
   }
+
+  it('has a quota where one is set: what is more is refused, and told when to come back', async (t) => {
+    sim.faults.set('fcm', { requestsPerSecond: 2 })
+    t.after(() => sim.faults.reset())
+    const session = await connect(t, sim.fcm!.url, sim.ca)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const burst = Array.from({ length: 20 }, () => request(session, path, headers, JSON.stringify(message())))
+    const replies = await Promise.all(burst)
+    const over = replies.filter(({ status }) => status !== 200)
+    assert.ok(over.length > 0 && over.length < 20, `${over.length} of 20 were refused`)
+    for (const reply of over) {
+      assert.deepEqual(
+        [reply.status, told(reply).errorCode, reply.headers['retry-after']],
+        [429, 'QUOTA_EXCEEDED', '1']
+      )
+    }
+    await eventually(async () => assert.equal((await send(t, message())).status, 200))
+    assert.equal((await authorise(sim)).status, 200, 'access tokens do not count')
+  })
 
   it('issues an access token for a signed assertion, and takes a push with it', async (t) => {
     const issued = (await (await authorise(sim)).json()) as Record<string, unknown>

@@ -104,7 +104,8 @@ test('the control server shows the inbox, changes faults and makes subscriptions
     error_rate: 0.25,
     error_status: 503,
     goaway_after: 0,
-    drop_after: 0
+    drop_after: 0,
+    requests_per_second: 0
   })
   const [status, refused] = await call('PUT', '/faults', { apns: { down: 'yes' }, fcm: { loud: 1 }, gcm: {} })
   assert.equal(status, 400)

@@ -118,6 +118,17 @@ describe('/manage/v1 projects (settled 8)', () => {
     }
   })
 
+  it('what cannot be the id of a project is none, whatever it holds', async () => {
+    for (const id of ['%00', '%F0%9F%8C%8D', 'x'.repeat(65), 'a%2Fb', '%27%20or%201'])
+      for (const path of [
+        `/projects/${id}`,
+        `/projects/${id}/users`,
+        `/projects/${id}/api/v1/users/ana`,
+        `/projects/${id}/simulator/inbox`
+      ])
+        assert.equal((await service.manage('GET', path)).status, 404, path)
+  })
+
   it('a deleted project is gone for every surface at once, and its rows soon after', async () => {
     const project = await service.project()
     await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })

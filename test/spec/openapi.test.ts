@@ -82,11 +82,12 @@ describe('GET /openapi.json', () => {
     assert.deepEqual([same.status, same.text], [304, ''])
   })
 
-  it('describes every route the service has, apart from twins and those that only refuse', () => {
+  it('describes every route the service has, apart from twins, pages and those that only refuse', () => {
     const twin = /^\S+ \/manage\/v1\/projects\/:project_id\/(api\/v1|a2a)(\/|$)/
-    const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST \/api\/v1\/users\/$/
+    const refusing = /^(PATCH|DELETE) \/api\/v1\/users\/?$|^POST (\/api\/v1\/users|\/a2a)\/$/
+    const page = /^GET \/(console(\/\*)?)?$/
     const expected = registered
-      .filter((route) => !route.startsWith('HEAD ') && !twin.test(route) && !refusing.test(route))
+      .filter((route) => ![/^(HEAD|OPTIONS) /, twin, refusing, page].some((pattern) => pattern.test(route)))
       .map((route) => route.replace(/ .*/, (path) => pathTemplate(path)))
     assert.ok(expected.length > 20)
     assert.deepEqual(operations.map(({ method, path }) => `${method} ${path}`).sort(), expected.sort())
@@ -157,6 +158,8 @@ describe('what is documented is what is answered', () => {
   /** In this order: each finds what those before it left. */
   async function calls(): Promise<Record<string, () => Promise<Reply>>> {
     const { id, call } = await service.project()
+    const pages = await service.project({ mode: 'simulator' })
+    const simulator = `/projects/${pages.id}/simulator`
     const manage = (method: string, path: string, json?: unknown) =>
       service.manage(method, path, json === undefined ? {} : { json })
     const own = `/projects/${id}`
@@ -178,6 +181,7 @@ describe('what is documented is what is answered', () => {
       quiet_hours: { from: '22:00', to: '22:01' }
     }
     const newestTrigger = async () => (await call('GET', '/api/v1/triggers?limit=1')).json.items[0].trigger_id
+    const first = async (path: string) => (await manage('GET', path)).json.items[0].id
     return {
       createUser: () => call('POST', '/api/v1/users', { json: user }),
       updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
@@ -254,12 +258,37 @@ describe('what is documented is what is answered', () => {
       createProjectKey: () => manage('POST', `${own}/keys`, { kind: 'public', name: 'app' }),
       listProjectKeys: () => manage('GET', `${own}/keys`),
       deleteProjectKey: async () => manage('DELETE', `${own}/keys/${await entry(`${own}/keys`, 'app')}`),
+      replaceProjectGateway: () => manage('PUT', `${own}/gateways/webpush`, { subject: 'mailto:ops@example.com' }),
+      listProjectGateways: () => manage('GET', `${own}/gateways`),
+      getProjectGateway: () => manage('GET', `${own}/gateways/webpush`),
+      checkProjectGateway: () => manage('POST', `${own}/gateways/webpush:check`),
+      deleteProjectGateway: () => manage('DELETE', `${own}/gateways/webpush`),
       listProjectAudit: () => manage('GET', `${own}/audit`),
       createToken: () => manage('POST', '/tokens', { name: 'deploy', role: 'editor', project_id: id }),
       listTokens: () => manage('GET', '/tokens'),
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
+      getWebPushPublicKey: () => pages.call('GET', '/api/v1/web-push/public-key'),
+      createProjectSimulatorDevice: () => manage('POST', `${simulator}/devices`, { platform: 'WEB' }),
+      replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),
+      getProjectSimulatorFaults: () => manage('GET', `${simulator}/faults`),
+      deleteProjectSimulatorFaults: () => manage('DELETE', `${simulator}/faults`),
+      listProjectSimulatorInbox: () => manage('GET', `${simulator}/inbox`),
+      deleteProjectSimulatorInbox: () => manage('DELETE', `${simulator}/inbox`),
+      createProjectWebhook: () =>
+        manage('POST', `${own}/webhooks`, { url: 'https://hook.invalid/', events: ['message.failed'] }),
+      listProjectWebhooks: () => manage('GET', `${own}/webhooks`),
+      getProjectWebhook: async () => manage('GET', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      updateProjectWebhook: async () =>
+        manage('PATCH', `${own}/webhooks/${await first(`${own}/webhooks`)}`, { active: false }),
+      rotateSecretProjectWebhook: async () =>
+        manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:rotate-secret`),
+      deleteProjectWebhook: async () => manage('DELETE', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
+      rotateProjectWebhookSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
+      listProjectWebhookDeliveries: () => manage('GET', `${own}/webhook-deliveries`),
       deleteProject: () => manage('DELETE', own),
+      getSdkTidingsJs: () => service.ask('GET', '/sdk/tidings.js'),
+      getSdkTidingsSwJs: () => service.ask('GET', '/sdk/tidings-sw.js'),
       getHealthz: () => service.ask('GET', '/healthz'),
       getReadyz: () => service.ask('GET', '/readyz'),
       getHealth: () => service.ask('GET', '/api/v1/health'),
@@ -267,13 +296,22 @@ describe('what is documented is what is answered', () => {
     }
   }
 
-  it('every operation on users, devices, events and projects, and around them, answers by its schema', async () => {
+  it('every operation on users, devices, events, projects and gateways, and around them, answers by its schema', async () => {
     const table = await calls()
     for (const { operation } of operations)
       if (
-        ['Users', 'Devices', 'Events', 'Messages', 'Live Activities', 'Campaigns', 'Triggers', 'Projects'].includes(
-          operation.tags[0]
-        )
+        [
+          'Users',
+          'Devices',
+          'Events',
+          'Messages',
+          'Live Activities',
+          'Projects',
+          'Gateways',
+          'Simulator',
+          'Campaigns',
+          'Triggers'
+        ].includes(operation.tags[0])
       )
         assert.ok(table[operation.operationId], operation.operationId)
     for (const [id, ask] of Object.entries(table)) {

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { open } from '../../platform/secrets.ts'
+import { keyFiles } from '../../platform/rotation.ts'
+import { checkName, open, readKeyFile } from '../../platform/secrets.ts'
 import { type Finding, fail, ok, warn } from './check.ts'
 
 const name = 'Master key'
-const check = 'master_key_check'
 
 /** Whether there is a key, and whether it is the one of this database. Unlike a start it makes none. */
 export async function checkMasterKey(
@@ -22,6 +22,9 @@ export async function checkMasterKey(
   const key = given ?? Buffer.from((await readFile(file, 'utf8').catch(() => '')).trim(), 'base64')
   if (key.length !== 32) return fail(name, `${file} does not hold a key. Restore it from a backup, or set MASTER_KEY.`)
   if (sealedCheck !== undefined && !opens(key, sealedCheck)) {
+    const next = await readKeyFile(keyFiles(dataDir).next).catch(() => undefined)
+    if (!given && next && opens(next, sealedCheck))
+      return warn(name, `It was being changed when that was cut off. The next start puts ${file}.new in its place.`)
     const message = `${source} is not the key of this database. Copy MASTER_KEY or master.key from the node that set it up.`
     return fail(name, message)
   }
@@ -32,7 +35,7 @@ export async function checkMasterKey(
 
 function opens(key: Buffer, sealed: string): boolean {
   try {
-    open(key, check, sealed)
+    open(key, checkName, sealed)
     return true
   } catch {
     return false

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 
-/** What a route does with a body. `ignored`: neither read nor looked at; `stream`: handed over unread. */
-export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream'
+/** What a route does with a body. `ignored`: neither read nor looked at; `stream`: handed over unread; `bytes`: as it is. */
+export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream' | 'bytes'
 
-const json = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
+export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 /**
  * One parser for every type: routes differ in what an empty body or a wrong type means, and Fastify's own parser rejects
@@ -17,6 +17,8 @@ export function installBodyParser(app: FastifyInstance): void {
   // The catch-all would do; a parser found by its exact type is found faster.
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
+      // Where the protocol has its own words for a body that cannot be read.
+      if (request.routeOptions.config.bytes) return done(null, body)
       try {
         bytesOf.set(request, body)
         done(null, parseJson(request.headers['content-type'], body))
@@ -43,7 +45,7 @@ export function forgetBody(request: FastifyRequest): void {
 
 function parseJson(type: string | undefined, body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (!type || !json.test(type))
+  if (!type || !jsonType.test(type))
     throw new Refusal('unsupported_media_type', 'The content type must be application/json.')
   if (!isUtf8(body)) throw new Refusal('malformed_body', 'the body is not UTF-8')
   const text = body.toString('utf8')

@@ -122,6 +122,7 @@ function curl(document: OpenApi, { method, path, operation }: Placed): Html {
   const [scheme] = operation.security
   if (scheme?.projectId) header('X-Service-Project-ID: <project_id>')
   if (scheme?.apiKey) header('X-Service-API-Key: <secret_key>')
+  if (scheme?.agentKey) header('X-API-Key: <secret_key>')
   if (scheme?.managementToken) header('Authorization: Bearer <admin_token>')
   const [type, body] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
   if (type) header(`Content-Type: ${type}`)

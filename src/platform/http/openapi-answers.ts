@@ -112,6 +112,7 @@ const sharedByStatus: Record<number, Shared> = {
 export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Ref> {
   const { wording = {}, security, bodyKind } = route
   const reads = bodyKind === 'json' || bodyKind === 'optional'
+  const bytes = bodyKind === 'bytes'
   const params = pathParameters(pathTemplate(route.path))
   const hasParams = params.length > 0
   // The project of a path is looked up before the rest is judged: whatever is wrong with its name is a 404.
@@ -130,8 +131,8 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
   if (security === 'token' && route.access !== 'viewer') add('Forbidden', 403)
   if (wording.absent === 'empty') add('NotFoundEmpty', 404)
   else if (hasParams && wording.invalid === undefined) add('NotFound', 404)
-  if (reads) add('BodyTooLarge', 413)
-  if ((reads || bodyKind === 'stream') && wording.invalid === undefined) add('UnsupportedMediaType', 415)
+  if (reads || bytes) add('BodyTooLarge', 413)
+  if ((reads || bytes || bodyKind === 'stream') && wording.invalid === undefined) add('UnsupportedMediaType', 415)
   if (route.idempotent) found[409] = keyTaken
   for (const code of route.refusals ?? []) {
     const [status] = errorCatalogue[code]

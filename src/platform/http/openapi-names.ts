@@ -12,6 +12,7 @@ const tagOrder = [
   'Users',
   'Devices',
   'Events',
+  'Browser client',
   'Messages',
   'Live Activities',
   'Campaigns',
@@ -36,8 +37,12 @@ const tagBySegment: Record<string, string> = {
   metrics: 'Health',
   'openapi.json': 'Documentation',
   docs: 'Documentation',
+  sdk: 'Browser client',
+  'web-push': 'Devices',
   a2a: 'Agents',
-  '.well-known': 'Agents'
+  '.well-known': 'Agents',
+  'webhook-secret': 'Webhooks',
+  'webhook-deliveries': 'Webhooks'
 }
 
 /** The resource a path is about: the first below its surface and, in the management, below its project. */

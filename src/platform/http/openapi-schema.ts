@@ -61,7 +61,10 @@ export function exampleOf(schema: Schema, asked?: unknown, name = ''): unknown {
   if (asked !== undefined) return asked
   if ('const' in schema) return schema.const
   if (schema.enum) return schema.enum[0]
-  const known = exampleOfName(name)
+  const named = exampleOfName(name)
+  // A name may mean a word in one place and a number in another.
+  const known =
+    typeof named === 'string' && types.some((type) => type === 'integer' || type === 'number') ? undefined : named
   if (known !== undefined && (known !== null || types.includes('null'))) return known
   if (schema.default !== undefined) return schema.default
   if (types.includes('null')) return null

@@ -91,10 +91,16 @@ const idempotencyKey: Parameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 }
 }
 
-const security = { none: [], key: [{ projectId: [], apiKey: [] }], token: [{ managementToken: [] }] }
+const security = {
+  none: [],
+  key: [{ projectId: [], apiKey: [] }],
+  agent: [{ agentKey: [] }],
+  token: [{ managementToken: [] }]
+}
 
 function accessText({ security, access }: DocumentedRoute): string | undefined {
   if (security === 'key') return access === 'client' ? 'Takes a secret or a public key.' : 'Takes a secret key.'
+  if (security === 'agent') return 'Takes a secret key.'
   if (security === 'none') return undefined
   if (access === 'installation') return 'Takes a token of the whole installation with the role admin.'
   return `Takes a token with the role ${access ?? 'admin'}${access === 'admin' || !access ? '' : ' or higher'}.`

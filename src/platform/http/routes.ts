@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody } from './body.ts'
+import { crossOrigin, readable } from './cross-origin.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
@@ -50,9 +51,11 @@ export interface Call<Caller, Query, Body> {
 /** One place where a surface's routes live, with its way to know the caller. Runs before anything is parsed. */
 export interface Mount<Caller, Access> {
   prefix: string
-  security: 'key' | 'token' | 'none'
+  security: 'key' | 'agent' | 'token' | 'none'
   plainUnauthorized?: boolean
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
+  /** Whether pages of any site may call it. Only where a key is sent by the page itself: nothing is known by cookies. */
+  crossOrigin?(access: Access | undefined): boolean
   /** Left out of OpenAPI: the same routes under another prefix. */
   twin?: boolean
 }
@@ -67,6 +70,8 @@ export interface DocumentedRoute extends RouteOptions<unknown> {
 declare module 'fastify' {
   interface FastifyContextConfig {
     wording?: Wording
+    /** The handler gets the body as bytes. */
+    bytes?: boolean
   }
   interface FastifyRequest {
     caller: unknown
@@ -81,6 +86,7 @@ export function routesOn<Caller, Access>(
   { app, documented, timeLimit, answered }: Pick<Http, 'app' | 'documented' | 'timeLimit' | 'answered'>,
   mounts: Mount<Caller, Access>[]
 ) {
+  const allowPages = crossOrigin(app, answered)
   const add =
     (method: HTTPMethods) =>
     <Query extends TSchema, Body extends TSchema>(
@@ -91,7 +97,7 @@ export function routesOn<Caller, Access>(
       const { wording, status = 200, body } = options
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
-      const checked = bodyKind !== 'stream' && !options.checksBody
+      const checked = bodyKind !== 'stream' && bodyKind !== 'bytes' && !options.checksBody
       const checkBody = body && checked && validator(body, 'malformed_body', options.fieldCodes)
       for (const mount of mounts) {
         const { plainUnauthorized = false, security } = mount
@@ -107,11 +113,15 @@ export function routesOn<Caller, Access>(
           })
         }
         const ended = answered(method, url)
+        const forPages = mount.crossOrigin?.(options.access) === true
+        if (forPages) allowPages(method, url)
         app.route({
           method,
           url,
-          config: { wording: { ...wording, plainUnauthorized } },
+          config: { wording: { ...wording, plainUnauthorized }, bytes: bodyKind === 'bytes' },
           onRequest: (request, reply, done) => {
+            // First of all, so that a page can read a refusal too.
+            if (forPages) reply.headers(readable)
             if (!options.unlimited) timeLimit.watch(reply)
             const admitted = (caller: Caller) => {
               request.caller = caller

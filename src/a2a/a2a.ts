@@ -1,0 +1,137 @@
+import type { FastifyRequest } from 'fastify'
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { Listener } from '../platform/db/listen.ts'
+import { eraseKeyWindow } from '../platform/idempotency.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { JobDefinition } from '../platform/jobs/definition.ts'
+import { add } from '../platform/jobs/jobs.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { version } from '../platform/version.ts'
+import { createConfigs, type Enqueue, type RefuseAddress } from './configs.ts'
+import { tenantMark } from './dialects/choose.ts'
+import type { CardFacts } from './dialects/dialect.ts'
+import { createEngine, type Engine } from './engine.ts'
+import { read } from './grammar/grammar.ts'
+import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
+import type { Task } from './model.ts'
+import { createOperations } from './operations.ts'
+import { type Capabilities, createSkills } from './skills/registry.ts'
+import type { Skill } from './skills/skill.ts'
+import { createStreams } from './streams.ts'
+import { createRuns } from './tasks/runs.ts'
+import { eraseTaskWindow } from './tasks/store.ts'
+import { createTasks } from './tasks/tasks.ts'
+import { createWatch } from './tasks/watch.ts'
+import { readBy } from './texts.ts'
+import type { ReadText } from './turns.ts'
+
+export type { Enqueue, OutgoingCall, RefuseAddress } from './configs.ts'
+export { agentRoutes, cardRoutes } from './routes.ts'
+export { printSkillDocs } from './skills/docs.ts'
+export { type Capabilities, createSkills, type Skills, skillSchemas } from './skills/registry.ts'
+export { type Outcome, result, type Skill, type SkillCall } from './skills/skill.ts'
+export { readBy, type TextReading } from './texts.ts'
+export type { Reading, ReadText, TextContext } from './turns.ts'
+
+export interface AgentsOptions {
+  pool: Pool
+  listener: Listener
+  log: Log
+  metrics: Metrics
+  /** Seals what webhooks are given to authenticate with. */
+  key: Buffer
+  does: Capabilities
+  /** Beside the four. */
+  moreSkills?: Skill[]
+  readText?: ReadText
+  enqueue: Enqueue
+  refuseAddress: RefuseAddress
+  publicUrl: string | undefined
+  /** Whether the card asks official clients to mark their calls. */
+  markTenant: boolean
+  idempotencyHours: number
+  retentionDays: number
+}
+
+export type Agents = ReturnType<typeof createAgents>
+
+/** The A2A surface: tasks that agents ask for, done by the same functions as the REST API's. */
+export function createAgents(options: AgentsOptions) {
+  const { pool, listener, log, metrics, key, enqueue, refuseAddress, idempotencyHours, publicUrl } = options
+  const skills = createSkills(options.does, options.moreSkills)
+  const runs = createRuns(pool, log)
+  const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
+  const streams = createStreams(watch)
+  const configs = createConfigs({ pool, key, enqueue, refuseAddress })
+  const tasks = createTasks({
+    pool,
+    metrics,
+    idempotencyHours,
+    onChange: async (tx: Db, projectId: ProjectId, task: Task, from: number) => {
+      await configs.tell(tx, projectId, task, from)
+      await watch.announce(tx, projectId, task.id)
+    },
+    published: (_, task) => watch.publish(task)
+  })
+  const runJob = runTaskJob((): Engine => engine)
+  const engine: Engine = createEngine({
+    pool,
+    log,
+    tasks,
+    runs,
+    skills,
+    readText: options.readText ?? readBy(read),
+    attach: configs.attach,
+    schedule: (tx, projectId, taskId) => add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
+  })
+  const operations = createOperations({ pool, engine, tasks, configs, streams })
+  const listed = [...skills.values()].map(({ id, name, description, tags, examples }) => ({
+    id,
+    name,
+    description,
+    tags,
+    examples
+  }))
+
+  return {
+    ...operations,
+    skills,
+    startedAt: new Date(),
+    cardFacts(request: FastifyRequest): CardFacts {
+      const baseUrl = publicUrl?.replace(/\/+$/, '') ?? addressOf(request)
+      return {
+        baseUrl,
+        url: `${baseUrl}/a2a`,
+        description:
+          'Manages the users of a messaging service and reaches them: creates users, tracks events, sends push notifications and triggers campaigns.',
+        skills: listed,
+        tenant: options.markTenant ? tenantMark : undefined,
+        version
+      }
+    },
+    jobs: [
+      runJob as JobDefinition<never>,
+      lookAfterTasksJob(pool, () => engine) as JobDefinition<never>,
+      keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
+    ],
+    /** Up to a window of tasks and keys of a project that is being erased. */
+    eraseWindow: async (projectId: ProjectId): Promise<number> =>
+      (await eraseTaskWindow(pool, projectId)) + (await eraseKeyWindow(pool, projectId)),
+    /** What is open at this moment; for tests and for whoever looks for leaks. */
+    stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
+    /** Streams end before the server stops, so that it does not wait for them. */
+    endStreams: async () => streams.close(),
+    async close(): Promise<void> {
+      streams.close()
+      watch.close()
+      runs.close()
+    }
+  }
+}
+
+/** The header is the caller's: only what an address may hold. */
+function addressOf({ protocol, host }: FastifyRequest): string {
+  const base = `${protocol}://${host}`
+  return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'
+}

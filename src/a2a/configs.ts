@@ -1,0 +1,128 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import { open, seal } from '../platform/secrets.ts'
+import * as store from './configs-store.ts'
+import { dialectOf } from './dialects/choose.ts'
+import type { ConfigWish } from './dialects/dialect.ts'
+import { AgentError, invalid, noTask } from './errors.ts'
+import { type DialectName, isTerminal, type LogEntry, type PushConfig, type Task, taskAt } from './model.ts'
+import { attendTask, lockTask } from './tasks/store.ts'
+
+/** A call that goes out in the background, with retries, in the order of its key. */
+export interface OutgoingCall {
+  id: string
+  url: string
+  headers: Record<string, string>
+  body: string
+  order: string | null
+  source: { kind: 'task'; id: string }
+}
+
+export type Enqueue = (tx: Db, projectId: ProjectId, call: OutgoingCall) => Promise<void>
+/** Why an address may not be called, in words for people; null where it may. */
+export type RefuseAddress = (url: string) => Promise<string | null>
+
+/** Webhooks of one task. Each is called for each change. */
+const mostConfigs = 10
+
+export type Configs = ReturnType<typeof createConfigs>
+
+/** Where tasks call when their state changes, and the calls themselves. */
+export function createConfigs({
+  pool,
+  key,
+  enqueue,
+  refuseAddress
+}: {
+  pool: Pool
+  key: Buffer
+  enqueue: Enqueue
+  refuseAddress: RefuseAddress
+}) {
+  function toConfig(projectId: ProjectId, row: store.ConfigRow): PushConfig {
+    const secrets = row.secrets && open(key, store.secretsContext(projectId, row.task_id, row.id), row.secrets)
+    return { id: row.id, taskId: row.task_id, url: row.url, dialect: row.dialect, ...(secrets && JSON.parse(secrets)) }
+  }
+
+  async function write(tx: Db, projectId: ProjectId, task: Task, wish: ConfigWish, dialect: DialectName) {
+    const known = await store.listConfigs(tx, projectId, task.id)
+    const id = wish.id ?? newId()
+    if (known.length >= mostConfigs && !known.some((row) => row.id === id))
+      throw invalid('taskId', `the task has ${mostConfigs} webhooks already`)
+    const { token, authentication } = wish
+    const secrets = { ...(token !== undefined && { token }), ...(authentication && { authentication }) }
+    const sealed =
+      Object.keys(secrets).length > 0
+        ? seal(key, store.secretsContext(projectId, task.id, id), JSON.stringify(secrets))
+        : null
+    const row: store.ConfigRow = { id, task_id: task.id, url: wish.url, secrets: sealed, dialect }
+    await store.putConfig(tx, projectId, row, new Date())
+    await attendTask(tx, projectId, task.id)
+    return toConfig(projectId, row)
+  }
+
+  /** The calls for what happened from an entry on. Only states are told, each as the task was then. */
+  async function callAll(tx: Db, projectId: ProjectId, task: Task, from: number, configs: PushConfig[]) {
+    for (const [index, entry] of task.log.entries()) {
+      if (index < from || !('status' in entry)) continue
+      for (const config of configs) await enqueue(tx, projectId, callOf(taskAt(task, index + 1), entry, config))
+    }
+  }
+
+  const find = async (db: Db, projectId: ProjectId, taskId: string): Promise<PushConfig[]> =>
+    (await store.listConfigs(db, projectId, taskId)).map((row) => toConfig(projectId, row))
+
+  async function locked(tx: Db, projectId: ProjectId, taskId: string): Promise<Task> {
+    const task = await lockTask(tx, projectId, taskId)
+    if (!task) throw noTask()
+    return task
+  }
+
+  return {
+    /** Before anything is written: the guard asks DNS, which no transaction waits for. */
+    async check(wish: ConfigWish, field: string): Promise<void> {
+      const reason = await refuseAddress(wish.url)
+      if (reason !== null) throw invalid(field, reason)
+    },
+    /** Beside a message, in the transaction of its task. */
+    attach: (tx: Db, projectId: ProjectId, task: Task, wish: ConfigWish) =>
+      write(tx, projectId, task, wish, task.dialect),
+    /** In the transaction of a change. */
+    tell: async (tx: Db, projectId: ProjectId, task: Task, from: number) =>
+      callAll(tx, projectId, task, from, await find(tx, projectId, task.id)),
+
+    create: (projectId: ProjectId, taskId: string, wish: ConfigWish, spelling: (task: Task) => DialectName) =>
+      pool.transaction(async (tx) => {
+        const task = await locked(tx, projectId, taskId)
+        const config = await write(tx, projectId, task, wish, spelling(task))
+        // Whoever comes late to a task that has ended is told its end.
+        if (isTerminal(task.status.state)) await callAll(tx, projectId, task, task.log.length - 1, [config])
+        return config
+      }),
+    list: (projectId: ProjectId, taskId: string) => find(pool, projectId, taskId),
+    async get(projectId: ProjectId, taskId: string, id: string | undefined): Promise<PushConfig> {
+      const all = await find(pool, projectId, taskId)
+      const config = id === undefined ? all[0] : all.find((one) => one.id === id)
+      if (!config) throw new AgentError('task_not_found', 'The task has no such push notification config.')
+      return config
+    },
+    remove: (projectId: ProjectId, taskId: string, id: string) => store.deleteConfig(pool, projectId, taskId, id)
+  }
+}
+
+function callOf(task: Task, entry: LogEntry, { url, token, authentication, dialect }: PushConfig): OutgoingCall {
+  const { contentType, body } = dialectOf(dialect).webhook(task, entry)
+  const scheme = authentication && [authentication.scheme, authentication.credentials].filter(Boolean).join(' ')
+  return {
+    id: newId(),
+    url,
+    headers: {
+      'content-type': contentType,
+      ...(token !== undefined && { 'x-a2a-token': token, 'x-a2a-notification-token': token }),
+      ...(scheme && { authorization: scheme })
+    },
+    body: JSON.stringify(body),
+    order: task.id,
+    source: { kind: 'task', id: task.id }
+  }
+}

@@ -1,0 +1,47 @@
+import type { CardFacts } from './dialect.ts'
+
+const about = 'A secret key of the project; it starts with svc_sk_.'
+const modes = {
+  defaultInputModes: ['text/plain', 'application/json'],
+  defaultOutputModes: ['application/json', 'text/plain']
+}
+
+/** Version 1.0, without a field it does not have. */
+export const currentCard = (facts: CardFacts) => ({
+  name: 'Tidings Agent',
+  description: facts.description,
+  supportedInterfaces: interfaces(facts),
+  provider: provider(facts),
+  version: facts.version,
+  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+  securitySchemes: { apiKey: { apiKeySecurityScheme: { name: 'X-API-Key', location: 'header', description: about } } },
+  securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
+  ...modes,
+  skills: facts.skills
+})
+
+/** Version 0.3 as its own clients read it. */
+export const legacyCard = (facts: CardFacts) => ({
+  name: 'Tidings Agent',
+  description: facts.description,
+  url: facts.url,
+  provider: provider(facts),
+  version: facts.version,
+  capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: true },
+  securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: about } },
+  security: [{ apiKey: [] }],
+  ...modes,
+  skills: facts.skills,
+  preferredTransport: 'JSONRPC',
+  additionalInterfaces: [{ url: facts.url, transport: 'JSONRPC' }],
+  protocolVersion: '0.3.0',
+  supportsAuthenticatedExtendedCard: true
+})
+
+/** For whoever names no version: the old fields, and beside them where the current version is. */
+export const hybridCard = (facts: CardFacts) => ({ ...legacyCard(facts), supportedInterfaces: interfaces(facts) })
+
+const interfaces = ({ url, tenant }: CardFacts) => [
+  { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...(tenant !== undefined && { tenant }) }
+]
+const provider = ({ baseUrl }: CardFacts) => ({ organization: 'Tidings', url: baseUrl })

@@ -1,0 +1,48 @@
+import { AgentError } from '../errors.ts'
+import type { DialectName } from '../model.ts'
+import type { Dialect } from './dialect.ts'
+import { type Fields, isObject } from './fields.ts'
+import { legacy } from './legacy.ts'
+import { official } from './official.ts'
+import { plain } from './plain.ts'
+
+const byName: Record<DialectName, Dialect> = { plain, official, legacy }
+export const dialectOf = (name: DialectName): Dialect => byName[name]
+
+/** What official clients send on every call when the card asks for it. */
+export const tenantMark = 'a2a'
+
+export type Version = '1.0' | '0.3'
+
+/** By the header, or the query where there is none; only the first two numbers count, and none means the older one. */
+export function versionOf(header: unknown, query: unknown): Version | undefined {
+  const given = [header, query].find((value) => typeof value === 'string' && value.trim() !== '') as string | undefined
+  const [, version = given ?? ''] = /^\s*(\d+\.\d+)(?:\.\d+)?\s*$/.exec(given ?? '') ?? []
+  if (version === '' || version === '0.3') return '0.3'
+  return version === '1.0' ? '1.0' : undefined
+}
+
+export const unsupportedVersion = () =>
+  new AgentError('version_not_supported', 'A2A-Version must be 1.0 or 0.3; this agent speaks no other version.')
+
+/** Before anything is known of a call: what its version alone says. */
+export const defaultDialect = (version: Version | undefined): Dialect => (version === '0.3' ? legacy : plain)
+
+/**
+ * What a call of version 1.0 itself shows of its spelling; undefined where it shows none, and the task it is about, or
+ * else the contract, decides.
+ */
+export function shownDialect(params: Fields, tokenDialect: DialectName | undefined): Dialect | undefined {
+  const message = params.message
+  const role = isObject(message) ? message.role : undefined
+  return bySpelling(role, 'ROLE_') ?? bySpelling(params.status, 'TASK_STATE_') ?? sealed(tokenDialect) ?? marked(params)
+}
+
+function bySpelling(value: unknown, prefix: string): Dialect | undefined {
+  if (typeof value === 'number') return official
+  if (typeof value !== 'string' || value === '') return undefined
+  return value.startsWith(prefix) ? official : plain
+}
+
+const sealed = (name: DialectName | undefined) => (name === undefined ? undefined : dialectOf(name))
+const marked = (params: Fields) => (params.tenant === tenantMark ? official : undefined)

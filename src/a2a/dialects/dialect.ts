@@ -1,0 +1,112 @@
+import type { Fault } from '../errors.ts'
+import type { DialectName, LogEntry, Message, PushConfig, Task, TaskState } from '../model.ts'
+import type { Fields } from './fields.ts'
+
+/** The eleven things an agent can ask for. */
+export type Operation =
+  | 'send'
+  | 'stream'
+  | 'get'
+  | 'list'
+  | 'cancel'
+  | 'subscribe'
+  | 'createConfig'
+  | 'getConfig'
+  | 'listConfigs'
+  | 'deleteConfig'
+  | 'extendedCard'
+
+/** How much of a task an answer shows. */
+export interface View {
+  /** Latest messages; all where undefined, and no history at all where 0. */
+  historyLength: number | undefined
+  artifacts: boolean
+}
+
+export interface Sending {
+  message: Message
+  immediately: boolean
+  historyLength: number | undefined
+  config: ConfigWish | undefined
+}
+
+/** A webhook as it is asked for. */
+export interface ConfigWish {
+  id: string | undefined
+  url: string
+  token: string | undefined
+  authentication: PushConfig['authentication'] | undefined
+}
+
+export interface Listing {
+  contextId: string | undefined
+  state: TaskState | undefined
+  changedAfter: Date | undefined
+  limit: number
+  offset: number
+  pageToken: string | undefined
+  historyLength: number | undefined
+  artifacts: boolean | undefined
+}
+
+export interface Page {
+  tasks: { task: Task; dialect: Dialect }[]
+  nextPageToken: string
+  pageSize: number
+  totalSize: number
+  view: View
+}
+
+/** What the card says, before it is spelt. */
+export interface CardFacts {
+  url: string
+  baseUrl: string
+  description: string
+  skills: { id: string; name: string; description: string; tags: string[]; examples: string[] }[]
+  /** Set where official clients are asked to mark every call (docs/agents.md). */
+  tenant: string | undefined
+  version: string
+}
+
+/** One way of spelling. Everything here is a pure function: business code asks the dialect and never which one it is. */
+export interface Dialect {
+  readonly name: DialectName
+  readonly operations: ReadonlyMap<string, Operation>
+  readonly rules: {
+    /** Canceling what is canceled already answers the task instead of refusing. */
+    cancelsTwice: boolean
+    /** Subscribing to a task that has ended answers its last state instead of refusing. */
+    showsTheEnd: boolean
+    /** The total stands on every page of a list, not on the first only. */
+    countsEveryPage: boolean
+    /** Lists show artifacts unless told otherwise. */
+    listsArtifacts: boolean
+  }
+
+  readSending(params: Fields): Sending
+  readListing(params: Fields): Listing
+  /** The task a call is about. */
+  readTaskId(params: Fields): string
+  readConfig(params: Fields): { taskId: string; wish: ConfigWish }
+  readConfigRef(params: Fields): { taskId: string; id: string | undefined }
+  /** The task whose webhooks are listed. */
+  readConfigsOf(params: Fields): string
+
+  codeOf(fault: Fault): number
+  task(task: Task, view: View): unknown
+  sent(task: Task, view: View): unknown
+  page(page: Page): unknown
+  config(config: PushConfig): unknown
+  configs(configs: PushConfig[]): unknown
+  /** The result of what answers nothing. */
+  readonly nothing: unknown
+  /** The first event of a stream: the task as it is when the stream begins. */
+  begin(task: Task): unknown
+  /** A later event; undefined where this dialect does not tell of it. */
+  update(task: Task, entry: LogEntry): unknown
+  webhook(task: Task, entry: LogEntry): { contentType: string; body: unknown }
+  /** The card anybody may read. */
+  card(facts: CardFacts): unknown
+  /** The card of a project, without a field that its version does not have. */
+  extendedCard(facts: CardFacts): unknown
+}

@@ -1,0 +1,171 @@
+import { invalid } from '../errors.ts'
+import type { Message, Part, PartExtras, TaskState } from '../model.ts'
+import { taskStates } from '../model.ts'
+
+// Reading is the same for every dialect: any spelling is understood everywhere, only answers are bound to one.
+
+export type Fields = Record<string, unknown>
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Null is what many clients send for a field that they do not set. */
+const absent = (value: unknown): value is null | undefined => value === undefined || value === null
+
+export function text(fields: Fields, name: string, path = name, max = 255): string {
+  const value = optionalText(fields, name, path, max)
+  if (value === undefined) throw invalid(path, 'must be given')
+  return value
+}
+
+export function optionalText(fields: Fields, name: string, path = name, max = 255): string | undefined {
+  const value = fields[name]
+  if (absent(value) || value === '') return undefined
+  if (typeof value !== 'string') throw invalid(path, 'must be a string')
+  if (value.length > max && [...value].length > max) throw invalid(path, `must be at most ${max} characters`)
+  return value
+}
+
+export function optionalObject(fields: Fields, name: string, path = name): Fields | undefined {
+  const value = fields[name]
+  if (absent(value)) return undefined
+  if (!isObject(value)) throw invalid(path, 'must be an object')
+  return value
+}
+
+export function optionalWhole(
+  fields: Fields,
+  name: string,
+  min: number,
+  max = Number.MAX_SAFE_INTEGER
+): number | undefined {
+  const value = fields[name]
+  if (absent(value)) return undefined
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+    throw invalid(name, `must be a whole number ${range}`)
+  }
+  return value
+}
+
+export function optionalFlag(fields: Fields, name: string, path = name): boolean | undefined {
+  const value = fields[name]
+  if (absent(value)) return undefined
+  if (typeof value !== 'boolean') throw invalid(path, 'must be true or false')
+  return value
+}
+
+function texts(fields: Fields, name: string, path: string): string[] | undefined {
+  const value = fields[name]
+  if (absent(value)) return undefined
+  if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string'))
+    throw invalid(path, 'must be a list of strings')
+  return value as string[]
+}
+
+/** By their numbers in the protocol's own description, which are legal input. */
+const numbered = new Map<unknown, TaskState>(
+  (
+    [
+      [1, 'submitted'],
+      [2, 'working'],
+      [3, 'completed'],
+      [4, 'failed'],
+      [5, 'canceled'],
+      [6, 'input-required'],
+      [7, 'rejected'],
+      [8, 'auth-required']
+    ] as const
+  ).map(([number, state]) => [number, state])
+)
+const officialState = (state: TaskState) => `TASK_STATE_${state.toUpperCase().replaceAll('-', '_')}`
+const spelt = new Map<unknown, TaskState>([
+  ...taskStates.map((state) => [state, state] as const),
+  ...taskStates.map((state) => [officialState(state), state] as const),
+  ...numbered
+])
+export const toOfficialState = new Map(taskStates.map((state) => [state, officialState(state)]))
+
+/** A state in any spelling. The zero value of the protocol stands for none. */
+export function optionalState(fields: Fields, name: string): TaskState | undefined {
+  const value = fields[name]
+  if (absent(value) || value === 0 || value === '' || value === 'TASK_STATE_UNSPECIFIED') return undefined
+  const state = spelt.get(value)
+  if (!state) throw invalid(name, `must be one of ${taskStates.join(', ')}`)
+  return state
+}
+
+const roles = new Map<unknown, Message['role']>([
+  ['user', 'user'],
+  ['agent', 'agent'],
+  ['ROLE_USER', 'user'],
+  ['ROLE_AGENT', 'agent'],
+  [1, 'user'],
+  [2, 'agent']
+])
+
+/** At most so many parts: a message is a request, not a store. */
+const maxParts = 100
+
+export function readMessage(params: Fields): Message {
+  const sent = params.message
+  if (!isObject(sent)) throw invalid('message', sent === undefined ? 'must be given' : 'must be an object')
+  const role = absent(sent.role) || sent.role === '' || sent.role === 0 ? 'user' : roles.get(sent.role)
+  if (role !== 'user') throw invalid('message.role', 'must be user')
+  const { parts } = sent
+  if (!Array.isArray(parts) || parts.length === 0)
+    throw invalid('message.parts', 'must be a list with at least one part')
+  if (parts.length > maxParts) throw invalid('message.parts', `must have at most ${maxParts} parts`)
+  const contextId = optionalText(sent, 'contextId', 'message.contextId', 128)
+  const taskId = optionalText(sent, 'taskId', 'message.taskId')
+  const metadata = optionalObject(sent, 'metadata', 'message.metadata')
+  const extensions = texts(sent, 'extensions', 'message.extensions')
+  const referenceTaskIds = texts(sent, 'referenceTaskIds', 'message.referenceTaskIds')
+  return {
+    messageId: text(sent, 'messageId', 'message.messageId'),
+    role,
+    parts: parts.map((part, index) => readPart(part, `message.parts[${index}]`)),
+    ...(contextId !== undefined && { contextId }),
+    ...(taskId !== undefined && { taskId }),
+    ...(metadata && { metadata }),
+    ...(extensions && { extensions }),
+    ...(referenceTaskIds && { referenceTaskIds })
+  }
+}
+
+const contents = ['text', 'data', 'raw', 'url'] as const
+
+function readPart(part: unknown, path: string): Part {
+  if (!isObject(part)) throw invalid(path, 'must be an object')
+  const extras: PartExtras = {}
+  const [filename, mediaType] = [
+    optionalText(part, 'filename', `${path}.filename`),
+    optionalText(part, 'mediaType', `${path}.mediaType`)
+  ]
+  const metadata = optionalObject(part, 'metadata', `${path}.metadata`)
+  if (filename !== undefined) extras.filename = filename
+  if (mediaType !== undefined) extras.mediaType = mediaType
+  if (metadata) extras.metadata = metadata
+  const kind = typeof part.kind === 'string' ? part.kind : undefined
+  if (kind === 'file' || isObject(part.file)) return { ...extras, ...readFile(part.file, path) }
+  const given = contents.filter((name) => part[name] !== undefined && (part[name] !== null || name === 'data'))
+  const [only] = given
+  if (given.length !== 1 || !only) throw invalid(path, 'must have exactly one of text, data, raw and url')
+  if (kind !== undefined && kind !== only) throw invalid(`${path}.kind`, `does not fit the part, which has ${only}`)
+  const value = part[only]
+  if (only === 'data') return { ...extras, data: value }
+  if (typeof value !== 'string') throw invalid(`${path}.${only}`, 'must be a string')
+  return only === 'text'
+    ? { ...extras, text: value }
+    : only === 'raw'
+      ? { ...extras, raw: value }
+      : { ...extras, url: value }
+}
+
+/** The older protocol wraps a file. It is only told apart here: no skill takes one. */
+function readFile(file: unknown, path: string): Part {
+  if (!isObject(file)) throw invalid(`${path}.file`, 'must be an object')
+  if (typeof file.uri === 'string') return { url: file.uri }
+  if (typeof file.bytes === 'string') return { raw: file.bytes }
+  throw invalid(`${path}.file`, 'must have bytes or uri')
+}

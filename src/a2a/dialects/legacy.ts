@@ -1,0 +1,133 @@
+import { codeOf, invalid } from '../errors.ts'
+import {
+  type Artifact,
+  isSettled,
+  type LogEntry,
+  type Message,
+  type Part,
+  type PushConfig,
+  type Status,
+  type Task
+} from '../model.ts'
+import { hybridCard, legacyCard } from './card.ts'
+import type { Dialect, Operation, View } from './dialect.ts'
+import { type Fields, isObject, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
+import { historyOf } from './plain.ts'
+import { readSending, readTaskId, readTime, readWish } from './reading.ts'
+
+const operations: ReadonlyMap<string, Operation> = new Map([
+  ['message/send', 'send'],
+  ['message/stream', 'stream'],
+  ['tasks/get', 'get'],
+  ['tasks/list', 'list'],
+  ['tasks/cancel', 'cancel'],
+  ['tasks/resubscribe', 'subscribe'],
+  ['tasks/pushNotificationConfig/set', 'createConfig'],
+  ['tasks/pushNotificationConfig/get', 'getConfig'],
+  ['tasks/pushNotificationConfig/list', 'listConfigs'],
+  ['tasks/pushNotificationConfig/delete', 'deleteConfig'],
+  ['agent/getAuthenticatedExtendedCard', 'extendedCard']
+])
+
+/** A2A 0.3: `kind` on everything, results without a wrapper. */
+export const legacy: Dialect = {
+  name: 'legacy',
+  rules: { cancelsTwice: false, showsTheEnd: true, countsEveryPage: true, listsArtifacts: true },
+  operations,
+  readSending,
+  readTaskId,
+  readListing: (params) => ({
+    contextId: optionalText(params, 'contextId', 'contextId', 128),
+    state: optionalState(params, 'status'),
+    changedAfter: readTime(params, 'statusTimestampAfter'),
+    limit: optionalWhole(params, 'limit', 1, 100) ?? 50,
+    offset: optionalWhole(params, 'offset', 0, 1_000_000) ?? 0,
+    pageToken: undefined,
+    historyLength: optionalWhole(params, 'historyLength', 0) ?? 0,
+    artifacts: undefined
+  }),
+  readConfig(params) {
+    const config = optionalObject(params, 'pushNotificationConfig')
+    if (!config) throw invalid('pushNotificationConfig', 'must be given')
+    return { taskId: text(params, 'taskId'), wish: readWish(config, 'pushNotificationConfig') }
+  },
+  readConfigRef: (params) => ({
+    taskId: text(params, 'id'),
+    id: optionalText(params, 'pushNotificationConfigId')
+  }),
+  readConfigsOf: (params: Fields) => text(params, 'id'),
+  codeOf: (fault) => codeOf(fault === 'skill_not_found' ? 'invalid_params' : fault),
+  task: legacyTask,
+  sent: legacyTask,
+  page: ({ tasks, view }) => tasks.map(({ task }) => legacyTask(task, view)),
+  config: legacyConfig,
+  configs: (configs) => configs.map(legacyConfig),
+  nothing: null,
+  begin: (task) => legacyTask(task, { historyLength: undefined, artifacts: true }),
+  update: event,
+  webhook: (task) => ({
+    contentType: 'application/json',
+    body: legacyTask(task, { historyLength: undefined, artifacts: true })
+  }),
+  card: hybridCard,
+  extendedCard: legacyCard
+}
+
+function legacyTask({ id, contextId, status, artifacts, history }: Task, view: View) {
+  return {
+    kind: 'task',
+    id,
+    contextId,
+    status: legacyStatus(status),
+    ...(view.artifacts && { artifacts: artifacts.map(legacyArtifact) }),
+    ...historyOf(history, view, legacyMessage)
+  }
+}
+
+const legacyStatus = ({ state, at, message }: Status) => ({
+  state,
+  ...(message && { message: legacyMessage(message) }),
+  timestamp: at
+})
+
+const legacyMessage = (message: Message) => ({ kind: 'message', ...message, parts: message.parts.map(legacyPart) })
+const legacyArtifact = (artifact: Artifact) => ({ ...artifact, parts: artifact.parts.map(legacyPart) })
+
+function legacyPart(part: Part) {
+  const metadata = part.metadata && { metadata: part.metadata }
+  if ('text' in part) return { kind: 'text', text: part.text, ...metadata }
+  // Here data is always an object.
+  if ('data' in part) return { kind: 'data', data: isObject(part.data) ? part.data : { value: part.data }, ...metadata }
+  const named = {
+    ...(part.filename !== undefined && { name: part.filename }),
+    ...(part.mediaType !== undefined && { mimeType: part.mediaType })
+  }
+  const content = 'raw' in part ? { bytes: part.raw } : { uri: part.url }
+  return { kind: 'file', file: { ...content, ...named }, ...metadata }
+}
+
+function event({ id: taskId, contextId, artifacts }: Task, entry: LogEntry) {
+  if ('status' in entry) {
+    const { status } = entry
+    return { kind: 'status-update', taskId, contextId, status: legacyStatus(status), final: isSettled(status.state) }
+  }
+  const artifact = legacyArtifact(artifacts[entry.artifact] as Artifact)
+  return { kind: 'artifact-update', taskId, contextId, artifact, append: false, lastChunk: true }
+}
+
+function legacyConfig({ id, taskId, url, token, authentication }: PushConfig) {
+  return {
+    taskId,
+    pushNotificationConfig: {
+      id,
+      url,
+      ...(token !== undefined && { token }),
+      ...(authentication && {
+        authentication: {
+          schemes: [authentication.scheme],
+          ...(authentication.credentials !== undefined && { credentials: authentication.credentials })
+        }
+      })
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { codeOf } from '../errors.ts'
+import { isSettled, type LogEntry, type Message, type PushConfig, type Status, type Task } from '../model.ts'
+import { currentCard } from './card.ts'
+import type { Dialect, View } from './dialect.ts'
+import { currentReading } from './reading.ts'
+
+/** The contract's own: names of 1.0, states and roles in lower case. */
+export const plain: Dialect = {
+  name: 'plain',
+  rules: { cancelsTwice: false, showsTheEnd: true, countsEveryPage: false, listsArtifacts: true },
+  ...currentReading,
+  codeOf,
+  task: plainTask,
+  sent: (task, view) => ({ task: plainTask(task, view) }),
+  page: ({ tasks, nextPageToken, pageSize, totalSize, view }) => ({
+    tasks: tasks.map(({ task, dialect }) => dialect.task(task, view)),
+    nextPageToken,
+    pageSize,
+    totalSize
+  }),
+  config: currentConfig,
+  configs: (configs) => ({ configs: configs.map(currentConfig), nextPageToken: '' }),
+  nothing: {},
+  begin: (task) => statusUpdate(task, task.status),
+  // Exactly the first and the final state (contract, section 6): artifacts are fetched afterwards.
+  update: (task, entry) =>
+    'status' in entry && isSettled(entry.status.state) ? statusUpdate(task, entry.status) : undefined,
+  webhook: (task, entry) => ({
+    contentType: 'application/json',
+    body: {
+      jsonrpc: '2.0',
+      method: 'tasks/pushNotification',
+      params: { result: statusUpdate(task, statusOf(task, entry), true) }
+    }
+  }),
+  card: currentCard,
+  extendedCard: currentCard
+}
+
+const statusOf = (task: Task, entry: LogEntry): Status => ('status' in entry ? entry.status : task.status)
+
+function plainTask({ id, contextId, status, artifacts, history }: Task, view: View) {
+  return {
+    id,
+    contextId,
+    status: plainStatus(status),
+    ...(view.artifacts && { artifacts }),
+    ...historyOf(history, view, (message) => message)
+  }
+}
+
+const plainStatus = ({ state, at, message }: Status) => ({ state, timestamp: at, ...(message && { message }) })
+
+/** A stream's `submitted` carries no time, as the contract shows it; all others do. */
+function statusUpdate({ id, contextId }: Task, status: Status, timed = status.state !== 'submitted') {
+  const { timestamp, ...rest } = plainStatus(status)
+  return { statusUpdate: { taskId: id, contextId, status: timed ? { ...rest, timestamp } : rest } }
+}
+
+/** The latest messages, where any are wanted. */
+export function historyOf<Spelt>(
+  history: Message[],
+  { historyLength }: View,
+  spell: (message: Message) => Spelt
+): { history?: Spelt[] } {
+  if (historyLength === 0) return {}
+  return { history: (historyLength === undefined ? history : history.slice(-historyLength)).map(spell) }
+}
+
+export function currentConfig({ id, taskId, url, token, authentication }: PushConfig) {
+  return { id, taskId, url, ...(token !== undefined && { token }), ...(authentication && { authentication }) }
+}

@@ -1,0 +1,53 @@
+import type { Pool } from '../platform/db/db.ts'
+import { sweepKeys } from '../platform/idempotency.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import { defineJob, recurring } from '../platform/jobs/definition.ts'
+import { listRetentions } from '../projects/projects.ts'
+import type { Engine } from './engine.ts'
+import { dueTasks, sweepTaskWindow } from './tasks/store.ts'
+
+export interface TaskJob {
+  projectId: ProjectId
+  taskId: string
+}
+
+/** A task that nobody waits for. */
+export const runTaskJob = (engine: () => Engine) =>
+  defineJob<TaskJob>({
+    name: 'a2a.run',
+    maxAttempts: 10,
+    run: ({ projectId, taskId }, { attempt, last }) => engine().runLater(projectId, taskId, { attempt, last })
+  })
+
+const lookEveryMs = 3_000
+
+/** Tasks whose node died, and those whose caller never answered. With the lease: within 15 s of a death. */
+export const lookAfterTasksJob = (pool: Pool, engine: () => Engine) =>
+  recurring({
+    name: 'a2a.look_after',
+    everyMs: lookEveryMs,
+    async run({ signal }) {
+      const now = new Date()
+      for (const { project_id, id } of await dueTasks(pool, now)) {
+        signal.throwIfAborted()
+        await engine().lookAfter(project_id, id, now)
+      }
+    }
+  })
+
+const hourMs = 3_600_000
+
+/** Hourly: tasks that ended long ago, and keys whose time is over. A task outlives the keys that answer with it. */
+export const keepTasksJob = (pool: Pool, days: number, idempotencyHours: number) =>
+  recurring({
+    name: 'a2a.keep',
+    everyMs: hourMs,
+    async run({ signal }) {
+      while ((await sweepKeys(pool, new Date())) > 0) signal.throwIfAborted()
+      const keptMs = Math.max(days * 24, idempotencyHours) * hourMs
+      const before = firstIdAt(Date.now() - keptMs)
+      for (const { projectId } of await listRetentions(pool)) {
+        while ((await sweepTaskWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
+      }
+    }
+  })

@@ -1,0 +1,55 @@
+import type { Pool } from '../platform/db/db.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import { dialectOf } from './dialects/choose.ts'
+import type { Dialect, Listing } from './dialects/dialect.ts'
+import { invalid } from './errors.ts'
+import type { DialectName, Task } from './model.ts'
+import * as store from './tasks/store.ts'
+
+/** Where a page ended, and how its first page was spelt; null where that was left to each task. */
+interface Token {
+  before: string
+  dialect: DialectName | null
+}
+
+const sealToken = ({ before, dialect }: Token): string =>
+  Buffer.from(JSON.stringify([before, dialect])).toString('base64url')
+
+function openToken(text: unknown): Token | undefined {
+  if (typeof text !== 'string' || text.length > 500) return undefined
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
+    if (!Array.isArray(value) || value.length !== 2) return undefined
+    const [before, dialect] = value
+    const spelt = dialect === null || dialect === 'plain' || dialect === 'official'
+    return typeof before === 'string' && isUuid(before) && spelt ? { before, dialect } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The spelling that a page token carries on from its first page. */
+export const dialectInToken = (pageToken: unknown): DialectName | undefined =>
+  openToken(pageToken)?.dialect ?? undefined
+
+/** A page in the spelling the call shows, or each task in its own where it shows none. */
+export async function listPage(pool: Pool, projectId: ProjectId, wanted: Listing, shown: Dialect | undefined) {
+  const token = wanted.pageToken === undefined ? undefined : openToken(wanted.pageToken)
+  if (wanted.pageToken !== undefined && !token) throw invalid('pageToken', 'is not one that this service gave out')
+  // One more than the page tells whether there is another.
+  const window = { before: token?.before, limit: wanted.limit + 1, offset: wanted.offset }
+  const found = await store.listTasks(pool, projectId, wanted, window)
+  const tasks = found.slice(0, wanted.limit)
+  const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? 'plain' : task.dialect)
+  const [first] = tasks
+  const dialect = shown ?? (first ? spelling(first) : dialectOf('plain'))
+  const counted = token === undefined || dialect.rules.countsEveryPage
+  const more = found.length > wanted.limit
+  return dialect.page({
+    tasks: tasks.map((task) => ({ task, dialect: spelling(task) })),
+    nextPageToken: more ? sealToken({ before: tasks.at(-1)!.id, dialect: shown?.name ?? null }) : '',
+    pageSize: wanted.limit,
+    totalSize: counted ? await store.countTasks(pool, projectId, wanted) : 0,
+    view: { historyLength: wanted.historyLength, artifacts: wanted.artifacts ?? dialect.rules.listsArtifacts }
+  })
+}

@@ -1,0 +1,182 @@
+import { hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { Pool } from '../platform/db/db.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import type { Project } from '../projects/projects.ts'
+import type { Configs } from './configs.ts'
+import { defaultDialect, dialectOf, shownDialect, type Version } from './dialects/choose.ts'
+import type { CardFacts, Dialect, Operation } from './dialects/dialect.ts'
+import { optionalWhole } from './dialects/fields.ts'
+import type { Engine } from './engine.ts'
+import type { Call } from './envelope.ts'
+import { AgentError, invalid, noTask } from './errors.ts'
+import { dialectInToken, listPage } from './listing.ts'
+import { isTerminal, type Message, type Task } from './model.ts'
+import type { Streams } from './streams.ts'
+import { attendTask } from './tasks/store.ts'
+import type { Tasks } from './tasks/tasks.ts'
+
+export interface Asked {
+  project: Project
+  version: Version
+  call: Call
+  /** Of the header; empty where there is none. */
+  idempotencyKey: string
+  cardFacts: CardFacts
+}
+
+/** What a call is answered: a result, or a stream of them. */
+export type Reply = { result: unknown } | { stream: Readable }
+
+interface Context extends Asked {
+  projectId: ProjectId
+  /** What the call shows of its spelling, or its version's default. */
+  dialect: Dialect
+  /** Where a task is answered: the spelling the call shows, else that of whoever wrote to the task last. */
+  spelling(task: Task): Dialect
+}
+
+const whole = { historyLength: undefined, artifacts: true }
+
+export function createOperations({
+  pool,
+  engine,
+  tasks,
+  configs,
+  streams
+}: {
+  pool: Pool
+  engine: Engine
+  tasks: Tasks
+  configs: Configs
+  streams: Streams
+}) {
+  const known = async (projectId: ProjectId, id: string): Promise<Task> => {
+    if (!isUuid(id)) throw noTask()
+    return tasks.find(projectId, id.toLowerCase())
+  }
+
+  async function take({ projectId, call, dialect, idempotencyKey }: Context) {
+    const sending = dialect.readSending(call.params)
+    const { message, config } = sending
+    if (message.taskId !== undefined) {
+      if (!isUuid(message.taskId)) throw noTask()
+      message.taskId = message.taskId.toLowerCase()
+    }
+    if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
+    const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint: fingerprintOf(message) }
+    return { sending, underway: await engine.take(projectId, sending, dialect, key) }
+  }
+
+  const operations: Record<Operation, (context: Context) => Promise<Reply>> = {
+    async send(context) {
+      const { sending, underway } = await take(context)
+      const { historyLength, immediately } = sending
+      const task = immediately ? underway.task : await underway.settled
+      return { result: context.dialect.sent(task, { historyLength, artifacts: true }) }
+    },
+    async stream(context) {
+      const { projectId, call, dialect } = context
+      const { underway } = await take(context)
+      const { task, from, settled } = underway
+      const begin = Math.max(1, Math.min(from + 1, task.log.length))
+      return {
+        stream: streams.tell({ projectId, id: call.id, dialect, task, from: begin, waits: false, failed: settled })
+      }
+    },
+    async get({ projectId, call, spelling, dialect }) {
+      const task = await known(projectId, dialect.readTaskId(call.params))
+      const historyLength = optionalWhole(call.params, 'historyLength', 0)
+      return { result: spelling(task).task(task, { historyLength, artifacts: true }) }
+    },
+    async list({ projectId, call, dialect, version }) {
+      const shown = version === '1.0' ? shownDialect(call.params, dialectInToken(call.params.pageToken)) : dialect
+      const wanted = dialect.readListing(call.params)
+      return { result: await listPage(pool, projectId, wanted, shown) }
+    },
+    async cancel({ projectId, call, spelling, dialect }) {
+      const { id } = await known(projectId, dialect.readTaskId(call.params))
+      const task = await engine.cancel(projectId, id, spelling)
+      return { result: spelling(task).task(task, whole) }
+    },
+    async subscribe({ projectId, call, spelling, dialect }) {
+      const { id } = await known(projectId, dialect.readTaskId(call.params))
+      // From now on whoever changes it, wherever that is, says so; read again, so that nothing falls between.
+      await attendTask(pool, projectId, id)
+      const task = await tasks.find(projectId, id)
+      const spelt = spelling(task)
+      if (isTerminal(task.status.state) && !spelt.rules.showsTheEnd)
+        throw new AgentError(
+          'unsupported_operation',
+          `The task is ${task.status.state}: nothing more will happen to it.`
+        )
+      return {
+        stream: streams.tell({ projectId, id: call.id, dialect: spelt, task, from: task.log.length, waits: true })
+      }
+    },
+    async createConfig({ projectId, call, spelling, dialect }) {
+      const { taskId, wish } = dialect.readConfig(call.params)
+      const { id } = await known(projectId, taskId)
+      await configs.check(wish, 'url')
+      const config = await configs.create(projectId, id, wish, (task) => spelling(task).name)
+      return { result: dialect.config(config) }
+    },
+    async getConfig({ projectId, call, dialect }) {
+      const { taskId, id } = dialect.readConfigRef(call.params)
+      const task = await known(projectId, taskId)
+      return { result: dialect.config(await configs.get(projectId, task.id, id)) }
+    },
+    async listConfigs({ projectId, call, dialect }) {
+      const task = await known(projectId, dialect.readConfigsOf(call.params))
+      return { result: dialect.configs(await configs.list(projectId, task.id)) }
+    },
+    async deleteConfig({ projectId, call, dialect }) {
+      const { taskId, id } = dialect.readConfigRef(call.params)
+      if (id === undefined) throw invalid('pushNotificationConfigId', 'must be given')
+      const task = await known(projectId, taskId)
+      await configs.remove(projectId, task.id, id)
+      return { result: dialect.nothing }
+    },
+    async extendedCard({ cardFacts, dialect, project }) {
+      const description = `${cardFacts.description} Acts for the project ${project.name} (${project.id}), which is in ${project.mode} mode.`
+      return { result: dialect.extendedCard({ ...cardFacts, description }) }
+    }
+  }
+
+  return {
+    /** What a call shows of its spelling, for its errors too. */
+    dialectOf: ({ params }: Pick<Call, 'params'>, version: Version): Dialect =>
+      (version === '1.0' ? shownDialect(params, undefined) : undefined) ?? defaultDialect(version),
+
+    answer(asked: Asked, dialect: Dialect): Promise<Reply> {
+      const { call, version, project } = asked
+      const operation = dialect.operations.get(call.method)
+      if (!operation) throw unknownMethod(call.method, version)
+      const shown = version === '1.0' ? shownDialect(call.params, undefined) : dialect
+      const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? dialect.name : task.dialect)
+      return operations[operation]({ ...asked, projectId: project.id, dialect, spelling })
+    }
+  }
+}
+
+function unknownMethod(method: string, version: Version): AgentError {
+  const other: Version = version === '1.0' ? '0.3' : '1.0'
+  const elsewhere = defaultDialect(other).operations.has(method)
+  const name = method.slice(0, 100)
+  return new AgentError(
+    'method_not_found',
+    elsewhere
+      ? `${name} is a method of version ${other}: send the header A2A-Version: ${other}.`
+      : `There is no method ${name}.`
+  )
+}
+
+/** The message as it was understood: the same one in another spelling, or with its fields in another order, is the same. */
+const fingerprintOf = (message: Message): Buffer => hash('sha256', canonical(message), 'buffer')
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`).join(',')}}`
+}

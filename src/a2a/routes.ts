@@ -1,0 +1,137 @@
+import { hash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../platform/errors.ts'
+import { jsonType } from '../platform/http/body.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import type { Agents } from './a2a.ts'
+import { defaultDialect, unsupportedVersion, versionOf } from './dialects/choose.ts'
+import { failure, readCall, success } from './envelope.ts'
+import { AgentError, invalid } from './errors.ts'
+
+const Envelope = Type.Object({
+  jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
+  id: Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Comes back as it is.' }),
+  method: Type.String({ description: 'SendMessage, GetTask and others; message/send and others in version 0.3.' }),
+  params: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'What the method takes.' }))
+})
+const Answer = Type.Object({
+  jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
+  id: Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'], description: 'That of the call.' }),
+  result: Type.Optional(Type.Unknown({ description: 'What the method answers.' })),
+  error: Type.Optional(
+    Type.Unsafe<object>({ type: 'object', description: 'Instead of a result: code, message and data.' })
+  )
+})
+const Card = Type.Object({
+  name: Type.String({ description: 'The name of the agent.' }),
+  description: Type.String({ description: 'What it does.' })
+})
+
+const example = {
+  jsonrpc: '2.0',
+  id: '1',
+  method: 'SendMessage',
+  params: {
+    message: {
+      messageId: 'm-1',
+      role: 'user',
+      parts: [{ data: { skill: 'create-user', projectUserId: 'ana', properties: { plan: 'premium' } } }]
+    }
+  }
+}
+
+/** Contract 4.8: JSON-RPC for agents. Whoever calls is known before a byte of the body is looked at. */
+export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agents): void {
+  for (const path of ['', '/']) {
+    surface.post(
+      path,
+      {
+        summary: 'Ask the agent for something',
+        body: Envelope,
+        bodyKind: 'bytes',
+        answer: Answer,
+        example,
+        refusals: ['secret_key_required', 'conflict'],
+        // A stream has none; what does not stream ends by the limits of what it waits for.
+        unlimited: true,
+        hidden: path === '/'
+      },
+      ({ caller, request, reply }) => answer(agents, caller, request, reply)
+    )
+  }
+}
+
+/** Contract 4.7: what the agent can do, for whoever asks. */
+export function cardRoutes(open: Routes<null, never>, agents: Pick<Agents, 'cardFacts' | 'startedAt'>): void {
+  open.get('/.well-known/agent-card.json', { summary: 'What the agent can do', answer: Card }, ({ request, reply }) => {
+    const dialect = defaultDialect(version(request))
+    const body = JSON.stringify(dialect.card(agents.cardFacts(request)))
+    const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+    reply.headers({
+      etag,
+      vary: 'A2A-Version, Host',
+      'cache-control': 'public, max-age=300',
+      'last-modified': agents.startedAt.toUTCString()
+    })
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    return reply.type('application/json; charset=utf-8').send(body)
+  })
+}
+
+const version = (request: FastifyRequest) =>
+  versionOf(request.headers['a2a-version'], (request.query as Record<string, unknown>)['A2A-Version'])
+
+async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest, reply: FastifyReply) {
+  const asked = version(request)
+  let dialect = defaultDialect(asked)
+  const type = request.headers['content-type']
+  if (type === undefined || !jsonType.test(type)) {
+    const error = new AgentError('content_type_not_supported', 'The content type must be application/json.')
+    return send(reply.code(415), failure(null, error, dialect))
+  }
+  const { id, call: read } = readCall(request.body as Buffer | undefined)
+  try {
+    const call = read()
+    if (!asked) throw unsupportedVersion()
+    dialect = agents.dialectOf(call, asked)
+    const found = await agents.answer(
+      {
+        project: caller.project,
+        version: asked,
+        call,
+        idempotencyKey: keyOf(request),
+        cardFacts: agents.cardFacts(request)
+      },
+      dialect
+    )
+    if ('result' in found) return send(reply, success(call.id, found.result))
+    reply.headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+    return reply.type('text/event-stream').send(found.stream)
+  } catch (error) {
+    const refused = asAgentError(error)
+    if (!refused) throw error
+    if (refused.fault === 'key_in_use') reply.code(409).header('retry-after', 1)
+    return send(reply, failure(id, refused, dialect))
+  }
+}
+
+const send = (reply: FastifyReply, body: unknown) =>
+  reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
+
+/** What the platform answers by itself, a lost key or a database that is away, passes. */
+function asAgentError(error: unknown): AgentError | undefined {
+  if (error instanceof AgentError) return error
+  if (error instanceof Refusal && error.code !== 'invalid_api_key' && error.code !== 'unavailable')
+    return new AgentError('invalid_params', error.message)
+  return undefined
+}
+
+function keyOf(request: FastifyRequest): string {
+  const given = request.headers['x-service-idempotency-key']
+  if (given === undefined || given === '') return ''
+  if (typeof given !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(given))
+    throw invalid('X-Service-Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
+  return given
+}

@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import type { Db } from '../../platform/db/db.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { rejected } from './check.ts'
+import { type Outcome, result, type Skill } from './skill.ts'
+
+/** As POST /api/v1/users. Answers the service's own id of the user. */
+export type CreateUser = (
+  projectId: ProjectId,
+  projectUserId: string,
+  properties: unknown
+) => Promise<{ userId: string }>
+
+/** The same for many users in one transaction, each with its own outcome. */
+export type CreateUsers = (
+  tx: Db,
+  projectId: ProjectId,
+  users: { projectUserId: unknown; properties: unknown }[]
+) => Promise<({ userId: string } | Refusal)[]>
+
+export const UserProperties = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'Names with text, a number, a boolean or null each.'
+})
+
+const schema = Type.Object({
+  skill: Type.Literal('create-user'),
+  projectUserId: Type.String({ description: "The project's own id of the user, 1 to 512 characters." }),
+  properties: Type.Optional(UserProperties)
+})
+
+export const createUserSkill = (createUser: CreateUser, createUsers: CreateUsers): Skill => ({
+  id: 'create-user',
+  name: 'Create or Update User',
+  description: 'Creates a user, or changes the given properties of the one that has this id already.',
+  tags: ['user', 'crm', 'profile'],
+  examples: ['Create user ana with plan=premium and age=31'],
+  schema,
+  repeatable: true,
+  async run({ projectId, fields }) {
+    const { userId } = await createUser(projectId, fields.projectUserId as string, fields.properties ?? {})
+    return done(userId, fields)
+  },
+  async runTogether(tx, projectId, calls) {
+    const users = calls.map(({ fields: { projectUserId, properties = {} } }) => ({ projectUserId, properties }))
+    const made = await createUsers(tx, projectId, users)
+    return made.map((one, index) => (one instanceof Refusal ? rejected(one) : done(one.userId, calls[index]!.fields)))
+  }
+})
+
+const done = (userId: string, { projectUserId }: Record<string, unknown>): Outcome => ({
+  kind: 'completed',
+  artifacts: [result('user-result', { userId, projectUserId })]
+})

@@ -1,0 +1,38 @@
+import { type CreateUser, type CreateUsers, createUserSkill } from './create-user.ts'
+import { type SendPush, sendPushSkill } from './send-push.ts'
+import type { Skill } from './skill.ts'
+import { type TrackEvent, trackEventSkill } from './track-event.ts'
+import { type TriggerCampaign, triggerCampaignSkill } from './trigger-campaign.ts'
+
+/** What the skills do is done by the same functions as the REST API's. */
+export interface Capabilities {
+  createUser: CreateUser
+  createUsers: CreateUsers
+  trackEvent: TrackEvent
+  sendPush: SendPush
+  triggerCampaign: TriggerCampaign
+}
+
+/** All that agents can have done, by id: the card, the check of requests and the reading of texts look here. */
+export type Skills = ReadonlyMap<string, Skill>
+
+export function createSkills(does: Capabilities, more: Skill[] = []): Skills {
+  const all = [
+    sendPushSkill(does.sendPush),
+    triggerCampaignSkill(does.triggerCampaign),
+    createUserSkill(does.createUser, does.createUsers),
+    trackEventSkill(does.trackEvent),
+    ...more
+  ]
+  return new Map(all.map((skill) => [skill.id, skill]))
+}
+
+/** JSON Schemas of the payloads, for the docs and for clients. */
+export function skillSchemas(skills: Skills): Record<string, unknown> {
+  return Object.fromEntries(
+    [...skills.values()].map(({ id, schema, oneOf }) => [
+      id,
+      { ...schema, ...(oneOf && { anyOf: oneOf.map((name) => ({ required: [name] })) }) }
+    ])
+  )
+}

@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import type { ProjectId } from '../../platform/ids.ts'
+import { result, type Skill } from './skill.ts'
+
+/** What the REST API answers for each notification, as far as it is read here. */
+export interface DeliveryResult {
+  message_id: string
+  status: string
+  additional_params?: { failure_reason?: string }
+}
+
+/** As POST /api/v1/messages:send, for a body as it is sent there. A repeat of the same run must not notify again. */
+export type SendPush = (projectId: ProjectId, body: unknown, runId: string) => Promise<DeliveryResult[]>
+
+const schema = Type.Object({
+  skill: Type.Literal('send-push-notification'),
+  projectUserId: Type.Optional(Type.String({ description: 'To all devices of this user, by your id.' })),
+  deviceId: Type.Optional(Type.String({ description: 'To one device.' })),
+  userId: Type.Optional(Type.String({ description: "To all devices of this user, by the service's id." })),
+  title: Type.Optional(Type.String({ description: 'At least one of title and body is needed.' })),
+  body: Type.Optional(Type.String({ description: 'The text.' })),
+  imageUrl: Type.Optional(Type.String({ description: 'An http or https address.' })),
+  landingUrl: Type.Optional(Type.String({ description: 'What a tap opens: an absolute address of any scheme.' }))
+})
+
+const targets = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
+const texts = { title: 'title', body: 'body', imageUrl: 'image_url', landingUrl: 'landing_url' } as const
+const who = Object.keys(targets) as (keyof typeof targets)[]
+
+export const sendPushSkill = (sendPush: SendPush): Skill => ({
+  id: 'send-push-notification',
+  name: 'Send Push Notification',
+  description: 'Sends a push notification to the devices of one user, or to one device.',
+  tags: ['push', 'notification', 'messaging'],
+  examples: [
+    'Send a push to device ana-phone with title "Hello" and body "Your order is on its way"',
+    'Send a push notification to user ana saying "See you tomorrow"'
+  ],
+  schema,
+  oneOf: who,
+  repeatable: true,
+  async run({ projectId, fields, runId }) {
+    const named = who.filter((name) => fields[name] !== undefined)
+    if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
+    if (!fields.title && !fields.body) {
+      return { kind: 'input-required', reason: 'Send the missing field: title or body.' }
+    }
+    const item: Record<string, unknown> = { target: { [targets[named[0]!]]: fields[named[0]!] } }
+    for (const [from, to] of Object.entries(texts)) if (fields[from] !== undefined) item[to] = fields[from]
+    return outcomeOf(await sendPush(projectId, { push_notifications: [item] }, runId))
+  }
+})
+
+function outcomeOf(results: DeliveryResult[]) {
+  const shown = results.map(({ message_id, status, additional_params }) => ({
+    messageId: message_id,
+    status,
+    ...(additional_params?.failure_reason && { failureReason: additional_params.failure_reason })
+  }))
+  const totalSent = results.filter(({ status }) => status.endsWith('_SUCCEED')).length
+  const artifacts = [result('delivery-results', { totalSent, results: shown })]
+  const failed = results.filter(({ status }) => status.endsWith('_FAILED'))
+  if (results.length === 0 || failed.length < results.length) return { kind: 'completed', artifacts } as const
+  const reason = failed[0]?.additional_params?.failure_reason ?? 'It could not be delivered.'
+  return reason.startsWith('[CREDENTIALS_MISSING]')
+    ? ({
+        kind: 'auth-required',
+        reason: `${reason} Set up the gateway of this project, then send any message with this task's id.`
+      } as const)
+    : ({ kind: 'failed', reason, artifacts } as const)
+}

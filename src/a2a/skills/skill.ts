@@ -1,0 +1,53 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { Db } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Part } from '../model.ts'
+
+/** How a skill ended. `reason` is one or two sentences for whoever asked. */
+export type Outcome =
+  | { kind: 'completed'; artifacts: Result[]; reason?: string }
+  /** It was begun and could not be finished. What there is to show is shown. */
+  | { kind: 'failed'; reason: string; artifacts?: Result[] }
+  /** It was not begun: the request is not one that can be done. */
+  | { kind: 'rejected'; reason: string }
+  /** It can be done once something is given or set up; a further message goes on. */
+  | { kind: 'input-required' | 'auth-required'; reason: string }
+
+export interface Result {
+  name: string
+  parts: Part[]
+}
+
+export interface SkillCall {
+  projectId: ProjectId
+  taskId: string
+  /** Of this run of the task: another after each message that goes on with it, the same when a node takes it over. */
+  runId: string
+  messageId: string
+  fields: Record<string, unknown>
+  /** Aborted when the task was canceled, took too long, or its node stops. */
+  signal: AbortSignal
+}
+
+export interface Skill {
+  id: string
+  name: string
+  description: string
+  tags: string[]
+  /** Phrasings for the card. */
+  examples: string[]
+  /** The fields, for checking and for the docs. `required` holds what a caller is asked for when it is absent. */
+  schema: TSchema
+  /** Of these at least one must be given. */
+  oneOf?: readonly string[]
+  /** Whether doing it twice under one run id is doing it once: then another node may take it over. */
+  repeatable: boolean
+  run(call: SkillCall): Promise<Outcome>
+  /**
+   * Where all it does is in our own database: does many calls of one project in the transaction that writes their
+   * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
+   */
+  runTogether?(tx: Db, projectId: ProjectId, calls: Pick<SkillCall, 'runId' | 'fields'>[]): Promise<Outcome[]>
+}
+
+export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

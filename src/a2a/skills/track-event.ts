@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox'
+import type { ProjectId } from '../../platform/ids.ts'
+import { result, type Skill } from './skill.ts'
+
+export interface TrackedEvent {
+  eventName: string
+  /** Exactly one of these says whose event it is. */
+  deviceId?: string
+  projectUserId?: string
+  userId?: string
+  properties: Record<string, unknown>
+}
+
+/** As POST /api/v1/events, for one event. */
+export type TrackEvent = (projectId: ProjectId, event: TrackedEvent) => Promise<unknown>
+
+const schema = Type.Object({
+  skill: Type.Literal('track-event'),
+  eventName: Type.String({ minLength: 1, description: 'What happened, 1 to 256 characters.' }),
+  deviceId: Type.Optional(Type.String({ description: 'The device it happened on.' })),
+  projectUserId: Type.Optional(Type.String({ description: 'Instead of a device: the user, by your id.' })),
+  userId: Type.Optional(Type.String({ description: "Instead of a device: the user, by the service's id." })),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'Any JSON, at most 64 KiB and 16 levels.'
+    })
+  )
+})
+
+const who = ['deviceId', 'projectUserId', 'userId'] as const
+
+export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
+  id: 'track-event',
+  name: 'Track User Event',
+  description: 'Records that a user did something.',
+  tags: ['event', 'analytics', 'tracking'],
+  examples: ['Track event purchase for device ana-phone with amount=12.5'],
+  schema,
+  oneOf: who,
+  repeatable: false,
+  async run({ projectId, fields }) {
+    const named = who.filter((name) => fields[name] !== undefined)
+    if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
+    const [by] = named as [(typeof who)[number]]
+    const eventName = fields.eventName as string
+    await trackEvent(projectId, {
+      eventName,
+      [by]: fields[by] as string,
+      properties: (fields.properties ?? {}) as Record<string, unknown>
+    })
+    return { kind: 'completed', artifacts: [result('event-result', { trackedEvents: 1, eventName })] }
+  }
+})

@@ -1,0 +1,66 @@
+import { Type } from '@sinclair/typebox'
+import type { ProjectId } from '../../platform/ids.ts'
+import { result, type Skill } from './skill.ts'
+
+/** As POST /api/v1/campaigns/{campaign_id}:trigger, for a body as it is sent there. A repeat of the same run triggers once. */
+export type TriggerCampaign = (
+  projectId: ProjectId,
+  campaignId: string,
+  body: unknown,
+  runId: string
+) => Promise<{ trigger_id: string }>
+
+const Target = Type.Object({
+  projectUserId: Type.Optional(Type.String()),
+  deviceId: Type.Optional(Type.String()),
+  userId: Type.Optional(Type.String())
+})
+
+const schema = Type.Object({
+  skill: Type.Literal('trigger-campaign'),
+  campaignId: Type.String({ description: 'The campaign; it must be API-triggered and active.' }),
+  broadcast: Type.Optional(Type.Boolean({ description: "To everybody in the campaign's segment." })),
+  targets: Type.Optional(
+    Type.Array(Target, {
+      description: "Recipients, each by one of its fields. Absent: the campaign's default audience."
+    })
+  ),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'For {{ trigger.name }} in texts and conditions.'
+    })
+  )
+})
+
+const names = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
+
+export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill => ({
+  id: 'trigger-campaign',
+  name: 'Trigger Campaign',
+  description: 'Sends the messages of a campaign to its audience, to given targets, or to everybody in its segment.',
+  tags: ['campaign', 'marketing', 'automation'],
+  examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
+  schema,
+  repeatable: true,
+  async run({ projectId, fields, runId }) {
+    const { campaignId, broadcast, targets, properties } = fields
+    const audience =
+      broadcast === true
+        ? { broadcast }
+        : targets === undefined
+          ? undefined
+          : { targets: (targets as Record<string, unknown>[]).map(renamed) }
+    const body = { ...(audience && { audience }), ...(properties !== undefined && { properties }) }
+    const { trigger_id } = await triggerCampaign(projectId, campaignId as string, body, runId)
+    return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: trigger_id })] }
+  }
+})
+
+const renamed = (target: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(names)
+      .filter(([name]) => target[name] !== undefined)
+      .map(([name, wire]) => [wire, target[name]])
+  )

@@ -1,0 +1,121 @@
+import { newId } from '../../platform/ids.ts'
+import type { DialectName, LogEntry, Message, Request, Status, Task, TaskState } from '../model.ts'
+import { isInterrupted, isTerminal } from '../model.ts'
+import type { Outcome } from '../skills/skill.ts'
+
+// Every step of a task, as a function from one revision to the next. Nothing here writes.
+
+/** Messages kept of one task; the oldest go first. */
+const mostMessages = 100
+const mostHistory = 12 * 1024 * 1024
+const patienceMs = 24 * 3_600_000
+/** How long whoever runs a task may be silent: with the sweep it is taken over within 15 s. */
+export const leaseMs = 8_000
+/** A job looks after a task by itself; past this it did not. */
+const jobMs = 3_600_000
+
+const allowed: Record<TaskState, readonly TaskState[]> = (() => {
+  const running: TaskState[] = [
+    'working',
+    'completed',
+    'failed',
+    'rejected',
+    'canceled',
+    'input-required',
+    'auth-required'
+  ]
+  return {
+    submitted: running,
+    working: running,
+    'input-required': ['working', 'canceled', 'failed'],
+    'auth-required': ['working', 'canceled', 'failed'],
+    completed: [],
+    failed: [],
+    canceled: [],
+    rejected: []
+  }
+})()
+
+/** A new task, as its first message makes it. */
+export function newTask(message: Message, request: Request, dialect: DialectName): Task {
+  const id = newId()
+  const contextId = message.contextId ?? newId()
+  const status: Status = { state: 'submitted', at: new Date().toISOString() }
+  return {
+    id,
+    contextId,
+    status,
+    artifacts: [],
+    history: [{ ...message, contextId, taskId: id }],
+    log: [{ status }],
+    request,
+    dialect,
+    revision: 1,
+    takeovers: 0
+  }
+}
+
+/** A further message of the caller. Its effect on the state comes with a step of its own. */
+export function heard(task: Task, message: Message, request: Request, dialect: DialectName): Task {
+  const history = latest([...task.history, { ...message, contextId: task.contextId, taskId: task.id }])
+  return { ...task, history, request, dialect }
+}
+
+/** As many of the latest messages as a task keeps; the last one whatever its size. */
+function latest(messages: Message[]): Message[] {
+  const kept: Message[] = []
+  let size = 0
+  for (const message of messages.slice(-mostMessages).reverse()) {
+    size += JSON.stringify(message).length
+    if (kept.length > 0 && size > mostHistory) break
+    kept.unshift(message)
+  }
+  return kept
+}
+
+/** Several steps make one revision: it counts writes, not states. */
+export const written = (task: Task): Task => ({ ...task, revision: task.revision + 1 })
+
+export function moved(task: Task, state: TaskState, reason?: string): Task {
+  const from = task.status.state
+  if (!allowed[from].includes(state)) throw new Error(`a task cannot go from ${from} to ${state}`)
+  const status: Status = {
+    state,
+    at: new Date().toISOString(),
+    ...(reason !== undefined && { message: agentMessage(task, reason) })
+  }
+  // What the agent asks or explains is part of the conversation.
+  const history =
+    isInterrupted(state) && status.message ? [...task.history, status.message].slice(-mostMessages) : task.history
+  return { ...task, status, history, log: [...task.log, { status }] }
+}
+
+const agentMessage = ({ id, contextId }: Task, text: string): Message => ({
+  messageId: newId(),
+  role: 'agent',
+  parts: [{ text }],
+  contextId,
+  taskId: id
+})
+
+export function ended(task: Task, outcome: Outcome): Task {
+  const results = 'artifacts' in outcome ? (outcome.artifacts ?? []) : []
+  const artifacts = [...task.artifacts, ...results.map((one) => ({ artifactId: newId(), ...one }))]
+  const told = results.map((_, index): LogEntry => ({ artifact: task.artifacts.length + index }))
+  return moved(
+    { ...task, artifacts, log: [...task.log, ...told] },
+    outcome.kind,
+    outcome.reason ?? task.request.understood
+  )
+}
+
+/** Names the run that the task is in: by where in its log it began to work. */
+export const runIdOf = ({ id, log }: Task): string =>
+  `${id}.${log.findLastIndex((entry) => 'status' in entry && entry.status.state === 'working')}`
+
+/** When someone must look after it, by where it stands. */
+export function dueAt({ status: { state } }: Task, byJob = false): Date | null {
+  if (isTerminal(state)) return null
+  const within = isInterrupted(state) ? patienceMs : byJob ? jobMs : leaseMs
+  return new Date(Date.now() + within)
+}

@@ -1,0 +1,167 @@
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { DialectName, Task, TaskState } from '../model.ts'
+
+type Content = Pick<Task, 'status' | 'artifacts' | 'history' | 'log' | 'request' | 'takeovers'>
+
+interface Row {
+  id: string
+  context_id: string
+  dialect: DialectName
+  content: Content
+  revision: number
+}
+
+/** A task as it is to be written, and when someone must look after it. */
+export interface TaskWrite {
+  task: Task
+  dueAt: Date | null
+  attended: boolean
+}
+
+const given = `json_to_recordset($2::json)
+       as t(id uuid, context_id text, state text, state_at timestamptz, dialect text, content json, revision integer,
+            attended boolean, due_at timestamptz)`
+const insert = statement(
+  'a2a.insert_tasks',
+  `insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
+   select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content, t.revision, t.attended, t.due_at
+     from projects p cross join ${given}
+    where p.project_id = $1 and p.deleted_at is null
+   returning id`
+)
+// Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
+const change = `update a2a_tasks
+      set state = t.state, state_at = t.state_at, dialect = t.dialect, content = t.content, revision = t.revision,
+          attended = a2a_tasks.attended or t.attended, due_at = t.due_at
+     from ${given}
+    where a2a_tasks.project_id = $1 and a2a_tasks.id = t.id and a2a_tasks.revision = t.revision - 1`
+const changeQuiet = statement('a2a.change_quiet_tasks', `${change} and not a2a_tasks.attended returning a2a_tasks.id`)
+const changeAny = statement('a2a.change_tasks', `${change} returning a2a_tasks.id, a2a_tasks.attended`)
+const columns = 'id, context_id, dialect, content, revision'
+const find = statement(
+  'a2a.find_tasks',
+  `select ${columns} from a2a_tasks where project_id = $1 and id = any($2::uuid[])`
+)
+const lock = statement('a2a.lock_task', `select ${columns} from a2a_tasks where project_id = $1 and id = $2 for update`)
+const attend = statement('a2a.attend_task', 'update a2a_tasks set attended = true where project_id = $1 and id = $2')
+const hold = statement(
+  'a2a.hold_tasks',
+  `update a2a_tasks set due_at = $3 where project_id = $1 and id = any($2::uuid[]) and due_at is not null
+      and state in ('submitted', 'working')`
+)
+const filter = `project_id = $1 and ($2::text is null or context_id = $2) and ($3::text is null or state = $3)
+      and ($4::timestamptz is null or state_at >= $4)`
+const list = statement(
+  'a2a.list_tasks',
+  `select ${columns} from a2a_tasks where ${filter} and ($5::uuid is null or id < $5)
+    order by id desc limit $6 offset $7`
+)
+const count = statement('a2a.count_tasks', `select count(*)::int as total from a2a_tasks where ${filter}`)
+const due = statement(
+  'a2a.due_tasks',
+  `select project_id, id from a2a_tasks where due_at <= $1 order by due_at limit 500`,
+  { acrossProjects: 'tasks whose runner or caller is gone, of all projects, are found by their time' }
+)
+const sweep = statement(
+  'a2a.sweep_tasks',
+  `delete from a2a_tasks where project_id = $1 and id in (
+     select id from a2a_tasks where project_id = $1 and id < $2 and due_at is null order by id limit 5000)`
+)
+const erase = statement(
+  'a2a.erase_tasks',
+  `delete from a2a_tasks where project_id = $1 and id in (
+     select id from a2a_tasks where project_id = $1 order by id limit 5000)`
+)
+
+const toRow = ({ task, dueAt, attended }: TaskWrite) => ({
+  id: task.id,
+  context_id: task.contextId,
+  state: task.status.state,
+  state_at: task.status.at,
+  dialect: task.dialect,
+  content: {
+    status: task.status,
+    artifacts: task.artifacts,
+    history: task.history,
+    log: task.log,
+    request: task.request,
+    takeovers: task.takeovers
+  } satisfies Content,
+  revision: task.revision,
+  attended,
+  due_at: dueAt
+})
+
+const toTask = ({ id, context_id, dialect, content, revision }: Row): Task => ({
+  ...content,
+  id,
+  contextId: context_id,
+  dialect,
+  revision
+})
+
+const rowsOf = (writes: TaskWrite[]) => JSON.stringify(writes.map(toRow))
+
+/** False where the project is being erased. */
+export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
+  (await db.query(insert, [projectId, rowsOf(writes)])).length === writes.length
+
+/** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */
+export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {
+  const rows = await db.query<{ id: string }>(changeQuiet, [projectId, rowsOf(writes)])
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Undefined where it changed meanwhile. */
+export const changeTask = (db: Db, projectId: ProjectId, write: TaskWrite) =>
+  db.one<{ id: string; attended: boolean }>(changeAny, [projectId, rowsOf([write])])
+
+export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, Task>> {
+  return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))
+}
+
+export async function lockTask(db: Db, projectId: ProjectId, id: string): Promise<Task | undefined> {
+  const row = await db.one<Row>(lock, [projectId, id])
+  return row && toTask(row)
+}
+
+export const attendTask = (db: Db, projectId: ProjectId, id: string) => db.run(attend, [projectId, id])
+
+export const holdTasks = (db: Db, projectId: ProjectId, ids: string[], until: Date) =>
+  db.run(hold, [projectId, ids, until])
+
+export interface TaskFilter {
+  contextId: string | undefined
+  state: TaskState | undefined
+  changedAfter: Date | undefined
+}
+
+const filterOf = (projectId: ProjectId, { contextId, state, changedAfter }: TaskFilter) => [
+  projectId,
+  contextId ?? null,
+  state ?? null,
+  changedAfter ?? null
+]
+
+/** Newest first, by creation: an id carries its time. */
+export async function listTasks(
+  db: Db,
+  projectId: ProjectId,
+  wanted: TaskFilter,
+  { before, limit, offset }: { before: string | undefined; limit: number; offset: number }
+): Promise<Task[]> {
+  const rows = await db.query<Row>(list, [...filterOf(projectId, wanted), before ?? null, limit, offset])
+  return rows.map(toTask)
+}
+
+export const countTasks = async (db: Db, projectId: ProjectId, wanted: TaskFilter): Promise<number> =>
+  (await db.one<{ total: number }>(count, filterOf(projectId, wanted)))!.total
+
+export const dueTasks = (db: Db, now: Date) => db.query<{ project_id: ProjectId; id: string }>(due, [now])
+
+/** Up to a window of tasks that ended and were made before the given id's time. */
+export const sweepTaskWindow = (db: Db, projectId: ProjectId, beforeId: string) => db.run(sweep, [projectId, beforeId])
+
+export const eraseTaskWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,0 +1,212 @@
+import { createCoalescer } from '../../platform/coalesce.ts'
+import type { Db, Pool } from '../../platform/db/db.ts'
+import { againIfRaced } from '../../platform/db/races.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { AgentError, noTask } from '../errors.ts'
+import { isInterrupted, isTerminal, type Task } from '../model.ts'
+import type { Skill } from '../skills/skill.ts'
+import { dueAt, ended, runIdOf, written } from './changes.ts'
+import * as store from './store.ts'
+
+/** What a key stands for, and what every repeat of it is answered. */
+export interface Work {
+  taskId: string
+}
+/** A task as it was then, or the task as it is now where the first call did not wait for its end. */
+export type Answer = { task: Task } | { taskId: string }
+
+export interface Beginning {
+  task: Task
+  key: IdempotencyKey
+  /** A worker runs it; nobody waits. */
+  byJob: boolean
+  /** Runs in the transaction that writes the task, which is then written as it ended. */
+  together?: Skill
+  /** What else is written with it: webhooks, jobs. */
+  beside?: (tx: Db) => Promise<void>
+}
+
+export type Begun = { kind: 'begun' | 'repeat'; task: Task }
+
+/** What became of one beginning of many: the task as it was written, or what the key says instead. */
+type Written = Task | Claim<Work, Answer>
+
+/** Told in the transaction of each change of a task that somebody attends to, with the entries that are new. */
+export type OnChange = (tx: Db, projectId: ProjectId, task: Task, from: number) => Promise<void>
+
+export interface TasksOptions {
+  pool: Pool
+  metrics: Metrics
+  idempotencyHours: number
+  onChange: OnChange
+  /** Told after the commit. */
+  published: (projectId: ProjectId, task: Task) => void
+}
+
+export type Tasks = ReturnType<typeof createTasks>
+
+export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
+  const beginnings = createCoalescer<Beginning, Written>(async (projectId, batch) => {
+    metrics.coalesced('tasks', batch.length)
+    return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
+  })
+  const quietChanges = createCoalescer<store.TaskWrite, boolean>(async (projectId, batch) => {
+    const done = await store.changeQuietTasks(pool, projectId, batch)
+    return batch.map(({ task }) => done.has(task.id))
+  })
+
+  async function beginTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const wanted = batch.map(({ task, key, byJob }) => ({ key, work: { taskId: task.id }, ...answerOf(task, byJob) }))
+    const claims = await claimKeys<Work, Answer>(tx, projectId, wanted, idempotencyHours)
+    const ours = batch.filter(({ key }) => claims.get(key.key)?.state === 'begun')
+    const tasks = await runTogether(tx, projectId, ours)
+    const writes = ours.map(({ byJob, beside }, index) => ({
+      task: tasks[index]!,
+      dueAt: dueAt(tasks[index]!, byJob),
+      attended: beside !== undefined
+    }))
+    if (writes.length > 0 && !(await store.insertTasks(tx, projectId, writes))) throw gone()
+    for (const [index, { key, together, beside }] of ours.entries()) {
+      const task = tasks[index]!
+      if (together && isInterrupted(task.status.state))
+        await settleKey(tx, projectId, key, answerOf(task, false).answer)
+      if (!beside) continue
+      await beside(tx)
+      await onChange(tx, projectId, task, 0)
+    }
+    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
+    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
+  }
+
+  /** The tasks as their skills leave them, where those run here and now. */
+  async function runTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
+    const after = new Map<Beginning, Task>()
+    for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
+      if (!skill?.runTogether) continue
+      const calls = asked.map(({ task }) => ({ runId: runIdOf(task), fields: task.request.fields }))
+      const outcomes = await skill.runTogether(tx, projectId, calls)
+      for (const [index, beginning] of asked.entries()) after.set(beginning, ended(beginning.task, outcomes[index]!))
+    }
+    return batch.map((beginning) => after.get(beginning) ?? beginning.task)
+  }
+
+  /** What a key that was used before is answered. */
+  async function repeated(projectId: ProjectId, claim: Claim<Work, Answer>): Promise<Task> {
+    if (claim.state === 'other') throw new AgentError('key_in_use', 'Idempotency key was used with another message')
+    if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task
+    if (claim.state === 'answered' && 'taskId' in claim.answer) return find(projectId, claim.answer.taskId)
+    // A task that has ended is its own answer: nothing changes it any more.
+    const work = 'work' in claim ? claim.work : undefined
+    const task = work && (await store.findTasks(pool, projectId, [work.taskId])).get(work.taskId)
+    if (task && isTerminal(task.status.state)) return task
+    throw new AgentError('key_in_use', 'Idempotency key is in use')
+  }
+
+  async function find(projectId: ProjectId, id: string): Promise<Task> {
+    const task = (await store.findTasks(pool, projectId, [id])).get(id)
+    if (!task) throw noTask()
+    return task
+  }
+
+  /** Writes one revision with all that belongs to it. False where the task changed meanwhile. */
+  async function writeIn(tx: Db, projectId: ProjectId, task: Task, from: number, byJob = false): Promise<boolean> {
+    const write = { task, dueAt: dueAt(task, byJob), attended: false }
+    const row = await store.changeTask(tx, projectId, write)
+    if (row?.attended) await onChange(tx, projectId, task, from)
+    return row !== undefined
+  }
+
+  return {
+    find,
+    /** Writes a new task, unless its key was used before. */
+    async begin(projectId: ProjectId, beginning: Beginning): Promise<Begun> {
+      const found = await beginnings.write(projectId, beginning.key.key, beginning)
+      return 'revision' in found
+        ? { kind: 'begun', task: found }
+        : { kind: 'repeat', task: await repeated(projectId, found) }
+    },
+
+    /** Goes on with a task, unless the key was used before. `step` judges and changes what is locked. */
+    async resume(
+      projectId: ProjectId,
+      id: string,
+      key: IdempotencyKey,
+      step: (task: Task, tx: Db) => Promise<{ task: Task; byJob: boolean }>
+    ): Promise<{ kind: 'begun'; task: Task } | { kind: 'repeat'; task: Task }> {
+      const found = await againIfRaced(() =>
+        pool.transaction(async (tx) => {
+          const claim = (
+            await claimKeys<Work, Answer>(tx, projectId, [{ key, work: { taskId: id } }], idempotencyHours)
+          ).get(key.key)!
+          if (claim.state !== 'begun') return claim
+          const before = await store.lockTask(tx, projectId, id)
+          if (!before) throw noTask()
+          const next = await step(before, tx)
+          const task = written(next.task)
+          await writeIn(tx, projectId, task, before.log.length, next.byJob)
+          const { answer } = answerOf(task, next.byJob)
+          if (answer) await settleKey(tx, projectId, key, answer)
+          return task
+        })
+      )
+      if (!('revision' in found)) return { kind: 'repeat', task: await repeated(projectId, found) }
+      published(projectId, found)
+      return { kind: 'begun', task: found }
+    },
+
+    /**
+     * Writes what became of a task that runs here. Where it was changed by someone else meanwhile, theirs stands and
+     * is answered.
+     */
+    async settle(projectId: ProjectId, before: Task, after: Task, key?: IdempotencyKey): Promise<Task> {
+      const task = written(after)
+      const answer = key && answerOf(task, false).answer
+      if (!answer) {
+        const write = { task, dueAt: dueAt(task), attended: false }
+        if (await quietChanges.write(projectId, task.id, write)) {
+          published(projectId, task)
+          return task
+        }
+      }
+      const done = await pool.transaction(async (tx) => {
+        if (!(await writeIn(tx, projectId, task, before.log.length))) return false
+        if (answer) await settleKey(tx, projectId, key, answer)
+        return true
+      })
+      if (!done) return find(projectId, task.id)
+      published(projectId, task)
+      return task
+    },
+
+    /** Changes a task by whoever does not run it; `step` answers undefined to leave it as it is. */
+    async change(
+      projectId: ProjectId,
+      id: string,
+      step: (task: Task, tx: Db) => Promise<Task | undefined>,
+      byJob = false
+    ): Promise<Task> {
+      const [task, changed] = await pool.transaction(async (tx) => {
+        const before = await store.lockTask(tx, projectId, id)
+        if (!before) throw noTask()
+        const after = await step(before, tx)
+        if (!after) return [before, false] as const
+        const next = written(after)
+        await writeIn(tx, projectId, next, before.log.length, byJob)
+        return [next, true] as const
+      })
+      if (changed) published(projectId, task)
+      return task
+    }
+  }
+}
+
+/** What repeats are answered, where it is not the task's own end. */
+function answerOf(task: Task, byJob: boolean): { answer?: Answer } {
+  if (byJob) return { answer: { taskId: task.id } }
+  return isInterrupted(task.status.state) ? { answer: { task } } : {}
+}
+
+const gone = () => new Refusal('invalid_api_key', 'Invalid API key')

@@ -1,0 +1,89 @@
+import type { Db, Pool } from '../../platform/db/db.ts'
+import { type Listener, notify } from '../../platform/db/listen.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Task } from '../model.ts'
+import { findTasks } from './store.ts'
+
+const channel = 'tidings_a2a'
+/** Behind the notifications, which may be lost. */
+const pollMs = 1_000
+
+type Watcher = (task: Task) => void
+
+interface Watched {
+  projectId: ProjectId
+  watchers: Set<Watcher>
+}
+
+export type Watch = ReturnType<typeof createWatch>
+
+/** Tells streams and runs of this node what happens to their tasks, here and on other nodes. */
+export function createWatch({
+  pool,
+  listener,
+  log,
+  interested,
+  changed
+}: {
+  pool: Pool
+  listener: Listener
+  log: Log
+  /** Whether a task that nobody watches matters here all the same. */
+  interested: (taskId: string) => boolean
+  changed: (task: Task) => void
+}) {
+  const watched = new Map<string, Watched>()
+  let timer: NodeJS.Timeout | undefined
+
+  listener.on(channel, (payload) => {
+    if (payload === undefined) return void look([...watched])
+    const [projectId, taskId] = payload.split(' ') as [ProjectId, string]
+    const known = watched.get(taskId)
+    if (known) void look([[taskId, known]])
+    else if (interested(taskId)) void look([[taskId, { projectId, watchers: new Set() }]])
+  })
+
+  function publish(task: Task): void {
+    changed(task)
+    for (const watcher of [...(watched.get(task.id)?.watchers ?? [])]) watcher(task)
+  }
+
+  async function look(wanted: [string, Watched][]): Promise<void> {
+    const byProject = Map.groupBy(wanted, ([, { projectId }]) => projectId)
+    try {
+      for (const [projectId, entries] of byProject) {
+        const ids = entries.map(([id]) => id)
+        for (const task of (await findTasks(pool, projectId, ids)).values()) publish(task)
+      }
+    } catch (error) {
+      log.debug({ error: (error as Error).message }, 'watched tasks were not read, will look again')
+    }
+  }
+
+  return {
+    publish,
+    /** In the transaction of a change that others must hear of. */
+    announce: (tx: Db, projectId: ProjectId, taskId: string) => tx.run(notify, [channel, `${projectId} ${taskId}`]),
+    /** Answers how to stop. Every change is told, some more than once. */
+    subscribe(projectId: ProjectId, taskId: string, watcher: Watcher): () => void {
+      const known = watched.get(taskId) ?? { projectId, watchers: new Set() }
+      known.watchers.add(watcher)
+      watched.set(taskId, known)
+      timer ??= setInterval(() => void look([...watched]), pollMs).unref()
+      return () => {
+        known.watchers.delete(watcher)
+        if (known.watchers.size === 0 && watched.get(taskId) === known) watched.delete(taskId)
+        if (watched.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      }
+    },
+    /** For tests: whether anything is left behind. */
+    stats: () => ({ watched: watched.size, polling: timer !== undefined }),
+    close(): void {
+      clearInterval(timer)
+      watched.clear()
+    }
+  }
+}

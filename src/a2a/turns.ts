@@ -1,0 +1,112 @@
+import { isObject } from './dialects/fields.ts'
+import { AgentError, invalid } from './errors.ts'
+import type { Message, Request } from './model.ts'
+import { judge } from './skills/check.ts'
+import type { Skills } from './skills/registry.ts'
+import type { Skill } from './skills/skill.ts'
+
+/** What a text was taken to mean: a request, a question because it is not clear, or that nothing is to be done. */
+export type Reading =
+  | { kind: 'request'; skill: string; fields: Record<string, unknown>; understood: string }
+  | { kind: 'ask'; question: string; request?: Request }
+  | { kind: 'declined'; understood: string }
+
+/** What is known when a text is read: the skills there are, and the request that the task is about so far. */
+export interface TextContext {
+  skills: Skills
+  known: Request | undefined
+}
+
+/** Reads a message that is only text. Passed in, so that what reads is a pure function of its own. */
+export type ReadText = (text: string, context: TextContext) => Reading | Promise<Reading>
+
+/** What a message makes of its task. */
+export type Turn =
+  | { kind: 'run'; request: Request; skill: Skill }
+  | { kind: 'stop'; request: Request; state: 'input-required' | 'rejected' | 'canceled'; reason: string }
+
+export async function takeTurn(
+  message: Message,
+  known: Request | undefined,
+  { skills, readText }: { skills: Skills; readText: ReadText }
+): Promise<Turn> {
+  const sent = message.parts.map((part) => {
+    if ('raw' in part || 'url' in part)
+      throw new AgentError('content_type_not_supported', 'Files are not taken: send text, or data with a skill.')
+    return part
+  })
+  const data = sent.flatMap((part) => ('data' in part ? [part.data] : []))
+  if (data.length === 0) {
+    const text = sent.map((part) => ('text' in part ? part.text : '')).join('\n')
+    // What stopped was not the request itself: any word goes on with it.
+    const whole =
+      known?.skill !== undefined &&
+      known.pending === undefined &&
+      known.confirm === undefined &&
+      skills.get(known.skill)
+    if (known && whole && judge(whole, fieldsOf(known)).kind === 'fit')
+      return { kind: 'run', request: known, skill: whole }
+    return ofReading(await readText(text, { skills, known }), known, skills)
+  }
+  const merged = mergedRequest(data, known, skills)
+  if (known?.confirm !== undefined && !data.some(namesSkill))
+    return { kind: 'stop', state: 'input-required', request: known, reason: known.confirm }
+  return ofRequest(merged, skills)
+}
+
+function ofReading(reading: Reading, known: Request | undefined, skills: Skills): Turn {
+  if (reading.kind === 'request') {
+    const { skill, fields, understood } = reading
+    return ofRequest({ skill, fields, understood }, skills)
+  }
+  const request = (reading.kind === 'ask' ? reading.request : undefined) ?? known ?? { fields: {} }
+  return reading.kind === 'declined'
+    ? { kind: 'stop', state: 'canceled', request, reason: reading.understood }
+    : { kind: 'stop', state: 'input-required', request, reason: reading.question }
+}
+
+const fieldsOf = ({ skill, fields }: Request) => ({ ...fields, skill })
+
+const namesSkill = (part: unknown) => isObject(part) && part.skill !== undefined && part.skill !== null
+
+/** What no skill knows is not kept from message to message: a task would grow without end. */
+const meant = (name: string, skills: Skills) =>
+  name !== 'skill' && [...skills.values()].some(({ schema }) => Object.hasOwn(schema.properties, name))
+const mostFields = 10 * 1024 * 1024
+
+function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {
+  const named = data.filter(namesSkill)
+  if (named.length > 1) throw invalid('message.parts', 'only one data part may name a skill')
+  const skill = (named[0] as { skill?: unknown } | undefined)?.skill
+  if (skill !== undefined && typeof skill !== 'string') throw invalid('skill', 'must be a string')
+  if (skill !== undefined && !skills.has(skill)) throw noSkill(skill, skills)
+  // Another skill is another request: nothing of the one before is meant for it.
+  const before = skill === undefined || known?.skill === undefined || known.skill === skill ? known : undefined
+  let fields: Record<string, unknown> = { ...before?.fields }
+  for (const part of data) if (isObject(part)) fields = { ...fields, ...part }
+  const kept = Object.entries(fields).filter(([name]) => meant(name, skills))
+  fields = Object.fromEntries(kept)
+  if (before && JSON.stringify(fields).length > mostFields)
+    throw invalid('message.parts', 'with what was sent before, the request is too large')
+  const chosen = skill ?? before?.skill
+  return { ...(chosen !== undefined && { skill: chosen }), fields }
+}
+
+const noSkill = (skill: string, skills: Skills) =>
+  new AgentError(
+    'skill_not_found',
+    `There is no skill ${skill.slice(0, 100)}. There are ${[...skills.keys()].join(', ')}.`
+  )
+
+function ofRequest(request: Request, skills: Skills): Turn {
+  const ask = (reason: string): Turn => ({ kind: 'stop', request, state: 'input-required', reason })
+  if (request.skill === undefined) return ask(`Send the missing field: skill, one of ${[...skills.keys()].join(', ')}.`)
+  const skill = skills.get(request.skill)
+  if (!skill) throw noSkill(request.skill, skills)
+  const judgement = judge(skill, fieldsOf(request))
+  if (judgement.kind === 'wrong') return { kind: 'stop', request, state: 'rejected', reason: `${judgement.reason}.` }
+  if (judgement.kind === 'missing') return ask(missing(judgement.names))
+  return { kind: 'run', request, skill }
+}
+
+const missing = (names: string[]) => `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', ')}.`

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import type { Command } from 'commander'
+import { type Config, readConfig } from '../../platform/config.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import { exit, Failure } from '../exit.ts'
+import { counted } from '../output.ts'
+import { examples, jsonOption, tell } from '../session.ts'
+import { interruption, remark, type Shell } from '../shell.ts'
+
+interface Options {
+  newKeyFile?: string
+  force?: true
+  json?: true
+}
+
+export function declare(command: Command, shell: Shell): void {
+  examples(command, ['tidings secrets rotate'])
+  const rotate = command.command('rotate').description('Change the master key and seal every secret with it')
+  rotate
+    .option('--new-key-file <file>', 'Take the new key from a file (else it is made up)')
+    .option('--force', 'Go on although nodes are running; start them again at once')
+    .addOption(jsonOption())
+  examples(
+    rotate,
+    ['tidings secrets rotate', 'tidings secrets rotate --new-key-file new.key'],
+    `Works on the database itself, with the settings of the service. Stop all nodes
+first. A kill at any moment does no harm: run it again, or start the service.
+A key of your own: openssl rand -base64 32 > new.key`
+  )
+  rotate.action(async (options: Options) => {
+    const config = readConfig(shell.env)
+    const [{ openDatabase }, { openPool }, { createLog }] = await Promise.all([
+      import('../../platform/db/open.ts'),
+      import('../../platform/db/db.ts'),
+      import('../../platform/log.ts'),
+      // Every capability tells which of its columns are sealed.
+      import('../../app.ts')
+    ])
+    const database = await openDatabase(config, (line) => remark(shell, line), { signal: interruption(shell) })
+    try {
+      const pool = openPool(database.connection, await createLog(config.LOG_LEVEL), 2)
+      const done = await change(pool, config, options).finally(() => pool.close())
+      const secrets = counted(done.secrets, 'secret')
+      tell(
+        { shell, json: options.json === true },
+        { database: database.name, ...done },
+        `Sealed ${secrets} of the database ${database.name} with the new master key.\n${done.next}`
+      )
+    } finally {
+      await database.stop()
+    }
+  })
+}
+
+interface Done {
+  secrets: number
+  columns: Record<string, number>
+  /** Where the new key is. */
+  key_file: string
+  /** What the operator has to do. */
+  next: string
+}
+
+async function change(pool: Pool, config: Config, { newKeyFile, force }: Options): Promise<Done> {
+  const [{ migrate }, { listNodes }, { finishRotation, keyFiles, rotateMasterKey }, { masterKey, readKeyFile }] =
+    await Promise.all([
+      import('../../platform/db/migrate.ts'),
+      import('../../platform/nodes.ts'),
+      import('../../platform/rotation.ts'),
+      import('../../platform/secrets.ts')
+    ])
+  const { DATA_DIR: dataDir, MASTER_KEY: given } = config
+  const newKey =
+    newKeyFile === undefined ? randomBytes(32) : await readKeyFile(newKeyFile, 'Make one: openssl rand -base64 32')
+  const inFile = given === undefined
+  const files = keyFiles(dataDir)
+  // Under the lock of migrations: no node starts, and no second change begins, before this one is over.
+  return migrate(pool, async () => {
+    const nodes = await listNodes(pool)
+    if (nodes.length > 0 && !force) {
+      const where = nodes.map(({ host, pid }) => `${host} (pid ${pid})`).join(', ')
+      throw new Failure(
+        exit.failure,
+        'nodes_alive',
+        `Stop the nodes first, since they would go on with the old key: ${where}. One that was killed is forgotten after 7 seconds.`
+      )
+    }
+    if (inFile) await finishRotation(pool, dataDir)
+    const oldKey = await masterKey(given, dataDir)
+    const keptElsewhere = newKeyFile !== undefined
+    const columns = await rotateMasterKey({ pool, dataDir, oldKey, newKey, inFile, keptElsewhere })
+    const secrets = Object.values(columns).reduce((sum, count) => sum + count, 0)
+    const key_file = inFile ? files.current : (newKeyFile ?? files.next)
+    return { secrets, columns, key_file, next: inFile ? nextForFile(files) : nextForSetting(key_file, keptElsewhere) }
+  })
+}
+
+const nextForFile = ({ current, previous }: { current: string; previous: string }) =>
+  `It is in ${current}: copy it to the other nodes, then start them.\n` +
+  `Backups from before need the old one, which is kept in ${previous}. Remove it when no such backup is left.`
+
+const nextForSetting = (file: string, keptElsewhere: boolean) =>
+  `Set MASTER_KEY to the text in ${file} on every node, then start them.` +
+  `${keptElsewhere ? '' : ' Remove the file then.'}\nBackups from before need the old one.`

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from './client.ts'
+import { unreachable } from './refusals.ts'
+
+/** What a line of a stream may at most hold; an item is far smaller. */
+const longestEvent = 4 * 1024 * 1024
+const againMs = 1_000
+
+/** Server-sent events that carry JSON. A connection that is lost is opened again after the last event that was seen. */
+export function events<Item>(
+  client: Client,
+  path: string,
+  query: Record<string, string | undefined>,
+  interrupt: AbortSignal
+) {
+  let response: Response | undefined
+  let lastId: string | undefined
+
+  async function open(): Promise<void> {
+    const headers = { accept: 'text/event-stream', ...(lastId !== undefined && { 'last-event-id': lastId }) }
+    response = await client.send('GET', path, { query, headers })
+  }
+
+  async function* items(): AsyncGenerator<Item> {
+    for (;;) {
+      if (!response) await open()
+      try {
+        for await (const { id, data } of parsed(response!.body!)) {
+          lastId = id ?? lastId
+          yield JSON.parse(data) as Item
+        }
+      } catch (error) {
+        if (error instanceof SyntaxError) throw unreachable(client.url, error)
+      }
+      response = undefined
+      await sleep(againMs, undefined, { signal: interrupt }).catch(() => {})
+      // Ctrl-C is how one stops watching, and no fault.
+      if (interrupt.aborted) return
+    }
+  }
+
+  return { open, items }
+}
+
+interface Event {
+  id: string | undefined
+  data: string
+}
+
+/** Events end with an empty line; lines that begin with a colon only show that the stream lives. */
+async function* parsed(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
+  let text = ''
+  for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
+    text += chunk
+    if (text.length > longestEvent) throw new SyntaxError('an event is too long')
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const fields = new Map(
+        text
+          .slice(0, end)
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()] as const)
+      )
+      text = text.slice(end + 2)
+      const data = fields.get('data')
+      if (data !== undefined) yield { id: fields.get('id'), data }
+    }
+  }
+}

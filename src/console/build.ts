@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, globSync } from 'node:fs'
+import { access, constants, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants as os, setPriority } from 'node:os'
+import { dirname, extname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { brotliCompress, gzip } from 'node:zlib'
+
+const root = dirname(dirname(import.meta.dirname))
+const page = join(import.meta.dirname, 'page')
+/** Where a package carries the console it was published with. */
+const shipped = join(import.meta.dirname, 'built')
+const cache = join(root, 'node_modules', '.cache', 'tidings-console')
+const buildMs = 120_000
+const compressed = new Set(['.html', '.js', '.css', '.svg', '.json'])
+
+/** The folder of the built console. In a checkout it is built when its source has changed; a package brings it along. */
+export async function builtConsole(dataDir: string): Promise<string> {
+  if (existsSync(join(shipped, 'index.html'))) return shipped
+  const wanted = await fingerprint()
+  if (existsSync(join(cache, wanted, 'index.html'))) return join(cache, wanted)
+  // A checkout that somebody else owns cannot be written to; the data folder can.
+  const place = await mkdir(cache, { recursive: true })
+    .then(() => access(cache, constants.W_OK))
+    .then(
+      () => cache,
+      () => join(dataDir, 'console')
+    )
+  await mkdir(place, { recursive: true })
+  const target = join(place, wanted)
+  return underLock(join(place, 'lock'), async () => {
+    if (!existsSync(join(target, 'index.html'))) await buildInto(place, target)
+    return target
+  })
+}
+
+/** Builds beside the target and moves it there when it is whole: a kill leaves nothing that looks finished. */
+async function buildInto(place: string, target: string): Promise<void> {
+  const temporary = await mkdtemp(join(place, 'building-'))
+  try {
+    await buildConsole(temporary)
+    await rename(temporary, target)
+  } finally {
+    await rm(temporary, { recursive: true, force: true })
+  }
+  for (const name of await readdir(place)) {
+    if (/^[0-9a-f]{16}$/.test(name) && join(place, name) !== target) {
+      await rm(join(place, name), { recursive: true, force: true })
+    }
+  }
+}
+
+/** Runs Vite in a process of its own, behind everything else, and compresses what it made. */
+export async function buildConsole(outDir: string): Promise<void> {
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  const child = spawn(
+    process.execPath,
+    [vite, 'build', page, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'],
+    {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: buildMs,
+      env: { NODE_ENV: 'production' }
+    }
+  )
+  if (child.pid) setPriority(child.pid, os.priority.PRIORITY_LOW)
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-2_000)
+  })
+  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
+  if (code !== 0) throw new Error(`Vite ended with ${code ?? 'a signal'}. ${said.trim()}`)
+  const files = globSync('**/*', { cwd: outDir }).filter((name) => compressed.has(extname(name)))
+  for (const name of files) {
+    const path = join(outDir, name)
+    const body = await readFile(path)
+    await writeFile(`${path}.br`, await promisify(brotliCompress)(body))
+    await writeFile(`${path}.gz`, await promisify(gzip)(body, { level: 9 }))
+  }
+}
+
+/** Changes with every file the page is made of. */
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256')
+  const files = globSync('**/*.{ts,tsx,css,html,svg,json}', { cwd: page }).sort()
+  for (const name of files)
+    hash
+      .update(name)
+      .update('\0')
+      .update(await readFile(join(page, name)))
+  hash.update(await readFile(join(root, 'package-lock.json')).catch(() => ''))
+  return hash.digest('hex').slice(0, 16)
+}
+
+/** One build at a time on a machine. A lock that nobody has touched for as long as a build may take is of the dead. */
+async function underLock<Result>(lock: string, work: () => Promise<Result>): Promise<Result> {
+  const giveUpAt = Date.now() + 2 * buildMs
+  for (;;) {
+    try {
+      await mkdir(lock)
+      break
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || Date.now() > giveUpAt) throw error
+      const age =
+        Date.now() -
+        (await stat(lock)
+          .then(({ mtimeMs }) => mtimeMs)
+          .catch(() => Date.now()))
+      if (age > buildMs) await rm(lock, { recursive: true, force: true })
+      else await sleep(200)
+    }
+  }
+  try {
+    return await work()
+  } finally {
+    await rm(lock, { recursive: true, force: true })
+  }
+}

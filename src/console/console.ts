@@ -1,0 +1,71 @@
+import type { FastifyReply } from 'fastify'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ConsoleFile, ConsoleFiles } from './files.ts'
+import { type SessionNeeds, sessionRoutes } from './session-routes.ts'
+
+export { buildConsole, builtConsole } from './build.ts'
+export { type ConsoleFiles, readFiles } from './files.ts'
+
+/** What there is to serve: the files, or a sentence why not (yet). */
+export interface ConsoleState {
+  files?: ConsoleFiles
+  waiting?: string
+}
+
+/** No script but our own files, nothing from elsewhere; pictures of notifications are the one thing that is. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "connect-src 'self'",
+  "img-src 'self' data: https:",
+  "font-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join('; ')
+
+/** The web page under /console/, and what signs a browser in to it. */
+export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, needs: SessionNeeds): void {
+  sessionRoutes(open, needs)
+  for (const path of ['/', '/console']) {
+    open.get(path, { summary: 'To the console', hidden: true }, ({ reply }) => reply.redirect('/console/', 302))
+  }
+  open.get('/console/*', { summary: 'The console', hidden: true }, ({ params, request, reply }) => {
+    reply.headers({
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer'
+    })
+    if (!state.files) return sendWaiting(reply, state.waiting ?? 'The console is not part of this start.')
+    const name = params['*'] ?? ''
+    const file = state.files.get(name)
+    if (file && name !== 'index.html') return sendFile(reply, file, request.headers['accept-encoding'])
+    // What has an ending is a file that is not there; anything else is a page, which the script shows.
+    if (/\.[a-z0-9]+$/i.test(name) && name !== 'index.html') return reply.code(404).send({ error: 'Not Found' })
+    return sendFile(reply, state.files.get('index.html')!, request.headers['accept-encoding'])
+  })
+}
+
+function sendFile(reply: FastifyReply, { type, body, encoded, hashed }: ConsoleFile, accepts = ''): FastifyReply {
+  reply.headers({
+    'content-type': type,
+    vary: 'Accept-Encoding',
+    'cache-control': hashed ? 'public, max-age=31536000, immutable' : 'no-cache'
+  })
+  const accepted = String(accepts)
+  if (encoded.br && /\bbr\b/.test(accepted)) return reply.header('content-encoding', 'br').send(encoded.br)
+  if (encoded.gzip && /\bgzip\b/.test(accepted)) return reply.header('content-encoding', 'gzip').send(encoded.gzip)
+  return reply.send(body)
+}
+
+/** Looks again by itself, without a script. */
+const sendWaiting = (reply: FastifyReply, sentence: string) =>
+  reply
+    .code(503)
+    .headers({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '1', 'cache-control': 'no-store' })
+    .send(`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">
+<meta name="viewport" content="width=device-width"><title>Tidings</title>
+<style>body{font:16px system-ui;margin:20vh auto;max-width:32rem;padding:0 1rem;color-scheme:light dark}</style>
+<h1>Tidings</h1><p>${sentence.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</p></html>`)

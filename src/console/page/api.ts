@@ -1,0 +1,73 @@
+/** Everything the console does goes through documented endpoints of /manage/v1, with the cookie of the session. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly details: { path: string; message: string }[]
+
+  constructor(status: number, message: string, code = '', details: ApiError['details'] = []) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = details
+  }
+}
+
+export interface Asked {
+  body?: unknown
+  query?: Record<string, string | number | undefined>
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+async function call<Answer>(method: string, path: string, { body, query, headers, signal }: Asked): Promise<Answer> {
+  const url = new URL(path, location.origin)
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value))
+  }
+  let response: Response
+  try {
+    response = await fetch(url, {
+      method,
+      headers: {
+        'x-tidings-console': '1',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal })
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, 'The service does not answer. The page tries again by itself.')
+  }
+  const text = await response.text()
+  if (response.status === 401 && !path.endsWith('/session')) window.dispatchEvent(new Event('signed-out'))
+  if (!response.ok) throw refusalOf(response, text)
+  return (text ? JSON.parse(text) : {}) as Answer
+}
+
+function refusalOf(response: Response, text: string): ApiError {
+  const hint = response.headers.get('x-service-error-detail')
+  try {
+    const { error, code, details } = JSON.parse(text)
+    return new ApiError(response.status, error ?? response.statusText, code, details)
+  } catch {
+    return new ApiError(response.status, hint ?? (text || response.statusText))
+  }
+}
+
+/** Under /manage/v1. */
+export const manage = <Answer>(method: string, path: string, asked: Asked = {}) =>
+  call<Answer>(method, `/manage/v1${path}`, asked)
+
+/** Under the project: `/users`, or the public API as `/api/v1/messages:send`. */
+export const project = <Answer>(id: string, method: string, path: string, asked: Asked = {}) =>
+  manage<Answer>(method, `/projects/${encodeURIComponent(id)}${path}`, asked)
+
+export const session = <Answer>(method: string, body?: unknown) =>
+  call<Answer>(method, '/console/session', body === undefined ? {} : { body })
+
+export interface Page<Item> {
+  items: Item[]
+  next_cursor: string | null
+}

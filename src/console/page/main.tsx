@@ -1,0 +1,39 @@
+import '@mantine/core/styles.css'
+import { createTheme, MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { ApiError } from './api.ts'
+import { router } from './router.tsx'
+import { SignedIn } from './sign-in.tsx'
+
+const theme = createTheme({
+  primaryColor: 'cyan',
+  primaryShade: { light: 8, dark: 6 },
+  defaultRadius: 'md',
+  cursorType: 'pointer'
+})
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // A refusal stays one; a service that is away comes back.
+      retry: (count, error) => !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 5,
+      retryDelay: (count) => Math.min(500 * 2 ** count, 5_000),
+      staleTime: 2_000
+    }
+  }
+})
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <MantineProvider theme={theme} defaultColorScheme="auto">
+      <QueryClientProvider client={queries}>
+        <SignedIn>
+          <RouterProvider router={router} />
+        </SignedIn>
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>
+)

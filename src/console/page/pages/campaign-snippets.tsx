@@ -1,0 +1,52 @@
+import { Stack, Title } from '@mantine/core'
+import { CopyBlock } from '../parts/texts.tsx'
+import { useProjectId } from '../who.ts'
+import { fileOf } from './campaign-editor.tsx'
+import type { StoredCampaign } from './campaigns.tsx'
+
+/** The same campaign from a shell, from an agent, and as a file. */
+export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
+  const projectId = useProjectId()
+  const base = location.origin
+  const id = campaign.campaign_id
+  const body = JSON.stringify({ audience: { targets: [{ project_user_id: 'demo-user' }] }, properties: {} })
+  const curl = `curl -X POST '${base}/api/v1/campaigns/${encodeURIComponent(id)}:trigger' \\
+  -H 'X-Service-Project-ID: ${projectId}' -H 'X-Service-API-Key: <secret key>' \\
+  -H 'Content-Type: application/json' -d '${body}'`
+  const call = {
+    jsonrpc: '2.0',
+    id: '1',
+    method: 'SendMessage',
+    params: {
+      message: {
+        messageId: crypto.randomUUID(),
+        role: 'user',
+        parts: [{ data: { skill: 'trigger-campaign', campaignId: id, targets: [{ projectUserId: 'demo-user' }] } }]
+      }
+    }
+  }
+  const agent = `curl -X POST '${base}/a2a' -H 'X-API-Key: <secret key>' -H 'A2A-Version: 1.0' \\
+  -H 'Content-Type: application/json' -d '${JSON.stringify(call)}'`
+  return (
+    <Stack>
+      <Title order={2} size="h4">
+        By the API
+      </Title>
+      <CopyBlock label="curl" text={curl} />
+      <Title order={2} size="h4">
+        By an agent
+      </Title>
+      <CopyBlock label="A2A call" text={agent} />
+      <Title order={2} size="h4">
+        As a file, for npx tidings campaign apply -f
+      </Title>
+      <CopyBlock label="YAML" text={yamlOf(fileOf(campaign))} />
+    </Stack>
+  )
+}
+
+/** JSON is YAML; each field of the file gets a line of its own, so that it reads and compares well. */
+const yamlOf = (file: object) =>
+  Object.entries(file)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
+    .join('\n')

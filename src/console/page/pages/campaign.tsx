@@ -1,0 +1,74 @@
+import { Alert, Group, Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { project } from '../api.ts'
+import { PageOf } from '../parts/page.tsx'
+import { Shown } from '../parts/states.tsx'
+import { useProjectId } from '../who.ts'
+import { CampaignEditor } from './campaign-editor.tsx'
+import { CampaignSnippets } from './campaign-snippets.tsx'
+import { TriggerForm } from './campaign-trigger.tsx'
+import { CampaignVersions } from './campaign-versions.tsx'
+import { type Campaign, StatusBadge, type StoredCampaign } from './campaigns.tsx'
+
+const empty: Campaign = {
+  name: '',
+  type: 'api_triggered',
+  status: 'active',
+  segment: { all: [] },
+  message: { title: '', body: '' }
+}
+
+export const NewCampaign = () => (
+  <PageOf title="New campaign" about="Give it a name, say who may get it, write the message.">
+    <CampaignEditor known={empty} />
+  </PageOf>
+)
+
+export function CampaignPage() {
+  const projectId = useProjectId()
+  const { campaignId = '' } = useParams({ strict: false })
+  const campaign = useQuery({
+    queryKey: ['campaign', projectId, campaignId],
+    queryFn: () => project<StoredCampaign>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaignId)}`)
+  })
+  return (
+    <Shown query={campaign}>
+      {(found) => (
+        <PageOf
+          title={found.name}
+          about={`${found.campaign_id}, version ${found.version}`}
+          actions={<StatusBadge status={found.status} />}
+        >
+          {found.warnings.map((warning) => (
+            <Alert key={warning} color="orange">
+              {warning}
+            </Alert>
+          ))}
+          <Tabs defaultValue="edit" keepMounted={false}>
+            <Tabs.List>
+              <Tabs.Tab value="edit">Edit</Tabs.Tab>
+              <Tabs.Tab value="trigger">Trigger</Tabs.Tab>
+              <Tabs.Tab value="versions">Versions</Tabs.Tab>
+              <Tabs.Tab value="use">Use it from code</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="edit" pt="md">
+              <CampaignEditor key={found.version} known={found} />
+            </Tabs.Panel>
+            <Tabs.Panel value="trigger" pt="md">
+              <TriggerForm campaign={found} />
+            </Tabs.Panel>
+            <Tabs.Panel value="versions" pt="md">
+              <CampaignVersions campaign={found} />
+            </Tabs.Panel>
+            <Tabs.Panel value="use" pt="md">
+              <Group grow>
+                <CampaignSnippets campaign={found} />
+              </Group>
+            </Tabs.Panel>
+          </Tabs>
+        </PageOf>
+      )}
+    </Shown>
+  )
+}

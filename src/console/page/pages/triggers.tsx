@@ -1,0 +1,95 @@
+import { Anchor, Badge, Group, Progress, Select, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ListOf, usePages } from '../parts/list.tsx'
+import { PageOf } from '../parts/page.tsx'
+import { Empty } from '../parts/states.tsx'
+import { When } from '../parts/texts.tsx'
+import { useProjectId } from '../who.ts'
+
+export interface Trigger {
+  trigger_id: string
+  campaign_id: string
+  campaign_version: number
+  state: string
+  reason: string | null
+  accepted_at: string
+  expanded_at: string | null
+  ended_at: string | null
+  counts: Record<'targeted' | 'sent' | 'failed' | 'skipped' | 'pending' | 'delivered' | 'tapped', number>
+  skipped: Record<string, number>
+  failures?: Record<string, number>
+}
+
+const colors: Record<string, string> = { completed: 'teal', failed: 'red', canceled: 'gray', canceling: 'orange' }
+export const StateBadge = ({ state }: { state: string }) => (
+  <Badge color={colors[state] ?? 'cyan'} variant="light">
+    {state}
+  </Badge>
+)
+
+export const triggerLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/triggers/${id}`
+
+/** Sent, failed and skipped of what is targeted so far. */
+export function Share({ counts }: Pick<Trigger, 'counts'>) {
+  const of = (count: number) => (counts.targeted === 0 ? 0 : (100 * count) / counts.targeted)
+  return (
+    <Progress.Root size="lg" aria-label="Progress">
+      <Progress.Section value={of(counts.sent)} color="teal" aria-label={`${counts.sent} sent`} />
+      <Progress.Section value={of(counts.failed)} color="red" aria-label={`${counts.failed} failed`} />
+      <Progress.Section value={of(counts.skipped)} color="gray" aria-label={`${counts.skipped} skipped`} />
+    </Progress.Root>
+  )
+}
+
+export function Triggers() {
+  const projectId = useProjectId()
+  const [state, setState] = useState<string | null>(null)
+  const triggers = usePages<Trigger>('/api/v1/triggers', { state: state ?? undefined }, 2_000)
+  return (
+    <PageOf title="Triggers" about="Every time a campaign was set off, and what became of it.">
+      <Select
+        label="State"
+        placeholder="any"
+        clearable
+        w={200}
+        value={state}
+        onChange={setState}
+        data={['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']}
+      />
+      <ListOf
+        label="Triggers"
+        pages={triggers}
+        keyOf={({ trigger_id }) => trigger_id}
+        empty={<Empty title="No trigger">Trigger a campaign from its page, by the API, or by an agent.</Empty>}
+        columns={[
+          {
+            name: 'Accepted',
+            show: ({ trigger_id, accepted_at }) => (
+              <Anchor component={Link} to={triggerLink(projectId, trigger_id)}>
+                <When at={accepted_at} />
+              </Anchor>
+            )
+          },
+          {
+            name: 'Campaign',
+            show: ({ campaign_id, campaign_version }) => `${campaign_id} (version ${campaign_version})`
+          },
+          { name: 'State', show: ({ state }) => <StateBadge state={state} /> },
+          {
+            name: 'Messages',
+            show: ({ counts }) => (
+              <Group gap="xs" wrap="nowrap">
+                <Text size="sm" miw={110}>
+                  {counts.sent} of {counts.targeted} sent
+                </Text>
+                {counts.failed > 0 && <Badge color="red">{counts.failed} failed</Badge>}
+              </Group>
+            )
+          },
+          { name: 'Tapped', show: ({ counts }) => counts.tapped }
+        ]}
+      />
+    </PageOf>
+  )
+}

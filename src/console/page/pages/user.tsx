@@ -1,0 +1,178 @@
+import { Badge, Button, Group, JsonInput, Stack, Tabs, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { project } from '../api.ts'
+import { Ask } from '../parts/ask.tsx'
+import { ListOf, usePages } from '../parts/list.tsx'
+import { PageOf } from '../parts/page.tsx'
+import { Empty, Failed, Shown } from '../parts/states.tsx'
+import { When } from '../parts/texts.tsx'
+import { useMay, useProjectId } from '../who.ts'
+import { MessageList } from './message-list.tsx'
+import type { UserItem } from './users.tsx'
+
+export function User() {
+  const projectId = useProjectId()
+  const { userId = '' } = useParams({ strict: false })
+  const navigate = useNavigate()
+  const may = useMay('editor')
+  const path = `/users/${encodeURIComponent(userId)}`
+  const user = useQuery({
+    queryKey: ['user', projectId, userId],
+    queryFn: () => project<UserItem>(projectId, 'GET', path)
+  })
+  const remove = async () => {
+    await project(projectId, 'DELETE', `/api/v1${path}`)
+    void navigate({ to: `/p/${encodeURIComponent(projectId)}/users` })
+  }
+  return (
+    <PageOf
+      title={userId}
+      about="A user and everything that belongs to it."
+      actions={
+        may && (
+          <Ask
+            label="Delete this user"
+            question="The user, its properties, devices, events and messages are removed for good."
+            type={userId}
+            act={remove}
+          />
+        )
+      }
+    >
+      <Shown query={user}>
+        {(found) => (
+          <Tabs defaultValue="properties" keepMounted={false}>
+            <Tabs.List>
+              <Tabs.Tab value="properties">Properties</Tabs.Tab>
+              <Tabs.Tab value="devices">Devices</Tabs.Tab>
+              <Tabs.Tab value="events">Events</Tabs.Tab>
+              <Tabs.Tab value="messages">Messages</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="properties" pt="md">
+              <Properties key={JSON.stringify(found.properties)} user={found} />
+            </Tabs.Panel>
+            <Tabs.Panel value="devices" pt="md">
+              <Devices userId={userId} />
+            </Tabs.Panel>
+            <Tabs.Panel value="events" pt="md">
+              <Events userId={userId} />
+            </Tabs.Panel>
+            <Tabs.Panel value="messages" pt="md">
+              <MessageList query={{ project_user_id: userId }} />
+            </Tabs.Panel>
+          </Tabs>
+        )}
+      </Shown>
+    </PageOf>
+  )
+}
+
+function Properties({ user }: { user: UserItem }) {
+  const projectId = useProjectId()
+  const may = useMay('editor')
+  const queries = useQueryClient()
+  const [text, setText] = useState(() => JSON.stringify(user.properties, null, 2))
+  const save = useMutation({
+    mutationFn: () => {
+      const properties = parsed(text)
+      if (properties instanceof Error) throw properties
+      const path = `/api/v1/users/${encodeURIComponent(user.project_user_id!)}`
+      return project(projectId, 'PATCH', path, { body: { properties } })
+    },
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['user', projectId, user.project_user_id] })
+  })
+  const wrong = parsed(text)
+  return (
+    <Stack maw={640}>
+      <JsonInput
+        label="Properties"
+        description="Texts, numbers, true, false or null. Names that are left out stay as they are."
+        value={text}
+        onChange={setText}
+        error={wrong instanceof Error ? wrong.message : undefined}
+        readOnly={!may}
+        autosize
+        minRows={6}
+        maxRows={24}
+        styles={{ input: { fontFamily: 'monospace' } }}
+      />
+      {save.error && <Failed error={save.error} />}
+      {may && (
+        <Group>
+          <Button onClick={() => save.mutate()} loading={save.isPending} disabled={wrong instanceof Error}>
+            Save
+          </Button>
+          {save.isSuccess && <Text role="status">Saved.</Text>}
+        </Group>
+      )}
+      <Text size="sm" c="dimmed">
+        Created <When at={user.created_at} /> · the service’s own id is {user.id}
+      </Text>
+    </Stack>
+  )
+}
+
+function parsed(text: string): Record<string, unknown> | Error {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+    return new Error('This must be an object: { "name": value }')
+  } catch (error) {
+    return new Error(`This is not JSON: ${(error as Error).message}`)
+  }
+}
+
+interface DeviceItem {
+  id: string
+  platform: string
+  is_push_permission_granted: boolean
+  push: { type: string; token_prefix: string; environment: string } | null
+  last_seen_at: string
+}
+
+const Devices = ({ userId }: { userId: string }) => (
+  <ListOf
+    label="Devices"
+    pages={usePages<DeviceItem>('/devices', { project_user_id: userId })}
+    keyOf={({ id }) => id}
+    empty={<Empty title="No device">A device appears when the app registers it and this user logs in on it.</Empty>}
+    columns={[
+      { name: 'Id', show: ({ id }) => id },
+      { name: 'Platform', show: ({ platform }) => platform },
+      {
+        name: 'Push',
+        show: ({ push, is_push_permission_granted: allowed }) => (
+          <Badge color={push && allowed ? 'teal' : 'gray'} variant="light">
+            {!allowed ? 'turned off' : push ? push.type : 'no token'}
+          </Badge>
+        )
+      },
+      { name: 'Last seen', show: ({ last_seen_at }) => <When at={last_seen_at} /> }
+    ]}
+  />
+)
+
+interface EventItem {
+  id: string
+  at: string
+  name: string
+  device_id: string | null
+  properties: object
+}
+
+const Events = ({ userId }: { userId: string }) => (
+  <ListOf
+    label="Events"
+    pages={usePages<EventItem>('/events', { project_user_id: userId })}
+    keyOf={({ id }) => id}
+    empty={<Empty title="No events">What this user does in the app appears here.</Empty>}
+    columns={[
+      { name: 'When', show: ({ at }) => <When at={at} /> },
+      { name: 'Event', show: ({ name }) => name },
+      { name: 'Device', show: ({ device_id }) => device_id ?? '–' },
+      { name: 'Properties', show: ({ properties }) => <Text size="sm">{JSON.stringify(properties)}</Text> }
+    ]}
+  />
+)

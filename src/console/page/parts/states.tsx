@@ -1,0 +1,54 @@
+import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core'
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ApiError } from '../api.ts'
+
+export const Waiting = ({ label = 'Loading' }: { label?: string }) => (
+  <Center p="xl">
+    <Loader aria-label={label} />
+  </Center>
+)
+
+export function Failed({ error, again }: { error: Error; again?: () => unknown }) {
+  const details = error instanceof ApiError ? error.details : []
+  return (
+    <Alert color="red" title={error.message} role="alert">
+      {details.map(({ path, message }) => (
+        <Text key={path + message} size="sm">
+          {path}: {message}
+        </Text>
+      ))}
+      {again && (
+        <Button mt="sm" size="xs" variant="light" color="red" onClick={() => void again()}>
+          Try again
+        </Button>
+      )}
+    </Alert>
+  )
+}
+
+export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+  <Center p="xl">
+    <Stack align="center" gap="xs" maw={420} ta="center">
+      <Title order={3} size="h4">
+        {title}
+      </Title>
+      <Text c="dimmed" component="div">
+        {children}
+      </Text>
+    </Stack>
+  </Center>
+)
+
+/** What a query has, or what there is to say while it has nothing. */
+export function Shown<Data>({
+  query,
+  children
+}: {
+  query: UseQueryResult<Data, Error>
+  children: (data: Data) => ReactNode
+}) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error) return <Failed error={query.error} again={query.refetch} />
+  return <Waiting />
+}

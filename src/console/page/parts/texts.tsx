@@ -1,0 +1,31 @@
+import { ActionIcon, Box, Code, CopyButton, Tooltip } from '@mantine/core'
+
+const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** In the viewer's own zone; the exact instant is the tooltip. */
+export const When = ({ at }: { at: string | null | undefined }) =>
+  at ? (
+    <time dateTime={at} title={at}>
+      {short.format(new Date(at))}
+    </time>
+  ) : (
+    <span>–</span>
+  )
+
+/** A command to paste, with the button that copies it. */
+export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
+  <Box pos="relative">
+    <Code block aria-label={label} pr={44} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+      {text}
+    </Code>
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? 'Copied' : 'Copy'}>
+          <ActionIcon pos="absolute" top={6} right={6} variant="default" onClick={copy} aria-label={`Copy ${label}`}>
+            {copied ? '✓' : '⧉'}
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  </Box>
+)

@@ -1,0 +1,55 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
+import { Empty, Failed, Waiting } from './parts/states.tsx'
+import { Shell } from './shell.tsx'
+import { useProjects } from './who.ts'
+
+const root = createRootRoute({ notFoundComponent: () => <Empty title="There is no such page" /> })
+
+/** The last project that was looked at, else the first there is. */
+function FirstProject() {
+  const projects = useProjects()
+  if (projects.error) return <Failed error={projects.error} again={projects.refetch} />
+  if (projects.isPending) return <Waiting />
+  const id = projects.data.items.at(-1)?.id
+  return id ? (
+    <Navigate to={`/p/${encodeURIComponent(id)}/home`} replace />
+  ) : (
+    <Empty title="There is no project yet">Make one: npx tidings project create --name Mine</Empty>
+  )
+}
+
+const start = createRoute({ getParentRoute: () => root, path: '/', component: FirstProject })
+const project = createRoute({ getParentRoute: () => root, path: '/p/$projectId', component: Shell })
+
+/** Each page is loaded when it is opened. */
+const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
+  createRoute({
+    getParentRoute: () => project,
+    path,
+    component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
+    errorComponent: ({ error }) => <Failed error={error as Error} />,
+    pendingComponent: Waiting
+  })
+
+export const router = createRouter({
+  basepath: '/console',
+  routeTree: root.addChildren([
+    start,
+    project.addChildren([
+      page('home', () => import('./pages/home.tsx'), 'Home'),
+      page('lab', () => import('./pages/lab.tsx'), 'Lab'),
+      page('campaigns', () => import('./pages/campaigns.tsx'), 'Campaigns'),
+      page('new-campaign', () => import('./pages/campaign.tsx'), 'NewCampaign'),
+      page('campaigns/$campaignId', () => import('./pages/campaign.tsx'), 'CampaignPage'),
+      page('triggers', () => import('./pages/triggers.tsx'), 'Triggers'),
+      page('triggers/$triggerId', () => import('./pages/trigger.tsx'), 'Trigger'),
+      page('users', () => import('./pages/users.tsx'), 'Users'),
+      page('users/$userId', () => import('./pages/user.tsx'), 'User'),
+      page('messages', () => import('./pages/messages.tsx'), 'Messages'),
+      page('messages/$messageId', () => import('./pages/message.tsx'), 'MessagePage'),
+      page('agents', () => import('./pages/agents.tsx'), 'Agents'),
+      page('webhooks', () => import('./pages/webhooks.tsx'), 'Webhooks'),
+      page('settings', () => import('./pages/settings.tsx'), 'Settings')
+    ])
+  ])
+})

@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { manage, type Page, session } from './api.ts'
+
+export interface Who {
+  role: 'admin' | 'editor' | 'viewer'
+  name: string
+  project_id: string | null
+}
+
+export interface Project {
+  id: string
+  name: string
+  mode: 'simulator' | 'live'
+  plan: string
+  limits: Record<'requests_per_second' | 'client_requests_per_second' | 'triggers_per_second', number>
+  retention: Record<'events_days' | 'messages_days', number>
+  created_at: string
+}
+
+/** null: nobody is signed in. */
+export const useWho = () =>
+  useQuery({
+    queryKey: ['who'],
+    queryFn: async () => {
+      const known = await session<Who | { role: null }>('GET')
+      return known.role === null ? null : known
+    },
+    staleTime: 60_000
+  })
+
+const rank = { viewer: 0, editor: 1, admin: 2 }
+
+/** The server decides; the page only does not offer what it would refuse. */
+export function useMay(role: Who['role']): boolean {
+  const { data } = useWho()
+  return !!data && rank[data.role] >= rank[role]
+}
+
+export const useProjects = () =>
+  useQuery({
+    queryKey: ['projects'],
+    queryFn: () => manage<Page<Project>>('GET', '/projects', { query: { limit: 200 } })
+  })
+
+export function useProjectId(): string {
+  return useParams({ strict: false }).projectId ?? ''
+}
+
+export function useProject(): Project | undefined {
+  const id = useProjectId()
+  return useProjects().data?.items.find((project) => project.id === id)
+}

@@ -1,0 +1,45 @@
+export interface Circuit {
+  readonly open: boolean
+  /** When the next push is let through to see whether the credential works by now. */
+  readonly probeAt: number
+  /** Whether a push may go out. While open it lets one through now and then. */
+  admits(now: number): boolean
+  /** The gateway refused the credential. */
+  wrong(now: number): void
+  /** The gateway looked past the credential at the push itself. */
+  right(): void
+}
+
+/**
+ * Small enough to be open before fifty pushes are gone: the first window is thirty-two. In a row, because one refused
+ * push among accepted ones is about that push.
+ */
+const threshold = 10
+
+/** Stops sending with a credential that the gateway refuses, so that a wrong key does not burn a whole campaign. */
+export function createCircuit(probeMs: number): Circuit {
+  let inRow = 0
+  let probeAt = 0
+  const circuit = {
+    get open() {
+      return inRow >= threshold
+    },
+    get probeAt() {
+      return probeAt
+    },
+    admits(now: number) {
+      if (!circuit.open) return true
+      if (now < probeAt) return false
+      probeAt = now + probeMs
+      return true
+    },
+    wrong(now: number) {
+      inRow += 1
+      if (inRow === threshold) probeAt = now + probeMs
+    },
+    right() {
+      inRow = 0
+    }
+  }
+  return circuit
+}

@@ -1,0 +1,43 @@
+import type { FailureCode } from '../reasons.ts'
+
+export interface Gate {
+  until: number
+  reason: FailureCode
+  gatewayCode: string
+}
+
+export interface Gates {
+  /** Without a token: for everything on the way to this gateway. */
+  close(token: string | undefined, gate: Gate): void
+  /** What keeps a push to this token back now. */
+  closed(token: string, now: number): Gate | undefined
+}
+
+const mostDevices = 10_000
+
+/** "Not before": what a gateway asked for, for exactly those it asked it of. */
+export function createGates(): Gates {
+  const devices = new Map<string, Gate>()
+  let all: Gate | undefined
+
+  return {
+    close(token, gate) {
+      if (token === undefined) {
+        if (!all || all.until < gate.until) all = gate
+        return
+      }
+      devices.delete(token)
+      devices.set(token, gate)
+      // The oldest is forgotten: the gateway will say it again.
+      const [oldest] = devices.keys()
+      if (devices.size > mostDevices) devices.delete(oldest!)
+    },
+    closed(token, now) {
+      if (all && all.until > now) return all
+      all = undefined
+      const gate = devices.size > 0 ? devices.get(token) : undefined
+      if (gate && gate.until <= now) devices.delete(token)
+      return gate && gate.until > now ? gate : undefined
+    }
+  }
+}

@@ -1,0 +1,297 @@
+import type { Log } from '../../platform/log.ts'
+import type { Credential } from '../credential.ts'
+import { type Gateway, refused, type Verdict } from '../gateways/gateway.ts'
+import type { Outcome, Push } from '../push.ts'
+import type { Ending, H2Transport } from '../transport/transport.ts'
+import { createCircuit } from './circuit.ts'
+import { createConnections, type Link } from './connections.ts'
+import { createGates } from './gates.ts'
+import type { Guard } from './guard.ts'
+import { createJudge, type Entry } from './judge.ts'
+import { closed, rejected, retry, unknown } from './outcomes.ts'
+import { createPresentedToken } from './presented-token.ts'
+import type { SenderSettings } from './settings.ts'
+import { createWindow } from './window.ts'
+
+export interface PoolOptions {
+  gateway: Gateway
+  credential: Credential
+  origin: string
+  transport: H2Transport
+  /** The token to present; of an older one that was refused, its successor. '' where the gateway has none. */
+  providerToken: (refused?: string) => Promise<string>
+  settings: SenderSettings
+  guard: Guard
+  admitSocket: () => boolean
+  log: Log
+}
+
+export type Pool = ReturnType<typeof createPool>
+
+const fewestQueued = 16
+const patientRefusals = 3
+const shortMs = 1_000
+
+/** Everything on its way to one gateway for one credential: queue, window, connections, and when to hold back. */
+export function createPool(options: PoolOptions) {
+  const { gateway, credential, origin, settings, guard, log } = options
+  const queue = new Set<Entry>()
+  const window = createWindow(settings.firstWindow, settings.maxWindow)
+  const circuit = createCircuit(settings.probeMs)
+  const gates = createGates()
+  const waiters: (() => void)[] = []
+  let inFlight = 0
+  let closing = false
+  let usedAt = Date.now()
+  let pumping = false
+  let pausedUntil = 0
+
+  const connections = createConnections({
+    transport: options.transport,
+    origin,
+    tls: {
+      ...(credential.ca && { ca: credential.ca }),
+      publicOnly: credential.gateway === 'webpush' && !credential.simulated
+    },
+    settings,
+    admit: options.admitSocket,
+    busy: () => queue.size + inFlight > 0,
+    onChange: () => pump()
+  })
+  const presented = createPresentedToken(options.providerToken, settings.deadlineMs, {
+    onReady: () => pump(),
+    onFailed(message, isRefused) {
+      if (!isRefused)
+        return giveBack(() => retry('GATEWAY_UNAVAILABLE', Date.now() + 5 * shortMs, { message: sentence(message) }))
+      for (const entry of takeAll()) refuseCredential(entry, '', message)
+    }
+  })
+  const { judge, refusal, refuseCredential, suspended } = createJudge({
+    credential,
+    circuit,
+    gates,
+    guard,
+    presented,
+    log,
+    end,
+    again,
+    giveBack
+  })
+
+  const queueLimit = () => {
+    const able = connections.size > 0 ? Math.min(window.size, connections.capacity()) : window.size
+    return Math.max(fewestQueued, 2 * able)
+  }
+
+  function end(entry: Entry, outcome: Outcome) {
+    usedAt = Date.now()
+    entry.done(outcome)
+  }
+
+  function takeAll(): Entry[] {
+    // A copy: whoever is told may put new ones in while we go through them.
+    const waiting = [...queue]
+    queue.clear()
+    return waiting
+  }
+
+  function giveBack(outcome: () => Outcome) {
+    for (const entry of takeAll()) end(entry, outcome())
+  }
+
+  /** Why a push need not even try now. */
+  function heldBack(push: Push, now: number): Outcome | undefined {
+    if (closing) return closed()
+    if (now > push.notAfter) return rejected('EXPIRED')
+    const gate = gates.closed(push.token, now)
+    if (gate) return retry(gate.reason, gate.until, { gatewayCode: gate.gatewayCode })
+    const unreachable = connections.unreachable(now)
+    if (unreachable && now < unreachable.nextAt) return away(unreachable)
+    return circuit.admits(now) ? undefined : suspended()
+  }
+
+  const away = ({ message, nextAt }: { message: string; nextAt: number }) =>
+    retry('GATEWAY_UNAVAILABLE', nextAt, { message: sentence(`${origin} cannot be reached: ${message}`) })
+
+  /** `since`: when it was given to the sender, if that was not now. */
+  function submit(push: Push, done: (outcome: Outcome) => void, since?: number): void {
+    const now = Date.now()
+    usedAt = now
+    const held = heldBack(push, now)
+    if (held) return void setImmediate(done, held)
+    const dueAt = (since ?? now) + settings.deadlineMs
+    const leaveAt = Math.min(dueAt - settings.deadlineMs / 2, push.notAfter)
+    queue.add({ push, done, dueAt, leaveAt, sentAt: 0, refusals: 0, renewed: undefined, reconnected: false })
+    pump()
+  }
+
+  function pump() {
+    if (pumping) return
+    pumping = true
+    if (queue.size > 0) connections.want()
+    try {
+      while (queue.size > 0 && inFlight < window.size && Date.now() >= pausedUntil && presented.ready()) {
+        const link = connections.pick()
+        if (!link) break
+        const [entry] = queue
+        queue.delete(entry!)
+        send(entry!, link)
+      }
+    } finally {
+      pumping = false
+    }
+    if (waiters.length > 0) wakeWaiters()
+  }
+
+  /** As many as there is room for, so that a thousand do not run for one place. */
+  function wakeWaiters() {
+    const limit = queueLimit()
+    const room = closing ? waiters.length : queue.size > limit / 2 ? 0 : limit - queue.size
+    for (const wake of waiters.splice(0, room)) wake()
+  }
+
+  function send(entry: Entry, link: Link) {
+    let outcome: Outcome | undefined
+    try {
+      outcome = request(entry, link)
+    } catch (error) {
+      // Nesting that JSON cannot write is the caller's; anything else is a bug of ours, and must not stop the others.
+      const deep = error instanceof RangeError
+      outcome = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
+      if (!deep) complain(error, 'a push cannot be sent')
+    }
+    if (outcome) end(entry, outcome)
+  }
+
+  function request(entry: Entry, link: Link): Outcome | undefined {
+    const now = Date.now()
+    const token = presented.value
+    const prepared = gateway.prepare(entry.push, credential, token, now)
+    if ('kind' in prepared) return refusal(prepared, now)
+    entry.sentAt = now
+    link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
+      inFlight -= 1
+      finish(entry, link, token, ending)
+      pump()
+    })
+    inFlight += 1
+    return undefined
+  }
+
+  function finish(entry: Entry, link: Link, token: string, ending: Ending) {
+    const now = Date.now()
+    switch (ending.kind) {
+      case 'answer': {
+        connections.answered(link, now)
+        const verdict = read(entry.push, ending)
+        if (verdict.kind === 'retry' && verdict.pushback) window.pushback(now)
+        else window.answered(now - entry.sentAt, inFlight, now)
+        return judge(entry, link, token, verdict)
+      }
+      case 'refused': {
+        entry.refusals += 1
+        // On a connection that stays: once may be a limit that changed on the way, more often means fewer at a time.
+        if (link.connection.state === 'ready' && entry.refusals > 1) {
+          window.pushback(now)
+          if (entry.refusals > patientRefusals) pausedUntil = now + settings.tickMs
+        }
+        return again(entry, 'The gateway refuses requests on its connections.')
+      }
+      case 'lost':
+        return end(entry, unknown('CONNECTION_LOST'))
+      case 'timeout': {
+        window.pushback(now)
+        // Nothing at all since this one was sent: whoever comes next had better take another connection.
+        if (link.heardAt <= entry.sentAt || link.answers === 0) link.connection.drain()
+        return end(entry, unknown('GATEWAY_TIMEOUT'))
+      }
+    }
+  }
+
+  /** No answer, however odd, may end more than its push. */
+  function read(push: Push, { status, headers, body }: Extract<Ending, { kind: 'answer' }>): Verdict {
+    try {
+      return gateway.read(push, status, headers, body)
+    } catch (error) {
+      complain(error, 'the answer of a gateway cannot be read')
+      return refused('INTERNAL_ERROR', String(status))
+    }
+  }
+
+  const complain = (error: unknown, what: string) =>
+    log.error({ err: error, project: credential.projectId, gateway: credential.gateway }, what)
+
+  /** Once more, at no cost: the gateway has done nothing with it. */
+  function again(entry: Entry, message: string, gatewayCode = '') {
+    const now = Date.now()
+    if (closing || now >= entry.leaveAt)
+      end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message, gatewayCode }))
+    else if (circuit.open) end(entry, suspended(gatewayCode))
+    else queue.add(entry)
+  }
+
+  /** Gives back what has waited too long. */
+  function tick(now: number) {
+    connections.tick(now)
+    const unreachable = connections.unreachable(now)
+    for (const entry of [...queue]) {
+      if ((!unreachable && now < entry.leaveAt) || !queue.delete(entry)) continue
+      if (now > entry.push.notAfter) end(entry, rejected('EXPIRED'))
+      else if (unreachable) end(entry, away(unreachable))
+      else end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message: 'The gateway takes pushes too slowly.' }))
+    }
+    pump()
+  }
+
+  return {
+    credential,
+    origin,
+    tick,
+    submit,
+    get full() {
+      return queue.size >= queueLimit() && !closing
+    },
+    ready: () =>
+      queue.size < queueLimit() || closing ? Promise.resolve() : new Promise<void>((wake) => waiters.push(wake)),
+    get closing() {
+      return closing
+    },
+    get idle() {
+      return queue.size + inFlight === 0
+    },
+    get usedAt() {
+      return usedAt
+    },
+    get sockets() {
+      return connections.sockets
+    },
+    stats: () => ({
+      projectId: credential.projectId,
+      gateway: credential.gateway,
+      credentialId: credential.id,
+      version: credential.version,
+      origin,
+      connections: connections.size,
+      inFlight,
+      queued: queue.size,
+      window: window.size,
+      suspended: circuit.open
+    }),
+    /** Takes out what waits, for another pool to send. */
+    withdraw(): { push: Push; done: (outcome: Outcome) => void; since: number }[] {
+      return takeAll().map(({ push, done, dueAt }) => ({ push, done, since: dueAt - settings.deadlineMs }))
+    },
+    /** Gives back what waits, lets the gateway answer what it has, and cuts the rest at the deadline. */
+    async close(deadlineMs: number): Promise<void> {
+      closing = true
+      const now = Date.now()
+      giveBack(closed)
+      pump()
+      connections.drainAll()
+      while (inFlight > 0 && Date.now() - now < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10))
+      connections.closeAll('the sender was closed')
+    }
+  }
+}
+
+const sentence = (text: string) => (text.endsWith('.') ? text : `${text}.`)

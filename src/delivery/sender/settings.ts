@@ -1,0 +1,41 @@
+/** Times and limits of the sender. They are constants of the product; tests shorten them. */
+export interface SenderSettings {
+  /** From `submit` to the outcome. Half of it may pass before the push is on its way. */
+  deadlineMs: number
+  connectTimeoutMs: number
+  /** How long pushes wait for a gateway that cannot be reached. */
+  unreachableMs: number
+  /** For one gateway and credential. */
+  maxConnections: number
+  /** In the whole process. */
+  maxSockets: number
+  /** Connections nobody has used for this long are closed. */
+  idleMs: number
+  /** Pushes on their way at a time, at first and at most. */
+  firstWindow: number
+  maxWindow: number
+  /** A refused credential is tried again this often. */
+  probeMs: number
+  /** A busy connection that has said nothing for this long is asked whether it is there, and given up after that. */
+  pingAfterMs: number
+  pingTimeoutMs: number
+  /** A credential is looked up again after this. */
+  credentialMs: number
+  tickMs: number
+}
+
+export const defaultSettings: SenderSettings = {
+  deadlineMs: 10_000,
+  connectTimeoutMs: 5_000,
+  unreachableMs: 3_000,
+  maxConnections: 8,
+  maxSockets: 512,
+  idleMs: 600_000,
+  firstWindow: 32,
+  maxWindow: 2_000,
+  probeMs: 30_000,
+  pingAfterMs: 2_000,
+  pingTimeoutMs: 5_000,
+  credentialMs: 1_000,
+  tickMs: 100
+}

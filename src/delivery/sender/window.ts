@@ -1,0 +1,60 @@
+export interface Window {
+  readonly size: number
+  /** A push was answered after so long, with so many others on their way. */
+  answered(tookMs: number, inFlight: number, now: number): void
+  /** The gateway has too much. */
+  pushback(now: number): void
+}
+
+/** The fastest round is forgotten after this: the way to the gateway may have become longer. */
+const memoryMs = 300_000
+/** Rounds this much slower than the fastest are no sign of a queue at the gateway, only of a busy machine. */
+const slackMs = 100
+
+/**
+ * How many pushes may be on their way at a time. By Little's law that is rate times round trip, and nobody knows either:
+ * so it grows by a sixteenth for every round that was full and not slower, and halves when the gateway pushes back.
+ */
+export function createWindow(first: number, most: number): Window {
+  let size = Math.min(first, most)
+  let answers = 0
+  let sumMs = 0
+  let full = false
+  let fastestMs = Number.POSITIVE_INFINITY
+  let fastestAt = 0
+  let roundMs = 0
+  let halvedAt = 0
+
+  function endRound(now: number) {
+    roundMs = sumMs / answers
+    if (roundMs < fastestMs || now - fastestAt > memoryMs) {
+      fastestMs = roundMs
+      fastestAt = now
+    }
+    if (full && roundMs <= 2 * fastestMs + slackMs) size = Math.min(most, size + Math.max(1, size / 16))
+    answers = 0
+    sumMs = 0
+    full = false
+  }
+
+  return {
+    get size() {
+      return Math.floor(size)
+    },
+    answered(tookMs, inFlight, now) {
+      answers += 1
+      sumMs += tookMs
+      full ||= inFlight + 1 >= Math.floor(size)
+      if (answers >= size) endRound(now)
+    },
+    pushback(now) {
+      // All that is on its way at that moment says the same: once for a round trip is enough.
+      if (now - halvedAt < Math.max(roundMs, 100)) return
+      halvedAt = now
+      size = Math.max(1, size / 2)
+      answers = 0
+      sumMs = 0
+      full = false
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+
+/** How one request ended. The difference between `refused` and `lost` is what makes repeating safe or not. */
+export type Ending =
+  | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: string }
+  /** The peer did nothing with it, for sure: a repeat costs nothing. */
+  | { kind: 'refused' }
+  /** It was sent, and the connection or the stream broke before an answer: the peer may have acted on it. */
+  | { kind: 'lost'; message: string }
+  /** It was sent, and nobody answered before the deadline. */
+  | { kind: 'timeout' }
+
+export interface TlsOptions {
+  /** PEM of the authority to trust instead of the system's. */
+  ca?: string
+  /** Refuse to connect to loopback, private and other special addresses, whatever the name resolves to. */
+  publicOnly?: boolean
+}
+
+/** May be called before whoever opened the connection has got it: look at its state, too. */
+export interface ConnectionEvents {
+  /** No new requests: the peer is going away, or `drain` was called. Those that it took may still be answered. */
+  onDraining(reason: string): void
+  /** Every request has ended. */
+  onClosed(): void
+  /** The peer changed how many requests it takes at a time. */
+  onLimit(): void
+}
+
+export interface H2Connection {
+  readonly state: 'ready' | 'draining' | 'closed'
+  /** Requests without an end. */
+  readonly open: number
+  /** How many the peer takes at a time, as it said last. */
+  readonly limit: number
+  /** Throws for headers that cannot be sent. Otherwise `done` is called once, later, and at the latest soon after the deadline (milliseconds since 1970). */
+  request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void): void
+  /** False if nothing can be asked any more; `done` is then not called. */
+  ping(done: () => void): boolean
+  /** Takes no more, and closes when the last request has ended. */
+  drain(): void
+  /** Cuts the connection; open requests end as lost. */
+  close(reason: string): void
+}
+
+/**
+ * The only part that touches sockets. HTTP/2 with TLS and nothing else: every gateway speaks it, Web Push services
+ * included, and HTTP/1.1 would need one connection for each push that waits.
+ */
+export interface H2Transport {
+  /** Resolves when the peer has told its settings. Rejects with an error whose message is for people. */
+  open(origin: string, tls: TlsOptions, events: ConnectionEvents, timeoutMs: number): Promise<H2Connection>
+}

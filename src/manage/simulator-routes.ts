@@ -1,0 +1,139 @@
+import { Readable } from 'node:stream'
+import { Type } from '@sinclair/typebox'
+import { type Devices, ManagedDevice, managedDevice } from '../devices/devices.ts'
+import { Refusal } from '../platform/errors.ts'
+import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import type { InboxItem, Simulators } from '../simulator/simulator.ts'
+import { addSimulatedDevice } from './simulated-devices.ts'
+import { FaultsAnswer, FaultsBody, InboxAnswer, SimulatedDevice } from './simulator-shapes.ts'
+
+/** The simulated gateways of a project: what arrived there, their faults, and phones that are not real. */
+export function simulatorRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  { simulators, devices }: { simulators: Simulators; devices: Devices }
+): void {
+  const path = '/projects/:project_id/simulator'
+  const refusals = ['project_is_live'] as const
+  const { inbox } = simulators
+
+  manage.get(
+    `${path}/inbox`,
+    {
+      summary: 'Read what arrived at the simulated gateways, or follow it as server-sent events',
+      access: 'viewer',
+      query: Type.Object({
+        ...pageQuery,
+        device_id: Type.Optional(Type.String({ maxLength: 512, description: 'Only what was for this device.' }))
+      }),
+      answer: pageOf(InboxAnswer),
+      refusals,
+      unlimited: true
+    },
+    async ({ caller, query: { limit = defaultLimit, cursor, device_id = null }, request, reply }) => {
+      const projectId = simulatedProject(caller)
+      if (!/\btext\/event-stream\b/.test(request.headers.accept ?? '')) {
+        const rows = await inbox.list(projectId, cursor === undefined ? null : numberIn(cursor), device_id, limit + 1)
+        return page(
+          rows,
+          limit,
+          ({ number }) => encodeCursor(number),
+          ({ item }) => item
+        )
+      }
+      const seen = request.headers['last-event-id']
+      const after = typeof seen === 'string' && isNumber(seen) ? seen : null
+      const gone = new AbortController()
+      reply.raw.on('close', () => gone.abort())
+      const followed = inbox.follow(projectId, after, device_id, AbortSignal.any([gone.signal, simulators.ending]))
+      // Its beginning is awaited here, so that what keeps it from beginning is still an answer.
+      await followed.next()
+      reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream; charset=utf-8')
+      return reply.send(Readable.from(events(followed), { objectMode: false, highWaterMark: 64 * 1024 }))
+    }
+  )
+
+  manage.delete(
+    `${path}/inbox`,
+    { summary: 'Empty the inbox', access: 'editor', answer: Type.Object({}), refusals },
+    async ({ caller }) => {
+      await inbox.clear(simulatedProject(caller))
+      return {}
+    }
+  )
+
+  manage.get(
+    `${path}/faults`,
+    { summary: 'Read the faults of the simulated gateways', access: 'viewer', answer: FaultsAnswer, refusals },
+    ({ caller }) => simulators.faults(simulatedProject(caller))
+  )
+
+  manage.put(
+    `${path}/faults`,
+    {
+      summary: 'Change faults of the simulated gateways; what is not named stays',
+      access: 'editor',
+      body: FaultsBody,
+      answer: FaultsAnswer,
+      refusals: [...refusals, 'invalid_parameter'],
+      example: { apns: { down: true }, all: { latency_ms: 100 } }
+    },
+    ({ caller, body }) => simulators.changeFaults(simulatedProject(caller), body)
+  )
+
+  manage.delete(
+    `${path}/faults`,
+    { summary: 'Take back all faults', access: 'editor', answer: FaultsAnswer, refusals },
+    ({ caller }) => simulators.resetFaults(simulatedProject(caller))
+  )
+
+  manage.post(
+    `${path}/devices`,
+    {
+      summary: 'Register a simulated phone or browser',
+      access: 'editor',
+      body: SimulatedDevice,
+      answer: ManagedDevice,
+      status: 201,
+      refusals: [...refusals, 'invalid_device', 'invalid_device_id', 'invalid_project_user_id'],
+      fieldCodes: { device_id: 'invalid_device_id', project_user_id: 'invalid_project_user_id' },
+      example: { platform: 'IOS', project_user_id: 'ana' }
+    },
+    async ({ caller, body }) => {
+      const device = await addSimulatedDevice({ devices, simulators }, simulatedProject(caller), {
+        platform: body.platform,
+        id: body.device_id,
+        projectUserId: body.project_user_id,
+        fault: body.fault,
+        attributesTypes: body.attributes_types
+      })
+      return managedDevice(device, body.project_user_id ?? null)
+    }
+  )
+}
+
+function simulatedProject({ project }: ManageCaller): ProjectId {
+  if (project!.mode === 'simulator') return project!.id
+  throw new Refusal(
+    'project_is_live',
+    `The project ${project!.id} is live: its messages go to the real gateways. Only a project of mode simulator has this.`
+  )
+}
+
+async function* events(followed: AsyncGenerator<{ number: string; item: InboxItem } | null>): AsyncGenerator<string> {
+  yield ': follows\n\n'
+  for await (const each of followed)
+    yield each === null ? ': alive\n\n' : `id: ${each.number}\ndata: ${JSON.stringify(each.item)}\n\n`
+}
+
+const isNumber = (text: string) => /^\d{1,18}$/.test(text)
+
+function numberIn(cursor: string): string {
+  const [number] = decodeCursor(cursor, 1)
+  if (isNumber(number!)) return number!
+  throw new Refusal('invalid_parameter', 'cursor: is not one that was given out', [
+    { path: 'cursor', message: 'is not one that was given out' }
+  ])
+}

@@ -1,0 +1,80 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+
+const Text = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+
+export const InboxAnswer = Type.Object({
+  id: Type.String(),
+  received_at: Type.String(),
+  gateway: Type.Unsafe<string>({ type: 'string', enum: ['apns', 'fcm', 'webpush'], description: 'Where it arrived.' }),
+  device_id: Text('The device whose token it was for; null where nobody has it.'),
+  message_id: Text('The id of the message, if the payload tells it.'),
+  title: Text('The title a person would see.'),
+  body: Text('The text a person would see.'),
+  image_url: Text('The picture.'),
+  landing_url: Text('What a tap opens.'),
+  request: Type.Object(
+    {
+      method: Type.String({ description: 'The method.' }),
+      path: Type.String({ description: 'The path.' }),
+      headers: Type.Record(Type.String(), Type.String(), { description: 'Without credentials.' }),
+      payload: Type.Unknown({ description: 'As it came; decrypted where it was encrypted.' })
+    },
+    { description: 'The request as it came over the wire.' }
+  ),
+  answer: Type.Object(
+    {
+      status: Type.Integer({ description: 'The status of HTTP; 0 where none was given.' }),
+      reason: Text('In the words of the gateway.'),
+      detail: Text('Why, for you; a real gateway does not say it.'),
+      gateway_message_id: Text('What the gateway calls it.')
+    },
+    { description: 'What the gateway answered.' }
+  )
+})
+
+const faults = {
+  down: Type.Boolean({ description: 'Connections are cut, old and new.' }),
+  hang: Type.Boolean({ description: 'Requests are read and never answered.' }),
+  latency_ms: Type.Integer({ description: 'Every answer comes this much later.' }),
+  jitter_ms: Type.Integer({ description: 'Up to so much later again, at random.' }),
+  error_rate: Type.Number({ description: 'The share of requests, 0 to 1, that is refused.' }),
+  error_status: Type.Integer({ description: 'With which status.' }),
+  goaway_after: Type.Integer({ description: 'A connection gets GOAWAY with its nth request; 0: never.' }),
+  drop_after: Type.Integer({ description: 'A connection is cut at its nth request; 0: never.' }),
+  requests_per_second: Type.Integer({ description: 'The quota: what is more is refused with 429; 0: none.' })
+}
+const ofGateways = <Each extends TSchema>(make: (description: string) => Each) => ({
+  apns: make('Faults of APNs.'),
+  fcm: make('Faults of FCM.'),
+  webpush: make('Faults of Web Push.')
+})
+
+export const FaultsAnswer = Type.Object(ofGateways((description) => Type.Object(faults, { description })))
+
+// No types: the simulator checks them all, and names every fault it does not know.
+const described = Object.fromEntries(Object.entries(faults).map(([name, { description }]) => [name, { description }]))
+const Change = (description: string) => Type.Unsafe<unknown>({ properties: described, description })
+export const FaultsBody = Type.Unsafe<unknown>({
+  type: 'object',
+  properties: { ...ofGateways(Change), all: Change('Of all gateways.') }
+})
+
+export const SimulatedDevice = Type.Object({
+  platform: Type.Unsafe<'IOS' | 'ANDROID' | 'WEB'>({ type: 'string', enum: ['IOS', 'ANDROID', 'WEB'] }),
+  device_id: Type.Optional(Type.String({ description: 'Made up unless given.' })),
+  project_user_id: Type.Optional(Type.String({ description: 'Who uses it; nobody unless given.' })),
+  fault: Type.Optional(
+    Type.String({
+      pattern: '^[a-z]*[0-9]*(:[A-Za-z0-9]+)?$',
+      minLength: 1,
+      maxLength: 64,
+      description: 'What every push to it meets, as in a token: 410, slow:1500, flaky:2.'
+    })
+  ),
+  attributes_types: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }), {
+      maxItems: 20,
+      description: 'Live Activities that its app can start. iOS only; DeliveryActivityAttributes unless given.'
+    })
+  )
+})

@@ -1,0 +1,106 @@
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, open as openFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Db, Pool } from './db/db.ts'
+import { OperatorError } from './errors.ts'
+import { resealAll } from './sealed.ts'
+import { checkMasterKey, opensSecrets, readKeyFile } from './secrets.ts'
+
+/**
+ * Changing the master key touches a database and a file, which no transaction holds together. The new key is therefore on
+ * disk, as master.key.new, before the database changes, and takes the place of master.key after it. Whoever finds both
+ * asks the database which of them it is sealed with: a kill at any moment loses nothing.
+ */
+export const keyFiles = (dataDir: string) => ({
+  current: join(dataDir, 'master.key'),
+  next: join(dataDir, 'master.key.new'),
+  /** For backups of the database from before. */
+  previous: join(dataDir, 'master.key.old')
+})
+
+/** Ends a change of the key that was cut off after the database had changed. Answers whether there was one. */
+export async function finishRotation(db: Db, dataDir: string): Promise<boolean> {
+  const { current, next } = keyFiles(dataDir)
+  if (!existsSync(next)) return false
+  // Not committed, or not yet: then the old key is right, and whoever is changing it still needs the file.
+  if (existsSync(current) && (await opensSecrets(db, await readKeyFile(current))) !== false) return false
+  const fresh = await readKeyFile(next).catch(() => undefined)
+  if (!fresh || !(await opensSecrets(db, fresh))) return false
+  await replaceKeyFile(dataDir)
+  return true
+}
+
+export interface Rotation {
+  pool: Pool
+  dataDir: string
+  oldKey: Buffer
+  newKey: Buffer
+  /** Whether the key lives in the data folder, and not in MASTER_KEY. */
+  inFile: boolean
+  /** Whether the operator has the new key already; else it is written to a file before anything else. */
+  keptElsewhere: boolean
+}
+
+/** Call it under the lock of migrations, so that no node starts meanwhile. */
+export async function rotateMasterKey(rotation: Rotation): Promise<Record<string, number>> {
+  const { pool, dataDir, oldKey, newKey, inFile, keptElsewhere } = rotation
+  if (oldKey.equals(newKey)) throw new OperatorError('The new key is the old one. Nothing was changed.')
+  await checkMasterKey(pool, oldKey)
+  const written = inFile || !keptElsewhere
+  if (written) await writeNextKey(dataDir, newKey)
+  const counts = await pool
+    .transaction((tx) => resealAll(tx, oldKey, newKey))
+    .catch(async (error) => {
+      // An answer may have been lost on the way: the file goes only if the database says that nothing happened.
+      const unchanged = await opensSecrets(pool, oldKey).catch(() => undefined)
+      if (unchanged && written) await rm(keyFiles(dataDir).next, { force: true })
+      throw error
+    })
+  if (inFile) {
+    await replaceKeyFile(dataDir).catch((error: Error) => {
+      const { current, next } = keyFiles(dataDir)
+      throw new OperatorError(
+        `The secrets are sealed with the new key, but ${next} could not take the place of ${current} (${error.message}). ` +
+          'The next start does it, or do it yourself.'
+      )
+    })
+  }
+  return counts
+}
+
+async function writeNextKey(dataDir: string, key: Buffer): Promise<void> {
+  const { next } = keyFiles(dataDir)
+  try {
+    await rm(next, { force: true })
+    const file = await openFile(next, 'wx', 0o600)
+    try {
+      await file.writeFile(`${key.toString('base64')}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await syncFolder(next)
+  } catch (error) {
+    throw new OperatorError(
+      `The new key cannot be written to ${next}: ${(error as Error).message}. Nothing was changed.`,
+      78
+    )
+  }
+}
+
+async function replaceKeyFile(dataDir: string): Promise<void> {
+  const { current, next, previous } = keyFiles(dataDir)
+  if (existsSync(current)) {
+    await copyFile(current, previous)
+    await chmod(previous, 0o600)
+  }
+  await rename(next, current)
+  await syncFolder(current)
+}
+
+/** A file that was renamed is where it is after a power cut only if its folder was written too. */
+async function syncFolder(file: string): Promise<void> {
+  const folder = await openFile(dirname(file), 'r')
+  await folder.sync().catch(() => {}) // Not every filesystem can.
+  await folder.close()
+}

@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto'
+import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
+import { countOutcomes, createCampaigns, type OnEnded, tellEnded } from './campaigns/campaigns.ts'
+import { createCheck } from './delivery/credentials/check.ts'
+import { createGateways } from './delivery/credentials/gateways.ts'
+import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
+import { createCredentialSource } from './delivery/credentials/source.ts'
+import { createDelivery, moveMessages, type OnOutcomes, parsePushItems, type Sender } from './delivery/delivery.ts'
+import { countMinute } from './delivery/minutes.ts'
+import { createSender } from './delivery/sender.ts'
+import { createDevices, lockDevicesOf } from './devices/devices.ts'
+import { createEvents, moveHistory } from './events/events.ts'
+import type { Config } from './platform/config.ts'
+import type { Pool } from './platform/db/db.ts'
+import type { Listener } from './platform/db/listen.ts'
+import { Refusal } from './platform/errors.ts'
+import { add } from './platform/jobs/jobs.ts'
+import type { Log } from './platform/log.ts'
+import type { Metrics } from './platform/metrics.ts'
+import { eraseProjectJob } from './projects/jobs.ts'
+import * as tenants from './projects/projects.ts'
+import { createSimulators } from './simulator/fleet.ts'
+import { createUsers } from './users/users.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
+
+/** What tests and the conformance agent put in the place of the real parts. */
+export interface Given {
+  /** Instead of the real gateways. */
+  sender?: Sender
+  /** Told of every message that ends, beside those who always are. */
+  onOutcomes?: OnOutcomes
+  /** Instead of what agents would use otherwise. */
+  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'enqueue' | 'refuseAddress' | 'readText'>> &
+    Partial<AgentsOptions['does']>
+}
+
+export interface House {
+  config: Config
+  pool: Pool
+  listener: Listener
+  log: Log
+  metrics: Metrics
+  /** The master key. */
+  key: Buffer
+  /** Closed in the opposite order. */
+  opened: (() => Promise<unknown>)[]
+}
+
+export type Rooms = ReturnType<typeof createRooms>
+
+/** Makes the capabilities, from left to right, and tells each what it must know of those further right. */
+export function createRooms({ config, pool, listener, log, metrics, key, opened }: House, given: Given) {
+  const stopMs = config.SHUTDOWN_SECONDS * 1000
+  const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
+  opened.push(credentials.close)
+  const devices = createDevices({
+    pool,
+    metrics,
+    moveHistory: async (tx, projectId, from, to) => {
+      await moveHistory(tx, projectId, from, to)
+      await moveMessages(tx, projectId, from, to)
+    }
+  })
+  const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
+  opened.push(simulators.close)
+  const webhooks = createWebhooks({ pool, metrics, key, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+  opened.push(async () => webhooks.close())
+
+  const gatewayCredentials = createCredentialSource({
+    pool,
+    listener,
+    key,
+    projectOf: credentials.project,
+    simulated: simulators.of
+  })
+  const providerTokens = createProviderTokens({ pool, key, log })
+  const gateways = createGateways({
+    pool,
+    key,
+    check: createCheck(providerTokens),
+    changed: gatewayCredentials.forget
+  })
+  const sender = given.sender ?? createSender({ credentials: gatewayCredentials, providerTokens, log, metrics })
+  const onEnded: OnEnded = async (tx, projectId, triggers) => {
+    await tellEnded(tx, projectId, triggers)
+    for (const { id, campaign_id, state, counts } of triggers) {
+      await webhooks.onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
+    }
+  }
+  const delivery = createDelivery({
+    pool,
+    sender,
+    log,
+    metrics,
+    idempotencyHours: config.IDEMPOTENCY_HOURS,
+    isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
+    onOutcomes: async (tx, projectId, changes) => {
+      await countOutcomes(onEnded)(tx, projectId, changes)
+      await webhooks.onOutcomes(tx, projectId, changes)
+      await countMinute(tx, projectId, changes)
+      await given.onOutcomes?.(tx, projectId, changes)
+    }
+  })
+  opened.push(() => delivery.close(stopMs))
+  opened.push(() => sender.close(stopMs))
+
+  const users = createUsers({
+    pool,
+    metrics,
+    beforeRemoval: async (tx, projectId, userIds) => {
+      await lockDevicesOf(tx, projectId, userIds)
+      await delivery.removeOfUsers(tx, projectId, userIds)
+    }
+  })
+  const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
+  // How many processes work is known when this one has joined them.
+  const cluster = { workers: () => 1 }
+  const campaigns = createCampaigns({
+    pool,
+    listener,
+    metrics,
+    delivery,
+    idempotencyHours: config.IDEMPOTENCY_HOURS,
+    workers: () => cluster.workers(),
+    onEnded
+  })
+  const agents = createAgents({
+    pool,
+    listener,
+    log,
+    metrics,
+    key,
+    does: {
+      createUser: async (projectId, projectUserId, properties) => ({
+        userId: (await users.create(projectId, projectUserId, properties)).id
+      }),
+      createUsers: async (tx, projectId, entries) =>
+        (await users.createIn(tx, projectId, entries)).map((one) =>
+          one instanceof Refusal ? one : { userId: one.id }
+        ),
+      trackEvent: (projectId, event) => events.track(projectId, event),
+      sendPush: (projectId, body, runId) => delivery.sendNow(projectId, parsePushItems(body), keyOfRun(runId, body)),
+      triggerCampaign: async (projectId, campaignId, body, runId) =>
+        (await campaigns.trigger(projectId, campaignId, body, keyOfRun(runId, body))).answer,
+      ...given.agents
+    },
+    enqueue: webhooks.enqueue,
+    refuseAddress: webhooks.refuse,
+    ...given.agents,
+    publicUrl: config.PUBLIC_URL,
+    markTenant: config.A2A_TENANT_MARK,
+    idempotencyHours: config.IDEMPOTENCY_HOURS,
+    retentionDays: config.TASK_RETENTION_DAYS
+  })
+  opened.push(agents.close)
+
+  // What belongs to others goes first: a cascade over all of it would be one long transaction.
+  const rooms = [agents, webhooks, campaigns, delivery, events, devices, users]
+  const erasure = eraseProjectJob(
+    pool,
+    rooms.map(({ eraseWindow }) => eraseWindow)
+  )
+  const projects = tenants.createProjects({
+    pool,
+    plans: config.PLANS,
+    credentials,
+    log,
+    scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId })
+  })
+
+  return {
+    credentials,
+    projects,
+    erasure,
+    users,
+    devices,
+    events,
+    simulators,
+    webhooks,
+    gateways,
+    delivery,
+    campaigns,
+    agents,
+    cluster
+  }
+}
+
+/** A task that is taken up again after a crash asks under the same key, and nothing is sent twice. */
+const keyOfRun = (runId: string, body: unknown) => ({
+  scope: 'task',
+  key: runId,
+  fingerprint: hash('sha256', JSON.stringify(body), 'buffer')
+})

@@ -1,0 +1,340 @@
+// The browser client of Tidings, served as /sdk/tidings.js. It depends on nothing; docs/web-push.md explains it.
+
+export interface TidingsOptions {
+  /** Where the service is, such as https://tidings.example.com */
+  baseUrl: string
+  projectId: string
+  /** A public key, svc_pk_…: everybody can read it in your page, and it allows no more than an app needs. */
+  publicKey: string
+}
+
+export type PropertyValue = string | number | boolean | null
+
+export interface WebPushOptions {
+  /** Address of your service worker, which imports /sdk/tidings-sw.js, or its registration. */
+  serviceWorker: string | ServiceWorkerRegistration
+  /** Asked of the service unless given. */
+  vapidPublicKey?: string
+}
+
+/** What a page may tell about its device, beside what the client finds out by itself. */
+export interface DeviceFacts {
+  app_name?: string
+  app_version?: string
+  model?: string
+  os_name?: string
+  os_version?: string
+  locale_language?: string
+  locale_region?: string
+  timezone?: string
+  is_push_permission_granted?: boolean
+}
+
+/** The service refused: `code` is one of docs/errors.md. */
+export class TidingsError extends Error {
+  override readonly name = 'TidingsError'
+  readonly status: number
+  readonly code: string
+
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+interface QueuedEvent {
+  id: string
+  name: string
+  at: string
+  properties: Record<string, unknown>
+}
+
+export type Tidings = ReturnType<typeof createTidings>
+
+const version = '1.0.0'
+/** Events that wait for a connection; past it the oldest go. */
+const mostQueued = 1_000
+const batchSize = 100
+const attempts = 3
+const answerMs = 30_000
+const longestPauseMs = 60_000
+const mostAfterPage = 8_000
+
+export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions) {
+  const base = new URL(baseUrl, location.href).href.replace(/\/+$/, '')
+  const storage = openStorage(`tidings.${projectId}.`)
+  const deviceId = storage.get('device_id') ?? storage.set('device_id', newId())
+  const one = `/devices/${encodeURIComponent(deviceId)}`
+  let registered: Promise<void> | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let pauseMs = 1_000
+  addEventListener('online', () => void flush())
+
+  function once(method: string, path: string, body?: unknown): Promise<Response> {
+    const text = body === undefined ? null : JSON.stringify(body)
+    return fetch(`${base}/api/v1${path}`, {
+      method,
+      headers: {
+        'X-Service-Project-ID': projectId,
+        'X-Service-API-Key': publicKey,
+        ...(text !== null && { 'Content-Type': 'application/json' })
+      },
+      body: text,
+      // It goes on when the page is left meanwhile. Browsers refuse that to large ones.
+      keepalive: (text?.length ?? 0) <= mostAfterPage,
+      credentials: 'omit',
+      signal: AbortSignal.timeout(answerMs)
+    })
+  }
+
+  /** A lost connection and a service that is busy are tried again, a few times. */
+  async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+    for (let attempt = 1; ; attempt += 1) {
+      const response = await once(method, path, body).catch((error: unknown) => {
+        if (attempt === attempts) throw error
+        return undefined
+      })
+      if (response?.ok) return response.json()
+      if (response && ((response.status !== 429 && response.status < 500) || attempt === attempts))
+        throw await asError(response)
+      await new Promise((resolve) => setTimeout(resolve, 500 * 2 ** attempt))
+    }
+  }
+
+  async function putDevice(facts: object): Promise<void> {
+    const known = { ...factsOfBrowser(), ...(await ownSubscription(storage.get('vapid_key'))), ...facts }
+    const device = { ...known, id: deviceId, platform: 'WEB', sdk_type: 'web', sdk_version: version }
+    await call('POST', '/devices', { devices: [device] })
+  }
+
+  /** From then on the service knows the device, for as long as the page is open; what fails is tried with the next call. */
+  function register(facts: object = {}): Promise<void> {
+    const attempt = putDevice(facts)
+    registered = attempt
+    attempt.catch(() => {
+      if (registered === attempt) registered = undefined
+    })
+    return attempt
+  }
+
+  /** A call on the device. Where the service has forgotten it, as when its user was deleted, it is registered again. */
+  async function onDevice(method: string, path: string, body?: unknown): Promise<void> {
+    await (registered ?? register())
+    await call(method, one + path, body).catch(async (error: unknown) => {
+      if (!(error instanceof TidingsError) || error.code !== 'device_not_found') throw error
+      await register()
+      await call(method, one + path, body)
+    })
+  }
+
+  const readQueue = (): QueuedEvent[] => storage.read('events') ?? []
+
+  /** Sends what waits, in order. What the service will never take is dropped; all else stays for the next time. */
+  async function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    try {
+      await exclusively(`tidings.${projectId}.events`, sendQueue)
+      pauseMs = 1_000
+    } catch {
+      timer ??= setTimeout(() => void flush(), pauseMs)
+      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    }
+  }
+
+  async function sendQueue(): Promise<void> {
+    for (let batch = readQueue().slice(0, batchSize); batch.length > 0; batch = readQueue().slice(0, batchSize)) {
+      await (registered ?? register())
+      await sendEvents(batch).catch(async (error: unknown) => {
+        if (!(error instanceof TidingsError)) throw error
+        if (error.code === 'device_not_found') registered = undefined
+        // One bad event keeps a whole batch out: then each goes by itself, and the bad one is let go.
+        if (error.status !== 400 && error.status !== 413) throw error
+        for (const event of batch) await sendEvents([event]).catch(dropRefused)
+      })
+      const sent = new Set(batch.map(({ id }) => id))
+      storage.write(
+        'events',
+        readQueue().filter(({ id }) => !sent.has(id))
+      )
+    }
+  }
+
+  async function sendEvents(batch: QueuedEvent[]): Promise<void> {
+    const events = batch.map(({ name, at, properties }) => ({
+      device_id: deviceId,
+      name,
+      at,
+      event_property: { custom_properties: properties }
+    }))
+    await call('POST', '/events', { events })
+  }
+
+  return {
+    deviceId,
+    flush,
+
+    /** Tells the service about this browser. Without it, the first other call does so with what can be found out. */
+    setDevice: (facts: DeviceFacts = {}): Promise<void> => register(facts),
+
+    /** Asks for permission and subscribes. Call it from a click. Answers false where the person says no. */
+    async registerWebPush({ serviceWorker, vapidPublicKey }: WebPushOptions): Promise<boolean> {
+      const granted = (await Notification.requestPermission()) === 'granted'
+      if (!granted) {
+        await register({ is_push_permission_granted: false })
+        return false
+      }
+      const key = vapidPublicKey ?? String((await call('GET', '/web-push/public-key')).public_key)
+      const found =
+        typeof serviceWorker === 'string' ? await navigator.serviceWorker.register(serviceWorker) : serviceWorker
+      const { pushManager } = await activeOne(found)
+      const subscription = await subscribe(pushManager, key)
+      await keepForWorker({ base, projectId, publicKey, deviceId })
+      storage.set('vapid_key', key)
+      await register(tokenOf(subscription))
+      return true
+    },
+
+    /** Logs a user in on this device. What was done before counts as done by this user. */
+    linkUser: (projectUserId: string): Promise<void> =>
+      onDevice('POST', '/user/project-user-id', { project_user_id: projectUserId }),
+
+    unlinkUser: (): Promise<void> => onDevice('DELETE', '/user/project-user-id'),
+
+    setProperties(properties: Record<string, PropertyValue>): Promise<void> {
+      const list = Object.entries(properties).map(([name, value]) => ({ name, value }))
+      return onDevice('POST', '/user/properties', { properties: list })
+    },
+
+    /** Records what the user did. It is kept here until the service has it, also over a restart of the browser. */
+    track(name: string, properties: Record<string, unknown> = {}): void {
+      const event = { id: newId(), name, at: new Date().toISOString(), properties }
+      storage.write('events', [...readQueue(), event].slice(-mostQueued))
+      void flush()
+    }
+  }
+}
+
+function dropRefused(error: unknown): void {
+  if (error instanceof TidingsError && (error.status === 400 || error.status === 413)) return
+  throw error
+}
+
+async function asError(response: Response): Promise<TidingsError> {
+  const text = await response.text()
+  try {
+    const { error, code } = JSON.parse(text) as { error?: string; code?: string }
+    return new TidingsError(response.status, code ?? '', error ?? text)
+  } catch {
+    return new TidingsError(response.status, response.headers.get('x-service-error-code') ?? '', text)
+  }
+}
+
+function factsOfBrowser(): DeviceFacts {
+  const { language, region } = new Intl.Locale(navigator.language || 'en')
+  const brand = /(Firefox|Edg|OPR|Chrome|Version)\/(\d+)/.exec(navigator.userAgent)
+  return {
+    app_name: location.host,
+    os_name: 'Web',
+    locale_language: language ?? '',
+    locale_region: region ?? '',
+    timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ...(brand && { model: brand[1] === 'Version' ? 'Safari' : brand[1]!, os_version: brand[2]! })
+  }
+}
+
+const tokenOf = (subscription: PushSubscription) => ({
+  is_push_permission_granted: true,
+  push_token: subscription.toJSON(),
+  push_token_type: 'WEBPUSH'
+})
+
+/** Told with every registration, since the browser may have renewed it. One that another program made is none of ours. */
+async function ownSubscription(key: string | null): Promise<object> {
+  if (key === null || !('serviceWorker' in navigator)) return {}
+  const registration = await navigator.serviceWorker.getRegistration().catch(() => undefined)
+  const subscription = await registration?.pushManager?.getSubscription().catch(() => null)
+  return subscription && isMadeWith(subscription, bytesOf(key)) ? tokenOf(subscription) : {}
+}
+
+/** A subscription made with another key cannot be sent to, and gives way. */
+async function subscribe(manager: PushManager, key: string): Promise<PushSubscription> {
+  const bytes = bytesOf(key)
+  const known = await manager.getSubscription()
+  if (known && isMadeWith(known, bytes)) return known
+  await known?.unsubscribe()
+  return manager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes })
+}
+
+const bytesOf = (key: string) =>
+  Uint8Array.from(atob(key.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0))
+
+function isMadeWith({ options }: PushSubscription, key: Uint8Array): boolean {
+  const known = options.applicationServerKey
+  return known !== null && String(new Uint8Array(known)) === String(key)
+}
+
+/** A worker that was registered just now cannot receive before it is active. */
+async function activeOne(registration: ServiceWorkerRegistration): Promise<ServiceWorkerRegistration> {
+  const coming = registration.installing ?? registration.waiting
+  if (!registration.active && coming)
+    await new Promise<void>((resolve, reject) => {
+      coming.addEventListener('statechange', () => {
+        if (coming.state === 'activated') resolve()
+        if (coming.state === 'redundant') reject(new Error('The service worker could not be installed.'))
+      })
+    })
+  return registration
+}
+
+/** A worker has no localStorage; the cache is what both can reach. */
+async function keepForWorker(settings: object): Promise<void> {
+  const cache = await caches.open('tidings')
+  await cache.put('/tidings/settings', Response.json(settings))
+}
+
+/** Two tabs share what is stored: only one of them sends at a time. */
+async function exclusively(name: string, work: () => Promise<void>): Promise<void> {
+  if (navigator.locks) await navigator.locks.request(name, work)
+  else await work()
+}
+
+/** crypto.randomUUID is there only on secure pages. */
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Where storage is forbidden or full the page goes on, and remembers as long as it is open. */
+function openStorage(prefix: string) {
+  const memory = new Map<string, string>()
+  const get = (name: string): string | null => {
+    try {
+      return memory.get(name) ?? localStorage.getItem(prefix + name)
+    } catch {
+      return null
+    }
+  }
+  const set = (name: string, text: string): string => {
+    memory.delete(name)
+    try {
+      localStorage.setItem(prefix + name, text)
+    } catch {
+      memory.set(name, text)
+    }
+    return text
+  }
+  return {
+    get,
+    set,
+    read<Value>(name: string): Value | undefined {
+      try {
+        return JSON.parse(get(name) ?? '') as Value
+      } catch {
+        return undefined
+      }
+    },
+    write: (name: string, value: unknown) => set(name, JSON.stringify(value))
+  }
+}

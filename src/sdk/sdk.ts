@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
+import { join } from 'node:path'
+import { Type } from '@sinclair/typebox'
+import { Refusal } from '../platform/errors.ts'
+import { readable } from '../platform/http/cross-origin.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ApiAccess, ApiCaller, Project } from '../projects/projects.ts'
+
+/** An hour: pages load it again and again, and an upgrade reaches them soon enough. */
+const cached = 'public, max-age=3600'
+
+/** The browser client, for pages of any site: there is no package to install. */
+export function sdkRoutes(open: Routes<null, never>): void {
+  for (const [name, folder, summary] of [
+    ['tidings.js', 'page', 'The browser client, as a module for pages'],
+    ['tidings-sw.js', 'worker', 'The part for service workers, for importScripts']
+  ] as const) {
+    const script = once(() => readScript(folder, name))
+    open.get(`/sdk/${name}`, { summary, answerType: 'text/javascript' }, async ({ request, reply }) => {
+      const { text, etag } = await script()
+      reply.headers({
+        ...readable,
+        etag,
+        'cache-control': cached,
+        'cross-origin-resource-policy': 'cross-origin',
+        'x-content-type-options': 'nosniff'
+      })
+      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      return reply.type('text/javascript; charset=utf-8').send(text)
+    })
+  }
+}
+
+/** A built package holds the script; a checkout its source, which becomes the same by leaving out the types. */
+async function readScript(folder: string, name: string): Promise<{ text: string; etag: string }> {
+  const file = join(import.meta.dirname, folder, name)
+  const text = await readFile(file, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return withoutTypes(await readFile(file.replace(/\.js$/, '.ts'), 'utf8'))
+  })
+  return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
+}
+
+/** Node says once that this may change. Whoever runs a checkout cannot act on that, so it is not said. */
+function withoutTypes(source: string): string {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return stripTypeScriptTypes(source, { mode: 'strip' })
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+const PublicKey = Type.Object({
+  public_key: Type.String({ description: 'The applicationServerKey of subscriptions: a P-256 point in base64url.' })
+})
+
+/** What a page needs before it can subscribe. `keyOf` answers null where the project has no Web Push. */
+export function webPushKeyRoute(
+  api: Routes<ApiCaller, ApiAccess>,
+  keyOf: (project: Project) => Promise<string | null>
+): void {
+  api.get(
+    '/web-push/public-key',
+    {
+      summary: 'Read the key that browsers subscribe with',
+      access: 'client',
+      answer: PublicKey,
+      refusals: ['not_found']
+    },
+    async ({ caller }) => {
+      const public_key = await keyOf(caller.project)
+      if (public_key === null) throw new Refusal('not_found', 'Web Push is not set up for this project.')
+      return { public_key }
+    }
+  )
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}

@@ -1,0 +1,139 @@
+// The part of the browser client that runs in a service worker, served as /sdk/tidings-sw.js. Your worker says:
+// importScripts('https://tidings.example.com/sdk/tidings-sw.js')
+;(() => {
+  const worker = self as unknown as ServiceWorkerGlobalScope
+
+  interface Settings {
+    base: string
+    projectId: string
+    publicKey: string
+    deviceId: string
+  }
+
+  /** What the service sends; docs/payloads.md has it. Others may send other JSON, or text. */
+  interface Payload {
+    message_id?: string
+    title?: string
+    body?: string
+    image_url?: string
+    landing_url?: string
+    tag?: string
+    data?: Record<string, unknown>
+  }
+
+  interface Recorded {
+    device_id: string
+    name: string
+    at: string
+    source_type: 'SERVICE'
+    event_property: { message_id: string }
+  }
+
+  const mostWaiting = 100
+  const answerMs = 20_000
+  const cache = () => caches.open('tidings')
+
+  async function read<Value>(name: string): Promise<Value | undefined> {
+    const found = await (await cache()).match(`/tidings/${name}`)
+    return found && (found.json() as Promise<Value>)
+  }
+
+  const write = async (name: string, value: unknown) =>
+    (await cache()).put(`/tidings/${name}`, new Response(JSON.stringify(value)))
+
+  const post = ({ base, projectId, publicKey }: Settings, path: string, body: unknown) =>
+    fetch(`${base}/api/v1${path}`, {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Service-Project-ID': projectId,
+        'X-Service-API-Key': publicKey
+      },
+      body: JSON.stringify(body),
+      credentials: 'omit',
+      signal: AbortSignal.timeout(answerMs)
+    })
+
+  let recording: Promise<void> = Promise.resolve()
+
+  /** One after the other: each takes along what an earlier one could not send. */
+  function record(name: string, messageId: string | undefined): Promise<void> {
+    recording = recording.then(() => send(name, messageId)).catch(() => {})
+    return recording
+  }
+
+  async function send(name: string, messageId: string | undefined): Promise<void> {
+    const settings = await read<Settings>('settings')
+    if (!settings || !messageId) return
+    const event: Recorded = {
+      device_id: settings.deviceId,
+      name,
+      at: new Date().toISOString(),
+      source_type: 'SERVICE',
+      event_property: { message_id: messageId }
+    }
+    const waiting = [...((await read<Recorded[]>('waiting')) ?? []), event].slice(-mostWaiting)
+    // Kept first: the browser may end this worker at any time.
+    await write('waiting', waiting)
+    const response = await post(settings, '/events', { events: waiting })
+    // What is refused now is refused for ever, but for a key or a device that may come back.
+    if (response.ok || response.status === 400) await write('waiting', [])
+  }
+
+  function payloadOf(data: PushMessageData | null): Payload {
+    try {
+      const value: unknown = data?.json()
+      return typeof value === 'object' && value !== null ? value : { body: String(value ?? '') }
+    } catch {
+      return { body: data?.text() ?? '' }
+    }
+  }
+
+  worker.addEventListener('push', (event) => {
+    const { message_id, title, body, image_url, landing_url, tag, data } = payloadOf(event.data)
+    // A push that shows nothing costs a site its permission, so there is always a title.
+    const options: NotificationOptions & { image?: string } = {
+      data: { ...data, message_id, landing_url },
+      ...(body && { body }),
+      ...(tag && { tag }),
+      ...(image_url && { image: image_url })
+    }
+    const shown = worker.registration.showNotification(title || worker.location.host, options)
+    event.waitUntil(Promise.all([shown, record('PUSH_NOTIFICATION_RECEIVED', message_id)]))
+  })
+
+  worker.addEventListener('notificationclick', (event) => {
+    event.notification.close()
+    const { message_id, landing_url } = (event.notification.data ?? {}) as { message_id?: string; landing_url?: string }
+    event.waitUntil(Promise.all([open(landing_url), record('PUSH_NOTIFICATION_TAPPED', message_id)]))
+  })
+
+  /** A tab that shows it already comes to the front. What no browser opens, such as the link of an app, opens the site. */
+  async function open(landingUrl: string | undefined): Promise<void> {
+    const scope = worker.registration.scope
+    const wanted = URL.canParse(landingUrl ?? '', scope) ? new URL(landingUrl ?? '', scope) : new URL(scope)
+    const url = /^https?:$/.test(wanted.protocol) ? wanted.href : scope
+    const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true })
+    const there = tabs.find((tab) => tab.url === url)
+    if (there) await there.focus()
+    else await worker.clients.openWindow(url)
+  }
+
+  /** The browser renewed the subscription; the old one is of no use any more. */
+  worker.addEventListener('pushsubscriptionchange', (event) => {
+    const { oldSubscription, newSubscription } = event as PushSubscriptionChangeEvent
+    const renew = async () => {
+      const settings = await read<Settings>('settings')
+      const options = oldSubscription?.options ?? { userVisibleOnly: true }
+      const subscription = newSubscription ?? (await worker.registration.pushManager.subscribe(options))
+      const device = {
+        id: settings?.deviceId,
+        platform: 'WEB',
+        push_token: subscription.toJSON(),
+        push_token_type: 'WEBPUSH'
+      }
+      if (settings) await post(settings, '/devices', { devices: [device] })
+    }
+    ;(event as ExtendableEvent).waitUntil(renew())
+  })
+})()

@@ -1,0 +1,150 @@
+import { createApns, manyStreams } from './apns.ts'
+import type { ProviderKey } from './apns-provider.ts'
+import { makeCertificates } from './certificates.ts'
+import { startControl } from './control.ts'
+import { type Credentials, createCredentials, keepCredentials, type ServiceAccount } from './credentials.ts'
+import { createFaults, type Faults } from './faults.ts'
+import { createFcm, fcmStreams } from './fcm.ts'
+import { type Around, createHandler, type Gateway } from './gateway.ts'
+import { createLedger, type GatewayName, type Ledger } from './ledger.ts'
+import { type Listener, listen } from './listen.ts'
+import { createWebPush, type SubscriptionWish } from './webpush.ts'
+import type { Subscription } from './webpush-crypto.ts'
+
+export interface SimulatorOptions {
+  /** Where to listen; 127.0.0.1 unless given. */
+  host?: string
+  /** Keeps the authority and the credentials for the next start. They live in memory without it. */
+  folder?: string
+  /** Instead of new ones or those of the folder. */
+  credentials?: Credentials
+  /** Ports are picked unless given. `false` leaves a gateway out. */
+  apns?: false | { port?: number; keys?: ProviderKey[]; topics?: string[]; streams?: 'real' | number }
+  fcm?: false | { port?: number; accounts?: ServiceAccount[]; accessTokenSeconds?: number; streams?: number }
+  webpush?: false | { port?: number; streams?: number }
+  /** The control server is there only if asked for. */
+  control?: { port?: number }
+  ledgerSize?: number
+  /** Who a token belongs to, for the ledger. */
+  deviceOf?: (gateway: GatewayName, token: string) => string | undefined
+  /** Of the random faults. */
+  seed?: number
+  /** Serve a certificate that has ended. */
+  expiredCertificate?: boolean
+}
+
+export interface Address {
+  port: number
+  /** TLS. */
+  url: string
+  /** The same port without TLS. */
+  clearUrl: string
+}
+
+export interface Simulator {
+  apns?: Address
+  fcm?: Address & { tokenUrl: string }
+  webpush?: Address
+  controlUrl?: string
+  /** PEM of the authority that clients must trust. */
+  ca: string
+  ledger: Ledger
+  faults: Faults
+  /** A set of credentials that the gateways know: set a project up with it. */
+  credentials: Credentials
+  /** A browser that says yes. Throws where Web Push was left out. */
+  createSubscription(wanted?: SubscriptionWish): Subscription
+  close(): Promise<void>
+}
+
+/** Starts the gateways. They speak the real protocols and check what the real ones check; docs/simulator.md has it all. */
+export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
+  const { host = '127.0.0.1', folder, apns = {}, fcm = {}, webpush = {} } = options
+  const credentials = options.credentials ?? (folder ? await keepCredentials(folder) : await createCredentials())
+  const { ca, cert, key } = await makeCertificates({ host, folder, expired: options.expiredCertificate === true })
+  const ledger = createLedger(options.ledgerSize)
+  const faults = createFaults(options.seed)
+  const around: Around = { ledger, faults, deviceOf: options.deviceOf ?? (() => undefined) }
+  const running: { close(): Promise<void> }[] = []
+
+  async function open(gateway: Gateway, port: number | undefined, maxStreams: number): Promise<Address> {
+    const listener: Listener = await listen({
+      host,
+      port: port ?? 0,
+      cert,
+      key,
+      maxStreams,
+      http1: gateway.name !== 'apns',
+      admits: () => !faults.get(gateway.name).down,
+      onRequest: createHandler(gateway, around)
+    })
+    running.push(listener)
+    faults.onChange(() => {
+      if (faults.get(gateway.name).down) listener.cut()
+    })
+    const authority = `${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+    return { port: listener.port, url: `https://${authority}`, clearUrl: `http://${authority}` }
+  }
+
+  const close = async () => {
+    await Promise.all(running.map((each) => each.close()))
+  }
+  try {
+    const simulator: Simulator = {
+      ca,
+      ledger,
+      faults,
+      credentials,
+      close,
+      createSubscription() {
+        throw new Error('Web Push was left out of this simulator.')
+      }
+    }
+    if (apns) {
+      const { keys = [], topics, streams = 'real' } = apns
+      const gateway = createApns({ keys: [credentials.apns, ...keys], topics, streams })
+      simulator.apns = await open(gateway, apns.port, streams === 'real' ? 1 : Math.max(1, streams || manyStreams))
+    }
+    if (fcm) {
+      const accounts = [credentials.fcm, ...(fcm.accounts ?? [])]
+      const gateway = createFcm({
+        accounts,
+        accessTokenSeconds: fcm.accessTokenSeconds ?? 3_599,
+        secret: credentials.seed
+      })
+      const address = await open(gateway, fcm.port, fcm.streams ?? fcmStreams)
+      simulator.fcm = { ...address, tokenUrl: `${address.url}/token` }
+      credentials.fcm.token_uri = simulator.fcm.tokenUrl
+    }
+    if (webpush) {
+      const gateway = createWebPush(credentials.seed)
+      const address = await open(gateway, webpush.port, webpush.streams ?? fcmStreams)
+      simulator.webpush = address
+      simulator.createSubscription = (wanted) => gateway.subscribe(address.url, wanted)
+    }
+    if (options.control) {
+      const control = await startControl(host, options.control.port ?? 0, {
+        ledger,
+        faults,
+        overview: () => overview(simulator),
+        subscribe: (wanted) => simulator.createSubscription(wanted)
+      })
+      running.push(control)
+      simulator.controlUrl = `http://${host.includes(':') ? `[${host}]` : host}:${control.port}`
+    }
+    return simulator
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Nothing secret: the keys are in files. */
+export const overview = ({ apns, fcm, webpush, controlUrl, ca }: Simulator) => ({
+  apns_url: apns?.url ?? null,
+  fcm_url: fcm?.url ?? null,
+  fcm_token_url: fcm?.tokenUrl ?? null,
+  webpush_url: webpush?.url ?? null,
+  control_url: controlUrl ?? null,
+  ca
+})

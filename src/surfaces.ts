@@ -1,0 +1,73 @@
+import { agentRoutes, cardRoutes } from './a2a/a2a.ts'
+import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
+import { campaignRoutes } from './campaigns/routes.ts'
+import { triggerManagementRoutes } from './campaigns/trigger-routes.ts'
+import { gatewayRoutes } from './delivery/credentials/routes.ts'
+import { deliveryManagementRoutes, deliveryRoutes } from './delivery/routes.ts'
+import { deviceManagementRoutes } from './devices/manage-routes.ts'
+import { deviceRoutes } from './devices/routes.ts'
+import { eventManagementRoutes } from './events/manage-routes.ts'
+import { eventRoutes } from './events/routes.ts'
+import { manageRoutes } from './manage/routes.ts'
+import { simulatorRoutes } from './manage/simulator-routes.ts'
+import type { Pool } from './platform/db/db.ts'
+import { type Routes, routesOn } from './platform/http/routes.ts'
+import type { Http } from './platform/http/server.ts'
+import type { Nodes } from './platform/nodes.ts'
+import * as tenants from './projects/projects.ts'
+import type { Rooms } from './rooms.ts'
+import { webPushKeyRoute } from './sdk/sdk.ts'
+import { userManagementRoutes } from './users/manage-routes.ts'
+import { userRoutes } from './users/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
+
+/** The ways in: the API by key, agents, and management by token, under which both are mounted once more. */
+export function mountSurfaces(
+  http: Http,
+  open: Routes<null, never>,
+  rooms: Rooms,
+  { pool, nodes }: { pool: Pool; nodes: Nodes }
+): void {
+  const { users, devices, events, delivery, campaigns, agents, simulators, gateways, webhooks, projects } = rooms
+  const admission = tenants.createAdmission(rooms.credentials, tenants.createRateLimits(nodes.serving))
+  const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
+    {
+      prefix: '/api/v1',
+      security: 'key',
+      plainUnauthorized: true,
+      admit: admission.byKey,
+      // What apps call, with a key that is public: pages are apps too.
+      crossOrigin: (access) => access === 'client'
+    },
+    { prefix: '/manage/v1/projects/:project_id/api/v1', security: 'token', twin: true, admit: admission.byTokenForApi }
+  ])
+  const agentSurface = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
+    { prefix: '/a2a', security: 'agent', plainUnauthorized: true, admit: admission.byAgentKey },
+    { prefix: '/manage/v1/projects/:project_id/a2a', security: 'token', twin: true, admit: admission.byTokenForApi }
+  ])
+  const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
+    { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
+  ])
+
+  userRoutes(api, users)
+  deviceRoutes(api, devices)
+  eventRoutes(api, events)
+  deliveryRoutes(api, delivery, pool)
+  campaignRoutes(api, campaigns)
+  webPushKeyRoute(api, async ({ id, mode }) =>
+    mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.webPushKey(id)
+  )
+  cardRoutes(open, agents)
+  agentRoutes(agentSurface, agents)
+
+  manageRoutes(manage, { projects, pool, nodes })
+  userManagementRoutes(manage, users, pool)
+  deviceManagementRoutes(manage, { devices, users, pool })
+  eventManagementRoutes(manage, { users, pool })
+  gatewayRoutes(manage, gateways)
+  deliveryManagementRoutes(manage, pool)
+  simulatorRoutes(manage, { simulators, devices })
+  campaignManagementRoutes(manage, { campaigns, pool })
+  triggerManagementRoutes(manage, campaigns)
+  webhookRoutes(manage, webhooks)
+}

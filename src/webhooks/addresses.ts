@@ -1,0 +1,59 @@
+import { BlockList, isIP } from 'node:net'
+
+/** IPv4 that no public server has: IANA's special-purpose registry, multicast, reserved, and what clouds put beside it. */
+const special4 = blocks('ipv4', [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  // The host's own services in one large cloud, on an address that looks public.
+  '168.63.129.16/32'
+])
+
+/** Of IPv6 only this part is given to public servers … */
+const global6 = blocks('ipv6', ['2000::/3'])
+/** … without these: Teredo and other protocols, documentation, 6to4, AS112. All that embeds an IPv4 address is here or outside. */
+const special6 = blocks('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
+
+/** Never called, not even where private addresses are allowed: a cloud's metadata service hands out credentials here. */
+const never = blocks('ipv4', ['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32'])
+never.addSubnet('224.0.0.0', 3, 'ipv4')
+never.addSubnet('fe80::', 10, 'ipv6')
+never.addSubnet('ff00::', 8, 'ipv6')
+never.addSubnet('fd00:ec2::', 32, 'ipv6')
+never.addSubnet('64:ff9b::', 32, 'ipv6')
+never.addSubnet('2002::', 16, 'ipv6')
+never.addSubnet('2001::', 32, 'ipv6')
+
+function blocks(family: 'ipv4' | 'ipv6', ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address, prefix] = range.split('/')
+    list.addSubnet(address!, Number(prefix), family)
+  }
+  return list
+}
+
+/** Whether an address, in the form that DNS or a URL gives it, may be connected to. What is not understood may not. */
+export function mayConnect(address: string, allowPrivate: boolean): boolean {
+  const plain = address.replace(/%.*$/s, '')
+  const version = isIP(plain)
+  if (version === 0) return false
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  if (allowPrivate) return !never.check(plain, family)
+  return version === 4 ? !special4.check(plain) : global6.check(plain, family) && !special6.check(plain, family)
+}

@@ -1,0 +1,172 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+
+export type CallState = 'pending' | 'delivered' | 'failed'
+
+export interface NewCall {
+  id: string
+  lane: string
+  sourceKind: string
+  sourceId: string
+  url: string
+  headers: string | null
+  body: string
+  at: Date
+  expiresAt: Date
+}
+
+/** The next call of a lane. */
+export interface HeadRow {
+  id: string
+  source_kind: string
+  source_id: string
+  url: string
+  headers: string | null
+  body: string
+  attempts: number
+  next_at: Date
+  expires_at: Date
+}
+
+export interface CallRow {
+  id: string
+  state: CallState
+  source_kind: string
+  source_id: string
+  url: string
+  attempts: number
+  last_status: number | null
+  last_error: string | null
+  created_at: Date
+  next_at: Date
+  settled_at: Date | null
+}
+
+// Behind all that wait in the lane: ids of several nodes need not be in order, since their clocks are not.
+const insert = statement(
+  'webhooks.insert_call',
+  `insert into webhook_calls (project_id, id, lane, position, state, source_kind, source_id, url, headers, body, attempts,
+                              created_at, next_at, expires_at)
+   select p.project_id, $2, $3,
+          1 + coalesce((select max(c.position) from webhook_calls c
+                         where c.project_id = $1 and c.lane = $3 and c.state = 'pending'), 0),
+          'pending', $4, $5, $6, $7, $8, 0, $9, $9, $10
+     from projects p where p.project_id = $1
+   on conflict (project_id, id) do nothing`
+)
+const head = statement(
+  'webhooks.head_of_lane',
+  `select id, source_kind, source_id, url, headers, body, attempts, next_at, expires_at from webhook_calls
+    where project_id = $1 and lane = $2 and state = 'pending' order by position, id limit 1`
+)
+const settle = statement(
+  'webhooks.settle_call',
+  `update webhook_calls set state = $3, attempts = $4, last_status = $5, last_error = $6, settled_at = $7
+    where project_id = $1 and id = $2 and state = 'pending'`
+)
+const postpone = statement(
+  'webhooks.postpone_call',
+  `update webhook_calls set attempts = $3, last_status = $4, last_error = $5, next_at = $6
+    where project_id = $1 and id = $2 and state = 'pending'`
+)
+const replay = statement(
+  'webhooks.replay_call',
+  `update webhook_calls set state = 'pending', attempts = 0, next_at = $3, expires_at = $4, settled_at = null
+    where project_id = $1 and id = $2
+   returning id, lane, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at,
+             settled_at`
+)
+const list = statement(
+  'webhooks.list_calls',
+  `select id, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at, settled_at
+     from webhook_calls
+    where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+)
+const listInState = statement(
+  'webhooks.list_calls_in_state',
+  `select id, state, source_kind, source_id, url, attempts, last_status, last_error, created_at, next_at, settled_at
+     from webhook_calls
+    where project_id = $1 and state = $4 and ($2::uuid is null or id < $2) order by id desc limit $3`
+)
+const redirect = statement(
+  'webhooks.redirect_calls',
+  `update webhook_calls set url = $3 where project_id = $1 and source_id = $2 and state = 'pending'`
+)
+const dropOf = statement(
+  'webhooks.drop_calls',
+  `delete from webhook_calls where project_id = $1 and source_id = $2 and state = 'pending'`
+)
+const sweep = statement(
+  'webhooks.sweep_calls',
+  `delete from webhook_calls where project_id = $1 and id in (
+     select id from webhook_calls where project_id = $1 and state = $2 and id < $3 order by id limit 5000)`
+)
+const erase = statement(
+  'webhooks.erase_calls',
+  `delete from webhook_calls where project_id = $1 and id in (
+     select id from webhook_calls where project_id = $1 order by id limit 5000)`
+)
+const overdue = statement(
+  'webhooks.overdue_lanes',
+  `select distinct lane from webhook_calls where project_id = $1 and state = 'pending' and next_at < $2 limit 1000`
+)
+
+/** False if the id is known already, or the project is gone. */
+export const insertCall = async (db: Db, projectId: ProjectId, call: NewCall): Promise<boolean> => {
+  const { id, lane, sourceKind, sourceId, url, headers, body, at, expiresAt } = call
+  return (await db.run(insert, [projectId, id, lane, sourceKind, sourceId, url, headers, body, at, expiresAt])) > 0
+}
+
+export const headOf = (db: Db, projectId: ProjectId, lane: string) => db.one<HeadRow>(head, [projectId, lane])
+
+export interface Attempt {
+  attempts: number
+  status: number | null
+  error: string | null
+}
+
+export const settleCall = (
+  db: Db,
+  projectId: ProjectId,
+  id: string,
+  state: CallState,
+  { attempts, status, error }: Attempt
+) => db.run(settle, [projectId, id, state, attempts, status, error, new Date()])
+
+export const postponeCall = (
+  db: Db,
+  projectId: ProjectId,
+  id: string,
+  { attempts, status, error }: Attempt,
+  nextAt: Date
+) => db.run(postpone, [projectId, id, attempts, status, error, nextAt])
+
+/** From the start again, at its old place in its lane. */
+export const replayCall = (db: Db, projectId: ProjectId, id: string, at: Date, expiresAt: Date) =>
+  db.one<CallRow & { lane: string }>(replay, [projectId, id, at, expiresAt])
+
+export const listCalls = (
+  db: Db,
+  projectId: ProjectId,
+  state: CallState | undefined,
+  before: string | null,
+  limit: number
+) =>
+  state === undefined
+    ? db.query<CallRow>(list, [projectId, before, limit])
+    : db.query<CallRow>(listInState, [projectId, before, limit, state])
+
+export const redirectCalls = (db: Db, projectId: ProjectId, sourceId: string, url: string) =>
+  db.run(redirect, [projectId, sourceId, url])
+
+export const dropCallsOf = (db: Db, projectId: ProjectId, sourceId: string) => db.run(dropOf, [projectId, sourceId])
+
+/** Up to a window of calls that are older than an id. */
+export const sweepCalls = (db: Db, projectId: ProjectId, state: CallState, before: string) =>
+  db.run(sweep, [projectId, state, before])
+
+export const eraseCallWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])
+
+export const overdueLanes = async (db: Db, projectId: ProjectId, before: Date) =>
+  (await db.query<{ lane: string }>(overdue, [projectId, before])).map(({ lane }) => lane)

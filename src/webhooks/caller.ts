@@ -1,0 +1,119 @@
+import http from 'node:http'
+import https from 'node:https'
+import { version } from '../platform/version.ts'
+import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from './guard.ts'
+
+export interface CallerOptions {
+  allowPrivate: boolean
+  /** Instead of the authorities of the system. For tests. */
+  ca?: string | undefined
+  resolve?: Resolve | undefined
+  timeoutMs?: number | undefined
+}
+
+export interface OutgoingRequest {
+  url: string
+  /** Of whoever asked for the call; those that are ours to write are left out. */
+  headers: Readonly<Record<string, string>>
+  signature: Readonly<Record<string, string>>
+  body: string
+  signal?: AbortSignal
+}
+
+export interface Answer {
+  /** Absent: no answer came. */
+  status?: number
+  /** Why it counts as a failure; absent for a success. */
+  error?: string
+  /** What the other side asked for. */
+  retryAfterMs?: number
+}
+
+const bodyBytes = 4_096
+const longestError = 500
+/** Ours to write: they frame the request or carry our signature. */
+const ownHeaders =
+  /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|webhook-.*)$/i
+
+export type Caller = ReturnType<typeof createCaller>
+
+/** Calls out to addresses that strangers chose. Guarded at every call and every connection; follows no redirects. */
+export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeoutMs = 10_000 }: CallerOptions) {
+  const pooled = {
+    keepAlive: true,
+    maxFreeSockets: 4,
+    maxTotalSockets: 256,
+    // Idle connections go before most servers would end them.
+    timeout: 4_000,
+    lookup: guardedLookup(allowPrivate, resolve)
+  }
+  const secure = new https.Agent({ ...pooled, ca })
+  const plain = new http.Agent(pooled)
+
+  function once(url: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Answer> {
+    return new Promise((done, fail) => {
+      const options = { method: 'POST', headers, signal, agent: url.protocol === 'https:' ? secure : plain }
+      const request = (url.protocol === 'https:' ? https : http).request(url, options)
+      request.on('error', (error) => fail(Object.assign(error, { again: request.reusedSocket && isReset(error) })))
+      request.on('response', (response) => {
+        // An answer is worth its status. A little of the body is read so that the connection can be used again; a
+        // longer or slower one costs the connection, and nobody waits for it.
+        let read = 0
+        response.on('data', (bytes: Buffer) => {
+          read += bytes.length
+          if (read > bodyBytes) response.destroy()
+        })
+        response.on('error', () => {})
+        done(answerOf(response))
+      })
+      request.end(body)
+    })
+  }
+
+  return {
+    /** Never throws. An aborted call is a failure like any other: ask the signal. */
+    async call({ url, headers, signature, body, signal }: OutgoingRequest): Promise<Answer> {
+      const reason = refuseUrl(url, allowPrivate)
+      if (reason !== null) return { error: `the url ${reason}` }
+      const limit = AbortSignal.timeout(timeoutMs)
+      const sent = {
+        'content-type': 'application/json',
+        'user-agent': `Tidings/${version}`,
+        ...passedOn(headers),
+        ...signature,
+        'content-length': String(Buffer.byteLength(body))
+      }
+      const attempt = () => once(new URL(url), sent, body, signal ? AbortSignal.any([signal, limit]) : limit)
+      try {
+        // The other side may end an idle connection in the moment we use it: nothing was wrong, once more.
+        return await attempt().catch((error) => (error.again ? attempt() : Promise.reject(error)))
+      } catch (error) {
+        const told = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message || 'failed'
+        return { error: told.replaceAll('\0', '').slice(0, longestError) }
+      }
+    },
+    close(): void {
+      secure.destroy()
+      plain.destroy()
+    }
+  }
+}
+
+const isReset = (error: Error) => 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
+/** In lower case, so that a name given in two spellings is sent once. */
+function passedOn(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const passed = Object.entries(headers).filter(([name]) => !ownHeaders.test(name))
+  return Object.fromEntries(passed.map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+function answerOf({ statusCode = 0, headers }: http.IncomingMessage): Answer {
+  if (statusCode >= 200 && statusCode < 300) return { status: statusCode }
+  const error =
+    statusCode >= 300 && statusCode < 400
+      ? `answered ${statusCode}; redirects are not followed`
+      : `answered ${statusCode}`
+  const seconds = Number(headers['retry-after'])
+  const asked = Number.isFinite(seconds) && seconds > 0 && headers['retry-after'] !== undefined
+  return { status: statusCode, error, ...(asked && { retryAfterMs: Math.min(seconds, 3_600) * 1000 }) }
+}

@@ -1,0 +1,92 @@
+import type { ProjectId } from '../platform/ids.ts'
+
+/** Failures in a row after which a destination is left alone for a while … */
+const failuresToOpen = 5
+const firstRestMs = 5_000
+const longestRestMs = 5 * 60_000
+/** … and how much one destination, and one project, may occupy here at a time. */
+const perDestination = 8
+const perProject = 24
+/** What is remembered about destinations that fail. Forgetting one costs an early try, no more. */
+const mostKnown = 10_000
+
+interface Destination {
+  inFlight: number
+  failures: number
+  restsUntil: number
+  /** When the next of those that wait may come; keeps a thousand waiting calls from asking again all at once. */
+  turnAt: number
+  meanMs: number
+}
+
+export type Turn =
+  | {
+      go: true /** Tells how it ended; undefined: it says nothing about the destination. */
+      end(ok: boolean | undefined): void
+    }
+  | { go: false; waitMs: number; resting: boolean }
+
+/**
+ * Keeps a slow or dead destination from occupying the senders. It is kept by project and origin: what one project's
+ * receiver does to it says nothing about another project's at the same host. In memory: each node finds out by itself.
+ */
+export function createCircuits(now: () => number = Date.now) {
+  const known = new Map<string, Destination>()
+  const byProject = new Map<ProjectId, number>()
+
+  function find(key: string): Destination {
+    const found = known.get(key)
+    if (found) return found
+    if (known.size >= mostKnown) {
+      for (const [other, { inFlight }] of known) {
+        if (inFlight > 0) continue
+        known.delete(other)
+        break
+      }
+    }
+    const fresh = { inFlight: 0, failures: 0, restsUntil: 0, turnAt: 0, meanMs: 50 }
+    known.set(key, fresh)
+    return fresh
+  }
+
+  return {
+    enter(projectId: ProjectId, origin: string): Turn {
+      const key = `${projectId} ${origin}`
+      const destination = find(key)
+      const at = now()
+      if (destination.restsUntil > at)
+        return { go: false, resting: true, waitMs: (destination.restsUntil - at) * (1 + Math.random() / 4) }
+      const busy = byProject.get(projectId) ?? 0
+      // After a rest a single call finds out whether it is over.
+      const most = destination.failures >= failuresToOpen ? 1 : perDestination
+      if (destination.inFlight >= most || busy >= perProject) {
+        destination.turnAt = Math.max(at, destination.turnAt) + destination.meanMs / most
+        return { go: false, resting: false, waitMs: Math.min(destination.turnAt - at + 20, 30_000) }
+      }
+      destination.inFlight += 1
+      byProject.set(projectId, busy + 1)
+      return {
+        go: true,
+        end(ok) {
+          destination.inFlight -= 1
+          const left = byProject.get(projectId)! - 1
+          if (left > 0) byProject.set(projectId, left)
+          else byProject.delete(projectId)
+          destination.meanMs = destination.meanMs * 0.8 + (now() - at) * 0.2
+          if (ok === true) destination.failures = 0
+          if (ok === false && ++destination.failures >= failuresToOpen)
+            destination.restsUntil =
+              now() + Math.min(firstRestMs * 2 ** (destination.failures - failuresToOpen), longestRestMs)
+          if (destination.inFlight === 0 && destination.failures === 0 && destination.turnAt <= now()) known.delete(key)
+        }
+      }
+    },
+    stats() {
+      const all = [...known.values()]
+      const resting = all.filter(({ restsUntil }) => restsUntil > now()).length
+      return { in_flight: all.reduce((sum, { inFlight }) => sum + inFlight, 0), resting }
+    }
+  }
+}
+
+export type Circuits = ReturnType<typeof createCircuits>

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { defineJob, type JobDefinition, RetryLater } from '../platform/jobs/definition.ts'
+import { add } from '../platform/jobs/jobs.ts'
+import { sealedColumn } from '../platform/sealed.ts'
+import { open, seal } from '../platform/secrets.ts'
+import * as store from './call-store.ts'
+import type { Answer, Caller } from './caller.ts'
+import type { Circuits } from './circuit.ts'
+import { givenUpAfterMs, waitAfter } from './schedule.ts'
+import { projectOwner, type Secrets } from './secrets.ts'
+import { signatureOf } from './signing.ts'
+
+/** A call that somebody wants made. Its body is sent exactly as it is, and signed. */
+export interface OutgoingCall {
+  /** A UUIDv7. Receivers get it as webhook-id, the same at every try. */
+  id: string
+  url: string
+  headers: Record<string, string>
+  body: string
+  /** Calls of one order key go out one after the other, in the order in which they were enqueued. */
+  order: string | null
+  source: { kind: 'task' | 'outcome'; id: string }
+}
+
+export type Result = 'delivered' | 'retried' | 'failed'
+
+interface Lane {
+  projectId: ProjectId
+  lane: string
+}
+
+/** One run makes no more than this, so that the projects take turns. */
+const callsPerRun = 50
+const runMs = 5_000
+/** Receivers say by this that they want nothing more, ever. */
+const gone = 410
+
+const contextOf = (projectId: string, id: string) => `webhook_call:${projectId}:${id}`
+
+sealedColumn({
+  table: 'webhook_calls',
+  column: 'headers',
+  by: ['project_id', 'id'],
+  context: ({ project_id, id }) => contextOf(project_id!, id!)
+})
+const hasHeaders = (headers: Record<string, string>) => Object.keys(headers).length > 0
+
+export function createDelivery(options: {
+  pool: Pool
+  key: Buffer
+  caller: Caller
+  circuits: Circuits
+  secrets: Secrets
+  count: (result: Result) => void
+}) {
+  const { pool, key, caller, circuits, secrets, count } = options
+
+  /** A lane's job: it makes the calls in order, and comes back when the first of them is to be tried again. */
+  const job: JobDefinition<Lane> = defineJob<Lane>({
+    name: 'webhooks.deliver',
+    // The calls know when to give up. An attempt of the job is only spent where the database was away.
+    maxAttempts: Number.POSITIVE_INFINITY,
+    backoff: () => 5_000,
+    async run({ projectId, lane }, { signal }) {
+      const endsAt = Date.now() + runMs
+      for (let made = 0; ; made += 1) {
+        const call = await store.headOf(pool, projectId, lane)
+        if (!call) return
+        if (made >= callsPerRun || Date.now() > endsAt) throw later('others take their turn', 0)
+        if (call.next_at.getTime() > Date.now()) throw later('waits', call.next_at.getTime() - Date.now())
+        await make(projectId, call, signal)
+      }
+    }
+  })
+
+  async function make(projectId: ProjectId, call: store.HeadRow, signal: AbortSignal): Promise<void> {
+    const turn = circuits.enter(projectId, originOf(call.url))
+    if (!turn.go) {
+      // It has had its day: it is not kept for longer because its destination rests.
+      if (turn.resting && call.expires_at.getTime() <= Date.now())
+        return settle(projectId, call, { error: 'the destination kept failing' }, call.attempts)
+      throw later('the destination is busy or rests', turn.waitMs)
+    }
+    let answer: Answer | undefined
+    try {
+      answer = await send(projectId, call, signal)
+    } finally {
+      turn.end(signal.aborted && answer?.error !== undefined ? undefined : answer && answer.error === undefined)
+    }
+    // Whoever goes on with the job tells whether it failed: this try was cut short. A success is one all the same.
+    if (answer.error !== undefined) signal.throwIfAborted()
+    await settle(projectId, call, answer, call.attempts + 1)
+  }
+
+  async function send(projectId: ProjectId, call: store.HeadRow, signal: AbortSignal): Promise<Answer> {
+    const own = call.source_kind === 'outcome' ? await secrets.current(pool, projectId, call.source_id) : []
+    const signing = own.length > 0 ? own : await secrets.ensure(pool, projectId, projectOwner)
+    const headers = headersOf(projectId, call)
+    // A row that was tampered with must not hold up its lane for ever.
+    if (!headers) return { error: 'the headers of the call cannot be opened with the master key' }
+    const signature = signatureOf(signing, call.id, call.body)
+    return caller.call({ url: call.url, headers, signature, body: call.body, signal })
+  }
+
+  function headersOf(projectId: ProjectId, { id, headers }: store.HeadRow): Record<string, string> | undefined {
+    try {
+      return headers === null ? {} : JSON.parse(open(key, contextOf(projectId, id), headers))
+    } catch {
+      return undefined
+    }
+  }
+
+  async function settle(projectId: ProjectId, call: store.HeadRow, answer: Answer, attempts: number): Promise<void> {
+    const attempt = { attempts, status: answer.status ?? null, error: answer.error ?? null }
+    if (answer.error === undefined) {
+      await store.settleCall(pool, projectId, call.id, 'delivered', attempt)
+      return count('delivered')
+    }
+    const nextAt = Date.now() + Math.max(waitAfter(Math.max(attempts, 1)), answer.retryAfterMs ?? 0)
+    if (nextAt > call.expires_at.getTime() || answer.status === gone) {
+      await store.settleCall(pool, projectId, call.id, 'failed', attempt)
+      return count('failed')
+    }
+    await store.postponeCall(pool, projectId, call.id, attempt, new Date(nextAt))
+    count('retried')
+  }
+
+  const wake = (db: Db, projectId: ProjectId, lane: string) =>
+    add(db, job, { projectId, lane }, { projectId, key: `${projectId}/${keyOf(lane)}` })
+
+  return {
+    job,
+    wake,
+    /** In the caller's transaction: the call is made if that commits, and never if it does not. */
+    async enqueue(tx: Db, projectId: ProjectId, call: OutgoingCall): Promise<void> {
+      const at = new Date()
+      const lane = call.order ?? call.id
+      const stored = await store.insertCall(tx, projectId, {
+        id: call.id,
+        lane,
+        sourceKind: call.source.kind,
+        sourceId: call.source.id,
+        url: call.url,
+        headers: hasHeaders(call.headers)
+          ? seal(key, contextOf(projectId, call.id), JSON.stringify(call.headers))
+          : null,
+        body: call.body,
+        at,
+        expiresAt: new Date(at.getTime() + givenUpAfterMs)
+      })
+      if (stored) await wake(tx, projectId, lane)
+    },
+    /** Undefined if there is no such call. */
+    replay: (projectId: ProjectId, id: string, also: (tx: Db) => Promise<unknown>) =>
+      pool.transaction(async (tx) => {
+        const at = new Date()
+        const row = await store.replayCall(tx, projectId, id, at, new Date(at.getTime() + givenUpAfterMs))
+        if (!row) return undefined
+        await wake(tx, projectId, row.lane)
+        await also(tx)
+        return row
+      })
+  }
+}
+
+/** Not an attempt of the job: the calls count their own. */
+const later = (reason: string, afterMs: number) => new RetryLater(reason, afterMs, { counts: false })
+
+/** Order keys are of any length, keys of jobs had better not be. */
+const keyOf = (lane: string) => (lane.length <= 64 ? lane : createHash('sha256').update(lane).digest('base64url'))
+
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : '')

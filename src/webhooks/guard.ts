@@ -1,0 +1,108 @@
+import { lookup } from 'node:dns/promises'
+import { isIP, type LookupFunction } from 'node:net'
+import { mayConnect } from './addresses.ts'
+
+/** The addresses of a name. Rejects when it has none. */
+export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
+
+export const resolveByDns: Resolve = (host) => lookup(host, { all: true, verbatim: true })
+
+const longestUrl = 2_048
+/** A registration waits no longer for DNS; the name is looked up again at every connection. */
+const resolveMs = 3_000
+const setting = 'WEBHOOK_ALLOW_PRIVATE'
+
+/** Names that mean this machine or this network wherever they are looked up. */
+const localName = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa|onion)$/
+/** Above the ports of the system: what browsers refuse to speak HTTP to. */
+const oddPorts = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080
+])
+
+/** Why a url may not be called, from its text alone; null if it may as far as can be seen. */
+export function refuseUrl(text: string, allowPrivate: boolean): string | null {
+  if (text.length > longestUrl) return `is longer than ${longestUrl} characters`
+  // The parser would silently drop some of these.
+  if (/[\s\p{Cc}\\]/u.test(text)) return 'holds a space, a control character or a backslash'
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url) return 'is not a url'
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
+  if (url.protocol === 'http:' && !allowPrivate)
+    return `must begin with https:// (plain http only where ${setting} is set)`
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password'
+  // The parser has put 0x7f.1, 2130706433 and the like into their usual form.
+  const host = hostOf(url)
+  if (host.split('.').includes('')) return 'has a host name with an empty part'
+  if (url.port === '0') return 'has the port 0'
+  if (isIP(host) !== 0) return mayConnect(host, allowPrivate) ? refusePort(url, allowPrivate) : notPublic(host)
+  if (allowPrivate) return null
+  if (localName.test(host) || !host.includes('.')) return notPublic(host)
+  return refusePort(url, allowPrivate)
+}
+
+function refusePort({ port }: URL, allowPrivate: boolean): string | null {
+  const number = Number(port || 443)
+  if (allowPrivate || number === 443 || number === 80) return null
+  return number < 1024 || oddPorts.has(number) ? `has the port ${port}, which is not one for webhooks` : null
+}
+
+/**
+ * Why a url may not be called, as the end of a sentence that begins with its name; null if it may. For registrations:
+ * a name that does not resolve now is accepted, because every connection looks again.
+ */
+export async function refuseAddress(
+  url: string,
+  allowPrivate: boolean,
+  resolve: Resolve = resolveByDns
+): Promise<string | null> {
+  const reason = refuseUrl(url, allowPrivate)
+  if (reason !== null) return reason
+  const host = hostOf(new URL(url))
+  if (isIP(host) !== 0) return null
+  const found = await inTime(resolve(host)).catch(() => [])
+  return found.every(({ address }) => mayConnect(address, allowPrivate)) ? null : notPublic(host)
+}
+
+const notPublic = (host: string) => `points to ${host}, which is not a public address (see the setting ${setting})`
+
+/** Without brackets and the dot of the root, which change nothing about where it leads. */
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+/** What a call fails with when the name leads to a forbidden address at the time of the connection. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+}
+
+/**
+ * The look-up of a socket: it connects to what was checked here and to nothing else, so a name that changes its address
+ * between the check and the connection gains nothing. One forbidden address refuses the name: it is no accident.
+ */
+export const guardedLookup =
+  (allowPrivate: boolean, resolve: Resolve): LookupFunction =>
+  (host, options, done) => {
+    inTime(resolve(host)).then(
+      (found) => {
+        const forbidden = found.find(({ address }) => !mayConnect(address, allowPrivate))
+        if (forbidden) return fail(new AddressRefused(`the url ${notPublic(host)}`))
+        if (found.length === 0) return fail(new Error(`${host} has no address`))
+        if (options.all) done(null, found)
+        else done(null, found[0]!.address, found[0]!.family)
+      },
+      (error: Error) => fail(error)
+    )
+    // The type of a failed look-up asks for an address all the same.
+    const fail = (error: Error) => done(error, '', 0)
+  }
+
+/** DNS gives up late, and what it holds meanwhile is not ours. */
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the name was not resolved in time')), resolveMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,129 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import { recurring } from '../platform/jobs/definition.ts'
+import { identity } from '../users/users.ts'
+import type { createDelivery } from './deliver.ts'
+import * as store from './webhook-store.ts'
+
+/** What became of a message: the shape in which delivery tells it. */
+export interface OutcomeChange {
+  triggerId: string
+  campaignId: string | null
+  messageId: string
+  deviceId: string
+  userId: string
+  from: string | null
+  to: string
+  reason: string | null
+  kind: 'state' | 'delivered' | 'tapped'
+}
+
+export interface TriggerEnd {
+  triggerId: string
+  campaignId: string | null
+  /** completed, canceled or failed. */
+  state: string
+  counts: Record<string, number>
+}
+
+/** Events in one call. */
+const eventsPerCall = 100
+const everyMs = 1_000
+/** Events one transaction books in one row: a row is read whole. */
+const eventsPerRow = 500
+
+const typeOf = ({ kind, to }: OutcomeChange): store.EventType | undefined => {
+  if (kind !== 'state') return `message.${kind}`
+  if (to === 'accepted' || to === 'failed') return `message.${to}`
+  return undefined
+}
+
+/** Books what webhooks want to hear, in the transaction in which it happened. Without a webhook this is one look-up. */
+async function book(tx: Db, projectId: ProjectId, happened: store.BookedEvent[]): Promise<void> {
+  if (happened.length === 0) return
+  const types = [...new Set(happened.map(({ type }) => type))]
+  const listening = await store.webhooksFor(tx, projectId, types)
+  const booked = listening.flatMap(({ id, events }) => {
+    const wanted = happened.filter(({ type }) => events.includes(type))
+    return inPortions(wanted, eventsPerRow).map((portion) => ({ webhookId: id, events: portion }))
+  })
+  if (booked.length > 0) await store.bookEvents(tx, projectId, booked)
+}
+
+export function onOutcomes(tx: Db, projectId: ProjectId, changes: readonly OutcomeChange[]): Promise<void> {
+  const at = new Date().toISOString()
+  const happened = changes.flatMap((change) => {
+    const type = typeOf(change)
+    if (!type) return []
+    const { messageId, campaignId, deviceId, userId, reason } = change
+    // A message that was sent directly stands in the place of its own trigger.
+    const triggerId = change.triggerId === messageId ? null : change.triggerId
+    const data = { message_id: messageId, trigger_id: triggerId, campaign_id: campaignId, device_id: deviceId }
+    return [{ id: newId(), type, at, data: { ...data, user_id: userId, reason } }]
+  })
+  return book(tx, projectId, happened)
+}
+
+export function onTriggerEnded(tx: Db, projectId: ProjectId, end: TriggerEnd): Promise<void> {
+  const data = { trigger_id: end.triggerId, campaign_id: end.campaignId, state: end.state, counts: end.counts }
+  return book(tx, projectId, [{ id: newId(), type: 'trigger.completed', at: new Date().toISOString(), data }])
+}
+
+/**
+ * Every second: makes calls of up to a hundred events of what is booked. One job for all, and not one that each booking
+ * asks for: its key would be locked until the booking commits, and a broadcast's transactions would wait in line for it.
+ */
+export const batchEventsJob = (pool: Pool, { enqueue }: Pick<ReturnType<typeof createDelivery>, 'enqueue'>) =>
+  recurring({
+    name: 'webhooks.batch',
+    everyMs,
+    async run({ signal }) {
+      // By rounds, a window for each, so that a large backlog of one does not hold up the others.
+      for (;;) {
+        const waiting = await store.waitingWebhooks(pool)
+        if (waiting.length === 0) return
+        for (const { projectId, webhookId } of waiting) {
+          signal.throwIfAborted()
+          await pool.transaction((tx) => makeCalls(tx, projectId, webhookId, enqueue))
+        }
+      }
+    }
+  })
+
+async function makeCalls(
+  tx: Db,
+  projectId: ProjectId,
+  webhookId: string,
+  enqueue: ReturnType<typeof createDelivery>['enqueue']
+): Promise<void> {
+  const events = await store.takeEvents(tx, projectId, webhookId)
+  const webhook = await store.findWebhook(tx, projectId, webhookId)
+  // Deleted since: nobody wants to hear it any more.
+  if (!webhook) return
+  const userIds = events.flatMap(({ data }) => (typeof data.user_id === 'string' ? [data.user_id] : []))
+  const names = await identity.namesOf(tx, projectId, [...new Set(userIds)])
+  for (const portion of inPortions(events, eventsPerCall)) {
+    const body = JSON.stringify({
+      type: 'events',
+      timestamp: new Date().toISOString(),
+      project_id: projectId,
+      events: portion.map(({ id, type, at, data }) => ({
+        id,
+        type,
+        at,
+        ...data,
+        ...('user_id' in data && { project_user_id: names.get(String(data.user_id)) ?? null })
+      }))
+    })
+    const source = { kind: 'outcome' as const, id: webhookId }
+    await enqueue(tx, projectId, { id: newId(), url: webhook.url, headers: {}, body, order: laneOf(webhookId), source })
+  }
+}
+
+export const laneOf = (webhookId: string) => `webhook ${webhookId}`
+
+function inPortions<Item>(items: Item[], size: number): Item[][] {
+  const portions: Item[][] = []
+  for (let from = 0; from < items.length; from += size) portions.push(items.slice(from, from + size))
+  return portions
+}

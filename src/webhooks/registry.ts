@@ -1,0 +1,103 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import { recordAudit } from '../projects/projects.ts'
+import { dropCallsOf, redirectCalls } from './call-store.ts'
+import { projectOwner, type Secrets } from './secrets.ts'
+import * as store from './webhook-store.ts'
+
+/** Each costs a row for every transaction with outcomes. */
+const mostWebhooks = 20
+
+export interface NewWebhook {
+  url: string
+  events: store.EventType[]
+  active?: boolean | undefined
+}
+
+/** The webhooks that a project has set up, each with a secret of its own. */
+export function createRegistry(options: {
+  pool: Pool
+  secrets: Secrets
+  refuse: (url: string) => Promise<string | null>
+}) {
+  const { pool, secrets, refuse } = options
+
+  async function checkUrl(url: string | undefined): Promise<void> {
+    const reason = url === undefined ? null : await refuse(url)
+    if (reason !== null) throw new Refusal('invalid_parameter', `url: ${reason}`, [{ path: 'url', message: reason }])
+  }
+
+  const secretOf = async (tx: Db, projectId: ProjectId, id: string) => (await secrets.ensure(tx, projectId, id))[0]!
+
+  return {
+    /** The text of the secret is in this answer and nowhere else. */
+    async create(actor: string, projectId: ProjectId, wish: NewWebhook) {
+      await checkUrl(wish.url)
+      const at = new Date()
+      const row = {
+        id: newId(),
+        url: wish.url,
+        events: once(wish.events),
+        active: wish.active ?? true,
+        created_at: at,
+        updated_at: at
+      }
+      return pool.transaction(async (tx) => {
+        if (!(await store.insertWebhook(tx, projectId, row, mostWebhooks)))
+          throw new Refusal('conflict', `A project has at most ${mostWebhooks} webhooks.`)
+        const details = { url: hostOf(row.url), events: row.events, active: row.active }
+        await recordAudit(tx, projectId, { actor, action: 'webhook.create', target: row.id, details })
+        return { ...row, secret: await secretOf(tx, projectId, row.id) }
+      })
+    },
+    list: (projectId: ProjectId, before: string | null, limit: number) =>
+      store.listWebhooks(pool, projectId, before, limit),
+    async get(projectId: ProjectId, id: string): Promise<store.WebhookRow> {
+      return (await store.findWebhook(pool, projectId, id)) ?? noWebhook()
+    },
+    /** What waits goes to the new url. */
+    async change(actor: string, projectId: ProjectId, id: string, changes: store.WebhookChanges) {
+      await checkUrl(changes.url)
+      const wanted = { ...changes, events: changes.events && once(changes.events) }
+      return pool.transaction(async (tx) => {
+        const row = (await store.changeWebhook(tx, projectId, id, wanted)) ?? noWebhook()
+        if (changes.url !== undefined) await redirectCalls(tx, projectId, id, changes.url)
+        const details = { ...wanted, ...(changes.url !== undefined && { url: hostOf(changes.url) }) }
+        await recordAudit(tx, projectId, { actor, action: 'webhook.update', target: id, details })
+        return row
+      })
+    },
+    /** What waits for it is dropped. */
+    async remove(actor: string, projectId: ProjectId, id: string): Promise<void> {
+      await pool.transaction(async (tx) => {
+        if (!(await store.removeWebhook(tx, projectId, id))) noWebhook()
+        await store.dropEvents(tx, projectId, id)
+        await dropCallsOf(tx, projectId, id)
+        await secrets.remove(tx, projectId, id)
+        await recordAudit(tx, projectId, { actor, action: 'webhook.delete', target: id })
+      })
+    },
+    async rotateSecret(actor: string, projectId: ProjectId, id: string): Promise<string> {
+      return pool.transaction(async (tx) => {
+        if (!(await store.findWebhook(tx, projectId, id))) noWebhook()
+        await recordAudit(tx, projectId, { actor, action: 'webhook.rotate_secret', target: id })
+        return secrets.rotate(tx, projectId, id)
+      })
+    },
+    /** The secret that signs the calls to agents' task webhooks. */
+    async rotateProjectSecret(actor: string, projectId: ProjectId): Promise<string> {
+      return pool.transaction(async (tx) => {
+        await recordAudit(tx, projectId, { actor, action: 'webhook_secret.rotate', target: projectId })
+        return secrets.rotate(tx, projectId, projectOwner)
+      })
+    }
+  }
+}
+
+const once = (events: store.EventType[]) => store.eventTypes.filter((type) => events.includes(type))
+/** A url may hold a secret in its path; the audit log never does. */
+const hostOf = (url: string) => new URL(url).origin
+const noWebhook = (): never => {
+  throw new Refusal('not_found', 'There is no such webhook.')
+}

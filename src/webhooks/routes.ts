@@ -1,0 +1,192 @@
+import { Type } from '@sinclair/typebox'
+import { Refusal } from '../platform/errors.ts'
+import { defaultLimit, encodeCursor, idAfter, PageQuery, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import type { CallRow } from './call-store.ts'
+import { eventTypes, type WebhookRow } from './webhook-store.ts'
+import type { Webhooks } from './webhooks.ts'
+
+const Url = Type.String({ maxLength: 2048, description: 'Where to call: https, at a public address.' })
+const Events = Type.Array(Type.Union(eventTypes.map((type) => Type.Literal(type))), {
+  minItems: 1,
+  maxItems: 50,
+  description: 'What to be told about.'
+})
+const Active = Type.Boolean({ description: 'Whether events are booked for it. What is booked already is still sent.' })
+const Secret = Type.String({ description: 'Signs the calls (Standard Webhooks). It is shown this once.' })
+
+const webhook = {
+  id: Type.String(),
+  url: Url,
+  events: Events,
+  active: Active,
+  created_at: Type.String(),
+  updated_at: Type.String()
+}
+const WebhookAnswer = Type.Object(webhook)
+const State = Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')], {
+  description: 'pending: to be made or tried again. failed: given up after a day; it can be replayed.'
+})
+const DeliveryAnswer = Type.Object({
+  id: Type.String({ description: 'The webhook-id that the receiver sees.' }),
+  state: State,
+  source: Type.Object(
+    { kind: Type.String({ description: 'outcome or task.' }), id: Type.String() },
+    { description: 'The webhook or the task that it is for.' }
+  ),
+  url: Url,
+  attempts: Type.Integer({ description: 'How often it was tried.' }),
+  last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'The HTTP status of the last answer.' }),
+  last_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
+  created_at: Type.String(),
+  next_at: Type.Union([Type.String(), Type.Null()]),
+  settled_at: Type.Union([Type.String(), Type.Null()])
+})
+
+const example = { url: 'https://example.com/tidings', events: ['message.failed', 'trigger.completed'] }
+
+/** Under /manage/v1: where a project wants to hear what happened, and what became of the calls. */
+export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhooks: Webhooks): void {
+  const { registry } = webhooks
+  const path = '/projects/:project_id/webhooks'
+
+  manage.post(
+    path,
+    {
+      summary: 'Create a webhook; its secret is only in this answer',
+      access: 'admin',
+      refusals: ['conflict'],
+      body: Type.Object({ url: Url, events: Events, active: Type.Optional(Active) }),
+      answer: Type.Object({ ...webhook, secret: Secret }),
+      status: 201,
+      example
+    },
+    async ({ caller, body }) => {
+      const made = await registry.create(caller.actor, caller.project!.id, body)
+      return { ...wireWebhook(made), secret: made.secret }
+    }
+  )
+
+  manage.get(
+    path,
+    { summary: 'List webhooks', access: 'editor', query: PageQuery, answer: pageOf(WebhookAnswer) },
+    async ({ caller, query: { cursor, limit = defaultLimit } }) =>
+      page(await registry.list(caller.project!.id, idAfter(cursor), limit + 1), limit, cursorOfId, wireWebhook)
+  )
+
+  manage.get(
+    `${path}/:webhook_id`,
+    { summary: 'Read a webhook', access: 'editor', answer: WebhookAnswer },
+    async ({ caller, params }) =>
+      wireWebhook(await registry.get(caller.project!.id, known(params.webhook_id, 'webhook')))
+  )
+
+  manage.patch(
+    `${path}/:webhook_id`,
+    {
+      summary: 'Change a webhook',
+      access: 'admin',
+      body: Type.Object({ url: Type.Optional(Url), events: Type.Optional(Events), active: Type.Optional(Active) }),
+      answer: WebhookAnswer,
+      example: { active: false }
+    },
+    async ({ caller, params, body: { url, events, active } }) => {
+      const id = known(params.webhook_id, 'webhook')
+      return wireWebhook(await registry.change(caller.actor, caller.project!.id, id, { url, events, active }))
+    }
+  )
+
+  manage.delete(
+    `${path}/:webhook_id`,
+    { summary: 'Delete a webhook, with what waits for it', access: 'admin', answer: Type.Object({}) },
+    async ({ caller, params }) => {
+      await registry.remove(caller.actor, caller.project!.id, known(params.webhook_id, 'webhook'))
+      return {}
+    }
+  )
+
+  manage.post(
+    `${path}/:webhook_id([^:]+)::rotate-secret`,
+    {
+      summary: 'Give a webhook a new secret; the old one signs beside it for a day',
+      access: 'admin',
+      answer: Type.Object({ secret: Secret })
+    },
+    async ({ caller, params }) => {
+      const id = known(params.webhook_id, 'webhook')
+      return { secret: await registry.rotateSecret(caller.actor, caller.project!.id, id) }
+    }
+  )
+
+  manage.post(
+    '/projects/:project_id/webhook-secret::rotate',
+    {
+      summary:
+        'Give the project a new secret, which signs the calls about tasks; the old one signs beside it for a day',
+      access: 'admin',
+      answer: Type.Object({ secret: Secret })
+    },
+    async ({ caller }) => ({ secret: await registry.rotateProjectSecret(caller.actor, caller.project!.id) })
+  )
+
+  manage.get(
+    '/projects/:project_id/webhook-deliveries',
+    {
+      summary: 'List calls to webhooks, of outcomes and of tasks',
+      access: 'editor',
+      query: Type.Object({ ...pageQuery, state: Type.Optional(State) }),
+      answer: pageOf(DeliveryAnswer)
+    },
+    async ({ caller, query: { cursor, limit = defaultLimit, state } }) => {
+      const rows = await webhooks.listCalls(caller.project!.id, state, idAfter(cursor), limit + 1)
+      return page(rows, limit, cursorOfId, wireDelivery)
+    }
+  )
+
+  manage.post(
+    '/projects/:project_id/webhook-deliveries/:delivery_id([^:]+)::replay',
+    {
+      summary: 'Make a call again, from its first attempt',
+      access: 'editor',
+      answer: DeliveryAnswer
+    },
+    async ({ caller, params }) => {
+      const id = known(params.delivery_id, 'delivery')
+      const row = await webhooks.replay(caller.actor, caller.project!.id, id)
+      if (!row) throw new Refusal('not_found', 'There is no such delivery.')
+      return wireDelivery(row)
+    }
+  )
+}
+
+const cursorOfId = ({ id }: { id: string }) => encodeCursor(id)
+
+const wireWebhook = ({ id, url, events, active, created_at, updated_at }: WebhookRow) => ({
+  id,
+  url,
+  events,
+  active,
+  created_at,
+  updated_at
+})
+
+const wireDelivery = (row: CallRow) => ({
+  id: row.id,
+  state: row.state,
+  source: { kind: row.source_kind, id: row.source_id },
+  url: row.url,
+  attempts: row.attempts,
+  last_status: row.last_status,
+  last_error: row.last_error,
+  created_at: row.created_at,
+  next_at: row.state === 'pending' ? row.next_at : null,
+  settled_at: row.settled_at
+})
+
+/** An id that cannot exist is not found, like one that does not. */
+function known(id: string | undefined, what: string): string {
+  if (id === undefined || !isUuid(id)) throw new Refusal('not_found', `There is no such ${what}.`)
+  return id
+}

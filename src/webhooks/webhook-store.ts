@@ -1,0 +1,133 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+
+export const eventTypes = [
+  'message.accepted',
+  'message.failed',
+  'message.delivered',
+  'message.tapped',
+  'trigger.completed'
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+export interface WebhookRow {
+  id: string
+  url: string
+  events: EventType[]
+  active: boolean
+  created_at: Date
+  updated_at: Date
+}
+
+/** Something that happened, as it waits to be sent. */
+export interface BookedEvent {
+  id: string
+  type: EventType
+  at: string
+  data: Record<string, unknown>
+}
+
+const insert = statement(
+  'webhooks.insert',
+  `insert into webhooks (project_id, id, url, events, active, created_at, updated_at)
+   select p.project_id, $2, $3, $4, $5, $6, $6 from projects p
+    where p.project_id = $1 and (select count(*) from webhooks w where w.project_id = $1) < $7`
+)
+const list = statement(
+  'webhooks.list',
+  `select id, url, events, active, created_at, updated_at from webhooks
+    where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+)
+const find = statement(
+  'webhooks.find',
+  `select id, url, events, active, created_at, updated_at from webhooks where project_id = $1 and id = $2`
+)
+const change = statement(
+  'webhooks.change',
+  `update webhooks set url = coalesce($3, url), events = coalesce($4, events), active = coalesce($5, active), updated_at = $6
+    where project_id = $1 and id = $2
+   returning id, url, events, active, created_at, updated_at`
+)
+const remove = statement('webhooks.remove', 'delete from webhooks where project_id = $1 and id = $2')
+const listening = statement(
+  'webhooks.listening',
+  'select id, url, events from webhooks where project_id = $1 and active and events && $2::text[]'
+)
+const book = statement(
+  'webhooks.book_events',
+  `insert into webhook_events (project_id, id, webhook_id, events)
+   select p.project_id, n.id, n.webhook_id, n.events
+     from projects p cross join unnest($2::uuid[], $3::uuid[], $4::jsonb[]) as n (id, webhook_id, events)
+    where p.project_id = $1`
+)
+const waiting = statement(
+  'webhooks.waiting',
+  `with recursive turn as (
+     (select project_id, webhook_id, 1 as n from webhook_events order by project_id, webhook_id limit 1)
+     union all
+     select next.project_id, next.webhook_id, turn.n + 1
+       from turn cross join lateral (
+         select e.project_id, e.webhook_id from webhook_events e
+          where (e.project_id, e.webhook_id) > (turn.project_id, turn.webhook_id)
+          order by e.project_id, e.webhook_id limit 1) as next
+      where turn.n < 500
+   )
+   select project_id as "projectId", webhook_id as "webhookId" from turn`,
+  { acrossProjects: 'one job makes calls of what is booked in all projects' }
+)
+const take = statement(
+  'webhooks.take_events',
+  `delete from webhook_events where project_id = $1 and id in (
+     select id from webhook_events where project_id = $1 and webhook_id = $2 order by id limit 200)
+   returning id, events`
+)
+const drop = statement('webhooks.drop_events', 'delete from webhook_events where project_id = $1 and webhook_id = $2')
+
+/** False if the project has as many as it may, or is gone. */
+export const insertWebhook = async (db: Db, projectId: ProjectId, row: WebhookRow, most: number): Promise<boolean> =>
+  (await db.run(insert, [projectId, row.id, row.url, row.events, row.active, row.created_at, most])) > 0
+
+export const listWebhooks = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
+  db.query<WebhookRow>(list, [projectId, before, limit])
+
+export const findWebhook = (db: Db, projectId: ProjectId, id: string) => db.one<WebhookRow>(find, [projectId, id])
+
+export interface WebhookChanges {
+  url?: string | undefined
+  events?: EventType[] | undefined
+  active?: boolean | undefined
+}
+
+export const changeWebhook = (db: Db, projectId: ProjectId, id: string, { url, events, active }: WebhookChanges) =>
+  db.one<WebhookRow>(change, [projectId, id, url ?? null, events ?? null, active ?? null, new Date()])
+
+export const removeWebhook = async (db: Db, projectId: ProjectId, id: string): Promise<boolean> =>
+  (await db.run(remove, [projectId, id])) > 0
+
+/** The active webhooks that want any of these events. */
+export const webhooksFor = (db: Db, projectId: ProjectId, types: readonly EventType[]) =>
+  db.query<Pick<WebhookRow, 'id' | 'url' | 'events'>>(listening, [projectId, types])
+
+export const bookEvents = (
+  db: Db,
+  projectId: ProjectId,
+  booked: readonly { webhookId: string; events: BookedEvent[] }[]
+) =>
+  db.run(book, [
+    projectId,
+    booked.map(() => newId()),
+    booked.map(({ webhookId }) => webhookId),
+    booked.map(({ events }) => JSON.stringify(events))
+  ])
+
+/** Which webhooks have events that are part of no call yet. */
+export const waitingWebhooks = (db: Db) => db.query<{ projectId: ProjectId; webhookId: string }>(waiting)
+
+/** Takes a window of what waits for a webhook, in order. */
+export async function takeEvents(db: Db, projectId: ProjectId, webhookId: string): Promise<BookedEvent[]> {
+  const rows = await db.query<{ id: string; events: BookedEvent[] }>(take, [projectId, webhookId])
+  return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).flatMap(({ events }) => events)
+}
+
+export const dropEvents = (db: Db, projectId: ProjectId, webhookId: string) => db.run(drop, [projectId, webhookId])

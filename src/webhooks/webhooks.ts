@@ -1,0 +1,96 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import { recurring } from '../platform/jobs/definition.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { listRetentions, recordAudit } from '../projects/projects.ts'
+import { type CallState, eraseCallWindow, listCalls, overdueLanes, sweepCalls } from './call-store.ts'
+import { createCaller } from './caller.ts'
+import { createCircuits } from './circuit.ts'
+import { createDelivery, type Result } from './deliver.ts'
+import { type Resolve, refuseAddress, resolveByDns } from './guard.ts'
+import { batchEventsJob, onOutcomes, onTriggerEnded } from './outcomes.ts'
+import { createRegistry } from './registry.ts'
+import { createSecrets, projectOwner } from './secrets.ts'
+
+export type { OutgoingCall } from './deliver.ts'
+export { AddressRefused, guardedLookup, refuseAddress, refuseUrl } from './guard.ts'
+export type { OutcomeChange, TriggerEnd } from './outcomes.ts'
+export type Webhooks = ReturnType<typeof createWebhooks>
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** Delivered calls are kept for a look at yesterday, failed ones to be replayed. By the time they were asked for. */
+const keptMs = { delivered: 2 * dayMs, failed: 30 * dayMs }
+/** A lane that is overdue by this much has lost its job. */
+const overdueMs = 10 * 60_000
+
+export interface WebhookOptions {
+  pool: Pool
+  metrics: Metrics
+  /** The master key: secrets and headers are sealed with it. */
+  key: Buffer
+  allowPrivate: boolean
+  /** For tests: authorities to trust, and another DNS. */
+  ca?: string
+  resolve?: Resolve
+  timeoutMs?: number
+}
+
+/** Calls to addresses that others chose: guarded, signed, in order, tried for a day. */
+export function createWebhooks(options: WebhookOptions) {
+  const { pool, metrics, key, allowPrivate, resolve = resolveByDns } = options
+  const results: Record<Result, number> = { delivered: 0, retried: 0, failed: 0 }
+  metrics.gauge(
+    'tidings_webhook_calls',
+    'Calls to webhooks since the start, by how they ended.',
+    () => results,
+    'result'
+  )
+  const circuits = createCircuits()
+  metrics.gauge('tidings_webhook_destinations', 'Calls in flight, and destinations left alone.', circuits.stats)
+  const caller = createCaller(options)
+  const secrets = createSecrets(key)
+  const delivery = createDelivery({ pool, key, caller, circuits, secrets, count: (result) => void results[result]++ })
+  const refuse = (url: string) => refuseAddress(url, allowPrivate, resolve)
+
+  /** Hourly: what nobody looks at any more goes, and lanes without a job get one. */
+  const keep = recurring({
+    name: 'webhooks.keep',
+    everyMs: hourMs,
+    async run({ signal }) {
+      const now = Date.now()
+      for (const { projectId } of await listRetentions(pool)) {
+        for (const [state, ms] of Object.entries(keptMs) as [CallState, number][]) {
+          while ((await sweepCalls(pool, projectId, state, firstIdAt(now - ms))) > 0) signal.throwIfAborted()
+        }
+        for (const lane of await overdueLanes(pool, projectId, new Date(now - overdueMs)))
+          await delivery.wake(pool, projectId, lane)
+      }
+    }
+  })
+
+  return {
+    registry: createRegistry({ pool, secrets, refuse }),
+    /** Why a url may not be registered, or null. Checked again at every connection. */
+    refuse,
+    /** In the caller's transaction: the call is made if that commits, and never if it does not. */
+    enqueue: delivery.enqueue,
+    onOutcomes,
+    onTriggerEnded,
+    /** The signing secret of the project, made at the first need. */
+    secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>
+      (await secrets.ensure(db, projectId, projectOwner))[0]!,
+    listCalls: (projectId: ProjectId, state: CallState | undefined, before: string | null, limit: number) =>
+      listCalls(pool, projectId, state, before, limit),
+    replay: (actor: string, projectId: ProjectId, id: string) =>
+      delivery.replay(projectId, id, (tx) =>
+        recordAudit(tx, projectId, { actor, action: 'webhook_delivery.replay', target: id })
+      ),
+    /** For a worker of their own: a call may take its whole time, and must not take it from other jobs. */
+    jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,
+    keepJob: keep,
+    /** Up to a window of calls of a project that is being erased. */
+    eraseWindow: (projectId: ProjectId): Promise<number> => eraseCallWindow(pool, projectId),
+    close: caller.close
+  }
+}

@@ -1,0 +1,84 @@
+// The real service with one more skill, which does what public conformance kits for A2A ask of an agent by the prefix of
+// a message's id. For test only:  npm run conformance:agent  (PORT, DATABASE_URL and BOOTSTRAP_* as for the service)
+import { Type } from '@sinclair/typebox'
+import type { Outcome, Skill } from '../../src/a2a/a2a.ts'
+import { startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/platform/config.ts'
+import { openDatabase } from '../../src/platform/db/open.ts'
+import { createLog } from '../../src/platform/log.ts'
+
+const text = { name: 'text', parts: [{ text: 'Some text.' }] }
+const file = { name: 'file', parts: [{ raw: 'aGVsbG8=', filename: 'hello.txt', mediaType: 'text/plain' }] }
+const fileUrl = {
+  name: 'file',
+  parts: [{ url: 'https://example.com/a.txt', filename: 'a.txt', mediaType: 'text/plain' }]
+}
+const data = { name: 'data', parts: [{ data: { key: 'value', count: 1 } }] }
+const done = (...artifacts: (typeof text | typeof file | typeof fileUrl | typeof data)[]): Outcome => ({
+  kind: 'completed',
+  artifacts,
+  reason: 'Done.'
+})
+const later = async () => {
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  return done()
+}
+
+// The first that fits counts. Whoever is answered with a direct message by other agents gets a task here: ours always are.
+const byPrefix: [prefix: string, does: () => Outcome | Promise<Outcome>][] = [
+  ['tck-artifact-text', () => done(text)],
+  ['tck-artifact-file-url', () => done(fileUrl)],
+  ['tck-artifact-file', () => done(file)],
+  ['tck-artifact-data', () => done(data)],
+  ['tck-input-required', () => ({ kind: 'input-required', reason: 'Say more.' })],
+  ['tck-reject-task', () => ({ kind: 'rejected', reason: 'Not this.' })],
+  ['tck-stream-artifact-file', () => done(file)],
+  ['tck-stream-002', later],
+  ['tck-stream-', () => done(text)],
+  ['test-resubscribe-message-id', later]
+]
+
+export const conformanceSkill: Skill = {
+  id: 'conformance',
+  name: 'Conformance',
+  description: 'Does what a conformance kit asks for by the prefix of a message id.',
+  tags: ['test'],
+  examples: ['tck-complete-task'],
+  schema: Type.Object({ skill: Type.Literal('conformance') }),
+  repeatable: true,
+  run: async ({ messageId }) => (byPrefix.find(([prefix]) => messageId.startsWith(prefix))?.[1] ?? done)()
+}
+
+/** Calls at once and only once: kits wait for one call, and the real sender is tested by itself. */
+async function call(url: string, headers: Record<string, string>, body: string): Promise<void> {
+  await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) }).catch(() => {})
+}
+
+export const conformance = {
+  moreSkills: [conformanceSkill],
+  readText: () => ({ kind: 'request' as const, skill: 'conformance', fields: {}, understood: 'a test' }),
+  refuseAddress: async (url: string) => (/^https?:\/\//.test(url) ? null : 'must be an http or https address'),
+  enqueue: async (
+    _tx: unknown,
+    _projectId: unknown,
+    { url, headers, body }: { url: string; headers: Record<string, string>; body: string }
+  ) => {
+    setTimeout(() => void call(url, headers, body), 50)
+  }
+}
+
+if (import.meta.main) {
+  const config = readConfig({ WEBHOOK_ALLOW_PRIVATE: 'true', ...process.env })
+  const say = (line: string) => void process.stdout.write(`${line}\n`)
+  const database = await openDatabase(config, say)
+  const log = await createLog(config.LOG_LEVEL)
+  const app = await startApp({ config, database, log, role: 'all', say, agents: conformance })
+  const { secret_key } = app.bootstrapped.credentials
+  say(`The conformance agent is ready at ${app.baseUrl} for X-API-Key: ${secret_key ?? 'BOOTSTRAP_SECRET_KEY'}`)
+  const stop = () =>
+    void app
+      .close()
+      .then(() => database.stop())
+      .then(() => process.exit(0))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+}

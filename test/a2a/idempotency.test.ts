@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { describe, it } from 'node:test'
+import type { Json } from '../support/http.ts'
+import { startProgram, temporaryFolder } from '../support/program.ts'
+import { eventually, startService } from '../support/service.ts'
+import { agentOf, doubles, names, toldState } from './agent.ts'
+
+const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+
+for (const name of names) {
+  describe(`a ${name} agent that repeats itself`, async () => {
+    const project = await service.project()
+    const agent = agentOf(service, project, name)
+    const create = (projectUserId = 'a') => agent.message({ skill: 'create-user', projectUserId })
+
+    it('gets the first answer again, with its own id and method, and nothing is done twice', async () => {
+      const message = create()
+      const first = await agent.call('send', { message })
+      const again = await agent.call('send', { message, configuration: { historyLength: 5 } })
+      assert.deepEqual(again.json, first.json)
+      const { events } = await agent.stream('stream', { message })
+      assert.deepEqual([toldState(events[0]), toldState(events.at(-1))], ['submitted', 'completed'])
+      const shuffled = Object.fromEntries(Object.entries(message).reverse())
+      assert.deepEqual((await agent.call('send', { message: shuffled })).json, first.json, 'in whatever order')
+      const [{ n }] = await service.sql('select count(*)::int as n from a2a_tasks where project_id = $1', [project.id])
+      assert.equal(n, 1)
+    })
+
+    it('is told so when the message is another, or still being worked on', async () => {
+      const { messageId } = create()
+      await agent.send({ skill: 'create-user', projectUserId: 'b' }, { messageId })
+      const other = await agent.call('send', { message: { ...create('c'), messageId } })
+      assert.deepEqual([other.status, other.json.error.code, other.json.id], [409, -32603, 'call-1'])
+      assert.equal((await service.manage('GET', `/projects/${project.id}/users/c`)).status, 404)
+      const slow = agent.message({ skill: 'send-push-notification', projectUserId: 'slow', title: 'a' })
+      const running = agent.call('send', { message: slow })
+      await eventually(async () => {
+        const reply = await agent.call('send', { message: slow })
+        assert.equal(reply.status, 409)
+        assert.match(reply.json.error.message, /in use/)
+        assert.equal(reply.headers['retry-after'], '1')
+      })
+      assert.equal((await agent.call('stream', { message: slow })).status, 409)
+      assert.deepEqual((await agent.call('send', { message: slow })).status, 409)
+      const first = await running
+      assert.deepEqual((await agent.call('send', { message: slow })).json, first.json)
+    })
+
+    it('may choose its own key, which counts instead of the message id', async () => {
+      const key = { headers: { 'x-service-idempotency-key': randomUUID() } }
+      const message = create('d')
+      const first = await agent.call('send', { message }, key)
+      assert.deepEqual((await agent.call('send', { message }, key)).json, first.json)
+      assert.equal(
+        (await agent.call('send', { message: create('d') }, key)).status,
+        409,
+        'another message id is another message'
+      )
+      const free = await agent.call('send', { message })
+      assert.equal(free.status, 200)
+      assert.notDeepEqual(agent.taskOf(free.json.result).id, agent.taskOf(first.json.result).id)
+      const long = { headers: { 'x-service-idempotency-key': 'x'.repeat(256) } }
+      assert.equal((await agent.call('send', { message }, long)).json.error.code, -32602)
+    })
+
+    it('is not held to an error', async () => {
+      const { messageId } = create()
+      assert.equal(
+        (await agent.error('send', { message: { ...agent.message({ skill: 'none' }), messageId } })).data[0].reason,
+        'SKILL_NOT_FOUND'
+      )
+      assert.equal(
+        (await agent.send({ skill: 'create-user', projectUserId: 'e' }, { messageId })).status.state,
+        agent.state('completed')
+      )
+    })
+
+    it('gets a question again as it was, also when it was answered meanwhile', async () => {
+      const question = agent.message({ skill: 'create-user' })
+      const asked = (await agent.call('send', { message: question })).json
+      const { id } = agent.taskOf(asked.result)
+      const answer = agent.message({ projectUserId: 'f' }, { taskId: id })
+      const answered = (await agent.call('send', { message: answer })).json
+      assert.deepEqual((await agent.call('send', { message: question })).json, asked)
+      assert.deepEqual((await agent.call('send', { message: answer })).json, answered)
+      const { events } = await agent.stream('stream', { message: answer })
+      assert.deepEqual([toldState(events[0]), toldState(events.at(-1))], ['working', 'completed'])
+    })
+
+    it('a hundred times at once has it done once', async () => {
+      const message = create('g')
+      const replies = await Promise.all(Array.from({ length: 100 }, () => agent.call('send', { message })))
+      const done = replies.filter(({ status }) => status === 200)
+      assert.ok(done.length > 0)
+      assert.equal(new Set(done.map(({ json }) => agent.taskOf(json.result).id)).size, 1)
+      for (const { status, json } of replies)
+        if (status !== 200) assert.deepEqual([status, json.error.code], [409, -32603])
+    })
+  })
+}
+
+describe('after kill -9', () => {
+  it('every answered message is answered the same by another node, and none is lost', async (t) => {
+    const project = await service.project()
+    const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
+    const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
+    const dying = agentOf({ url: await program.ready }, project, 'plain')
+    const living = agentOf(service, project, 'plain')
+    const answered = new Map<string, Json>()
+    const messages = Array.from({ length: 400 }, (_, index) =>
+      dying.message({ skill: 'create-user', projectUserId: `u${index}` })
+    )
+    const sending = messages.map(async (message) => {
+      const reply = await dying.call('send', { message }).catch(() => undefined)
+      if (reply?.status === 200) answered.set(message.messageId, reply.json)
+    })
+    await eventually(() => assert.ok(answered.size > 30))
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(sending)
+    assert.ok(answered.size < messages.length, 'some were under way')
+    for (const message of messages.filter(({ messageId }) => answered.has(messageId)))
+      assert.deepEqual((await living.call('send', { message })).json, answered.get(message.messageId))
+    // Those under way are taken over, or were never begun: sent again, each is done once.
+    for (const message of messages.filter(({ messageId }) => !answered.has(messageId)))
+      await eventually(async () => {
+        const reply = await living.call('send', { message })
+        assert.equal(reply.json.result?.task.status.state, 'completed', reply.text)
+      }, 25_000)
+    const [{ n }] = await service.sql('select count(*)::int as n from a2a_tasks where project_id = $1', [project.id])
+    assert.equal(n, messages.length)
+  })
+})

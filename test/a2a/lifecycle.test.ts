@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { put } from '../support/devices.ts'
+import { startProgram, temporaryFolder } from '../support/program.ts'
+import { eventually, startService } from '../support/service.ts'
+import { agentOf, doubles } from './agent.ts'
+
+const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+const project = await service.project()
+const agent = agentOf(service, project, 'plain')
+const set = (id: string, columns: string) => service.sql(`update a2a_tasks set ${columns} where id = $1`, [id])
+const lapsed = `now() - interval '1 second'`
+
+/** What a node leaves that died in the middle of a task. */
+async function left(data: object, state: 'submitted' | 'working'): Promise<string> {
+  const { id } = await agent.send(data)
+  const status = { state, at: new Date().toISOString() }
+  const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [id])
+  const log = [{ status: { state: 'submitted', at: status.at } }, ...(state === 'working' ? [{ status }] : [])]
+  await service.sql(`update a2a_tasks set state = $2, content = $3, due_at = ${lapsed} where id = $1`, [
+    id,
+    state,
+    JSON.stringify({ ...content, status, log, artifacts: [] })
+  ])
+  return id
+}
+const ended = (id: string, state: string, words: RegExp) =>
+  eventually(async () => {
+    const task = await agent.get(id)
+    assert.equal(task.status.state, state)
+    assert.match(task.status.message?.parts[0].text ?? '', words)
+    return task
+  }, 15_000)
+
+describe('a task whose node died', () => {
+  it('is taken over where doing it twice is doing it once', async () => {
+    const id = await left({ skill: 'create-user', projectUserId: 'taken' }, 'working')
+    const task = await ended(id, 'completed', /^$/)
+    assert.equal(task.artifacts[0].name, 'user-result')
+  })
+
+  it('goes on under the same name of its run, so that a push is sent once', async () => {
+    const before = doubles.sent.length
+    const id = await left({ skill: 'send-push-notification', projectUserId: 'once', title: 'a' }, 'working')
+    const task = await ended(id, 'completed', /^$/)
+    assert.equal(task.artifacts[0].parts[0].data.totalSent, 1)
+    assert.equal(doubles.sent.length, before + 1, 'the first time only')
+  })
+
+  it('is failed with the reason where it may have been done already', async () => {
+    await agent.send({ skill: 'create-user', projectUserId: 'eve' })
+    const id = await left({ skill: 'track-event', eventName: 'buy', projectUserId: 'eve' }, 'working')
+    await ended(id, 'failed', /stopped before it was finished/)
+    const [{ n }] = await service.sql(`select count(*)::int as n from events where project_id = $1`, [project.id])
+    assert.equal(n, 1, 'the first time only')
+  })
+
+  it('is done where nothing of it had begun', async () => {
+    const id = await left({ skill: 'track-event', eventName: 'sell', projectUserId: 'eve' }, 'submitted')
+    await ended(id, 'completed', /^$/)
+  })
+
+  it('is not given up while its node lives, however long it takes', async () => {
+    const sending = agent.send(
+      { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' },
+      { contextId: 'long' }
+    )
+    await eventually(async () => {
+      const [row] = await service.sql(`select id, due_at from a2a_tasks where context_id = 'long'`)
+      await set(row.id, `due_at = ${lapsed}`)
+    })
+    assert.equal((await sending).status.state, 'completed')
+  })
+
+  it('after kill -9 is ended within 15 s', async (t) => {
+    const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
+    const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
+    const dying = agentOf({ url: await program.ready }, project, 'plain')
+    await put(project, { id: 'dying-phone', platform: 'IOS' })
+    const event = { skill: 'track-event', eventName: 'buy', deviceId: 'dying-phone' }
+    const sending = Array.from({ length: 400 }, () => dying.send(event, { contextId: 'dying' }).catch(() => undefined))
+    await eventually(async () => {
+      const [{ n }] = await service.sql(`select count(*)::int as n from a2a_tasks where context_id = 'dying'`)
+      assert.ok(n > 0)
+    })
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(sending)
+    await eventually(async () => {
+      const open = await service.sql(`select id from a2a_tasks where context_id = 'dying' and due_at is not null`)
+      assert.deepEqual(open, [])
+    }, 15_000)
+  })
+})
+
+describe('a task that waits', () => {
+  it('is failed after 24 hours without an answer, and not before', async () => {
+    const [old, young] = [await agent.send({ skill: 'create-user' }), await agent.send({ skill: 'create-user' })]
+    const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [old.id])
+    const at = new Date(Date.now() - 24 * 3_600_000 - 1_000).toISOString()
+    const due = await service.sql('select due_at from a2a_tasks where id = $1', [young.id])
+    assert.ok(Math.abs(due[0].due_at.getTime() - Date.now() - 24 * 3_600_000) < 60_000)
+    await service.sql(`update a2a_tasks set content = $2, due_at = ${lapsed} where id = $1`, [
+      old.id,
+      JSON.stringify({ ...content, status: { ...content.status, at } })
+    ])
+    await ended(old.id, 'failed', /Nobody answered for 24 hours/)
+    assert.equal((await agent.get(young.id)).status.state, 'input-required')
+    assert.equal(
+      (await agent.error('send', { message: agent.message({ projectUserId: 'x' }, { taskId: old.id }) })).code,
+      -32004
+    )
+  })
+})
+
+describe('tasks', () => {
+  it('that ended are kept for TASK_RETENTION_DAYS, those that wait are not swept', async () => {
+    const kept = await service.project()
+    const theirs = agentOf(service, kept, 'plain')
+    const [done, waits, fresh] = [
+      await theirs.send({ skill: 'create-user', projectUserId: 'a' }),
+      await theirs.send({ skill: 'create-user' }),
+      await theirs.send({ skill: 'create-user', projectUserId: 'b' })
+    ]
+    const ancient = (id: string) => `0190${id.slice(4)}`
+    for (const { id } of [done, waits])
+      await service.sql('update a2a_tasks set id = $2 where id = $1', [id, ancient(id)])
+    await service.sql(`update jobs set run_at = now() where name = 'a2a.keep'`)
+    await eventually(async () => {
+      const rows = await service.sql('select id from a2a_tasks where project_id = $1 order by id', [kept.id])
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        [ancient(waits.id), fresh.id]
+      )
+    }, 20_000)
+  })
+
+  it('go with their project', async () => {
+    const gone = await service.project()
+    await agentOf(service, gone, 'plain').send({ skill: 'create-user' })
+    assert.equal((await service.manage('DELETE', `/projects/${gone.id}`)).status < 300, true)
+    await eventually(async () => {
+      assert.deepEqual(await service.sql('select id from a2a_tasks where project_id = $1', [gone.id]), [])
+    })
+  })
+})

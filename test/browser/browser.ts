@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
+
+/** Debian's place, unless another is named. */
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+
+/** A browser of its own with nothing remembered, in which sites may show notifications. */
+export async function openBrowser(t: TestContext, site: string): Promise<BrowserContext> {
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync'
+    ]
+  })
+  t.after(() => browser.close())
+  const context = await browser.newContext({ locale: 'de-AT', timezoneId: 'Europe/Vienna' })
+  await context.grantPermissions(['notifications'], { origin: site })
+  return context
+}
+
+/** A site of somebody else: not the origin of the service. `localhost` counts as secure, so workers and push are allowed. */
+export async function startSite(t: TestContext, files: Record<string, [type: string, text: string]>): Promise<string> {
+  const server = createServer((request, response) => {
+    const [type, text] = files[request.url ?? '/'] ?? ['text/plain', 'not here']
+    response.writeHead(files[request.url ?? '/'] ? 200 : 404, { 'content-type': type, 'cache-control': 'no-store' })
+    response.end(text)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return `http://localhost:${(server.address() as AddressInfo).port}`
+}
+
+/** The door of the developer tools through which a push reaches a worker, as if the push service had brought it. */
+export async function pushDoor(page: Page, site: string) {
+  const session: CDPSession = await page.context().newCDPSession(page)
+  const registration = new Promise<string>((resolve) => {
+    session.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      const found = registrations.find(({ scopeURL, isDeleted }) => scopeURL.startsWith(site) && !isDeleted)
+      if (found) resolve(found.registrationId)
+    })
+  })
+  await session.send('ServiceWorker.enable')
+  return async (data: string) => {
+    await session.send('ServiceWorker.deliverPushMessage', { origin: site, registrationId: await registration, data })
+  }
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startService } from './service.ts'
+
+test('webhooks are managed from the command line', async (t) => {
+  const { tidings } = await startService(t)
+  const url = 'https://hook.invalid/tidings'
+
+  const created = await tidings('webhook', 'create', url, '--events', 'message.failed, trigger.completed', '--json')
+  assert.equal(created.code, 0, created.stderr)
+  const { id, secret, events } = created.json<{ id: string; secret: string; events: string[] }>()
+  assert.match(secret, /^whsec_/)
+  assert.deepEqual(events, ['message.failed', 'trigger.completed'])
+
+  const listed = await tidings('webhook', 'list')
+  assert.match(listed.stdout, new RegExp(`^${id} +yes +${url} +message.failed, trigger.completed$`, 'm'))
+  assert.doesNotMatch(listed.stdout, /whsec_/)
+
+  const updated = await tidings('webhook', 'update', id, '--active', 'no', '--to', `${url}/2`)
+  assert.deepEqual([updated.code, updated.stderr], [0, ''])
+  assert.match((await tidings('webhook', 'list')).stdout, new RegExp(`^${id} +no +${url}/2 `, 'm'))
+
+  const rotated = await tidings('webhook', 'rotate-secret', id, '--json')
+  assert.match(rotated.json<{ secret: string }>().secret, /^whsec_/)
+
+  assert.match((await tidings('webhook', 'deliveries', '--state', 'failed')).stdout, /no such calls/)
+  assert.equal((await tidings('webhook', 'replay', id)).code, 3)
+  const refused = await tidings('webhook', 'create', 'http://127.0.0.1/', '--events', 'message.failed')
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /WEBHOOK_ALLOW_PRIVATE/)
+  assert.equal((await tidings('webhook', 'create', url, '--events', ',')).code, 2)
+
+  assert.equal((await tidings('webhook', 'delete', id)).code, 0)
+  assert.match((await tidings('webhook', 'list')).stdout, /has no webhooks/)
+})

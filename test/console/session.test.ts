@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const signIn = (json: unknown) => service.ask('POST', '/console/session', { json })
+const cookieOf = (reply: { headers: Record<string, unknown> }) => String(reply.headers['set-cookie']).split(';')[0]!
+const writing = { 'x-tidings-console': '1' }
+
+describe('a browser', () => {
+  it('is signed in by a management token, with a cookie that scripts and other sites cannot use', async () => {
+    const reply = await signIn({ token: service.adminToken })
+    assert.deepEqual([reply.status, reply.json], [200, { role: 'admin', name: 'bootstrap', project_id: null }])
+    const set = String(reply.headers['set-cookie'])
+    assert.match(set, /^tidings_session=svc_ss_\S+; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+$/)
+    const cookie = cookieOf(reply)
+    assert.equal((await service.ask('GET', '/manage/v1/projects', { headers: { cookie } })).status, 200)
+    assert.equal((await service.ask('GET', '/console/session', { headers: { cookie } })).json.role, 'admin')
+  })
+
+  it('cannot be made to write by a page of another site', async () => {
+    const cookie = cookieOf(await signIn({ token: service.adminToken }))
+    const create = (headers: Record<string, string>) =>
+      service.ask('POST', '/manage/v1/projects', { headers: { cookie, ...headers }, json: { name: 'x' } })
+    assert.equal((await create({})).status, 403)
+    assert.equal((await create(writing)).status, 201)
+  })
+
+  it('is signed out for good by signing out', async () => {
+    const cookie = cookieOf(await signIn({ token: service.adminToken }))
+    const out = await service.ask('DELETE', '/console/session', { headers: { cookie } })
+    assert.match(String(out.headers['set-cookie']), /^tidings_session=; .*Max-Age=0/)
+    assert.equal((await service.ask('GET', '/manage/v1/projects', { headers: { cookie } })).status, 401)
+    assert.equal((await service.ask('GET', '/console/session', { headers: { cookie } })).json.role, null)
+  })
+
+  it('is signed out when its token is revoked, and never may more than the token', async () => {
+    const { json } = await service.manage('POST', '/tokens', { json: { name: 'look', role: 'viewer' } })
+    const cookie = cookieOf(await signIn({ token: json.token }))
+    const headers = { cookie, ...writing }
+    assert.equal((await service.ask('GET', '/manage/v1/projects', { headers })).status, 200)
+    assert.equal((await service.ask('POST', '/manage/v1/projects', { headers, json: { name: 'x' } })).status, 403)
+    assert.equal((await service.manage('DELETE', `/tokens/${json.id}`)).status, 200)
+    assert.equal((await service.ask('GET', '/manage/v1/projects', { headers })).status, 401)
+  })
+
+  it('is signed in once by the link of a start', async () => {
+    const code = new URL(service.app.consoleUrl).hash.slice('#code='.length)
+    assert.match(code, /^svc_sc_/)
+    assert.equal((await signIn({ code })).status, 200)
+    assert.equal((await signIn({ code })).status, 401)
+  })
+
+  it('is refused with a key, a wrong token, nothing, or another type', async () => {
+    const { secretKey } = await service.project()
+    for (const wrong of [{ token: secretKey }, { token: 'svc_at_x' }, {}, { code: 'svc_ss_x' }]) {
+      assert.equal((await signIn(wrong)).status, 401)
+    }
+    assert.equal((await signIn({ token: 7 })).status, 400)
+  })
+
+  it('that guesses is slowed down', async () => {
+    const other = await service.another()
+    const guess = () => other.ask('POST', '/console/session', { json: { token: 'svc_at_guess' } })
+    const seen: number[] = []
+    for (let index = 0; index < 12; index++) seen.push((await guess()).status)
+    assert.deepEqual([seen[0], seen.at(-1)], [401, 429])
+    await other.close()
+  })
+})
+
+describe('the pages of the console', () => {
+  it('are found from the root, and say so while they are being built', async () => {
+    const root = await service.ask('GET', '/')
+    assert.deepEqual([root.status, root.headers.location], [302, '/console/'])
+    const page = await service.ask('GET', '/console/')
+    assert.equal(page.status, 503)
+    assert.match(String(page.headers['content-security-policy']), /default-src 'none'; script-src 'self'/)
+    assert.equal((await service.ask('GET', '/consoles')).status, 404)
+  })
+})

@@ -30,6 +30,20 @@ export const expandJobName = 'campaigns.expand'
 export const wake = (db: Db, { projectId, triggerId }: Wake) =>
   add<Wake>(db, expandJobName, { projectId, triggerId }, { projectId, key: triggerId })
 
+export const wakeAll = (db: Db, projectId: ProjectId, triggerIds: string[]) =>
+  addMany<Wake>(
+    db,
+    expandJobName,
+    triggerIds.map((id) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
+  )
+
+/** What has more targets is expanded in slices, by itself. */
+export const smallTargets = 20
+
+/** The default audience is known to the worker. */
+const mayBeSmall = ({ audience }: NewTrigger) =>
+  audience === null || ('targets' in audience && audience.targets.length <= smallTargets)
+
 export interface Accepted {
   trigger_id: string
 }
@@ -54,11 +68,18 @@ export function createAccept({
 
   async function writeTogether(tx: Db, projectId: ProjectId, batch: NewTrigger[]): Promise<Set<string>> {
     const written = await insertTriggers(tx, projectId, batch, new Date())
-    const jobs = inParts([...written], togetherAtMost).map((triggerIds) => ({
-      payload: { projectId, triggerIds },
+    const accepted = batch.filter(({ id }) => written.has(id))
+    const small = inParts(accepted.filter(mayBeSmall), togetherAtMost).map((part) => ({
+      payload: { projectId, triggerIds: part.map(({ id }) => id) },
       projectId
     }))
-    await addMany<Begin>(tx, beginJobName, jobs)
+    await addMany<Begin>(tx, beginJobName, small)
+    const large = accepted.filter((trigger) => !mayBeSmall(trigger))
+    await wakeAll(
+      tx,
+      projectId,
+      large.map(({ id }) => id)
+    )
     return written
   }
 

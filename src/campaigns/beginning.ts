@@ -3,8 +3,7 @@ import { isDataFault, type Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
-import { addMany } from '../platform/jobs/jobs.ts'
-import { type Begin, beginJobName, expandJobName, type Wake } from './accept.ts'
+import { type Begin, beginJobName, smallTargets, wakeAll } from './accept.ts'
 import { SegmentFailed } from './audience-store.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, type OnEnded } from './counting.ts'
@@ -17,8 +16,6 @@ import { deltaOf, sortRecipients } from './sorting.ts'
 import { resolveMany } from './targets.ts'
 import { readAudience, type StoredTarget } from './trigger-request.ts'
 
-/** What has more targets is expanded in slices, by itself. */
-const mostTargets = 20
 /** How long a job waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
 const handOverMs = 3_000
 
@@ -43,14 +40,15 @@ export interface BeginningOptions {
  */
 export function createBeginning({ pool, delivery, definitions, onEnded }: BeginningOptions) {
   async function run({ projectId, triggerIds }: Begin, { attempt, signal }: JobContext): Promise<void> {
-    const works = await chunks.loadWorks(pool, projectId, triggerIds, mostTargets)
+    const works = await chunks.loadWorks(pool, projectId, triggerIds, smallTargets)
     const fresh = works.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const all = await Promise.all(fresh.map((work) => asSmall(projectId, work)))
     const small = all.filter((one) => one !== undefined)
     const known = new Set(small.map(({ work }) => work.id))
     await wakeAll(
+      pool,
       projectId,
-      fresh.filter(({ id }) => !known.has(id))
+      fresh.flatMap(({ id }) => (known.has(id) ? [] : id))
     )
     const rows = small.length > 0 ? await writeOrWake(projectId, small) : []
     // Who ran this before has died with these in hands.
@@ -70,7 +68,7 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
     if (work.audience === 'targets') return targets ? { work, ready, targets, reason: null } : undefined
     if (!default_audience) return { work, ready, targets: [], reason: 'no_audience' }
     const audience = readAudience(default_audience)
-    if ('broadcast' in audience || audience.targets.length > mostTargets) return undefined
+    if ('broadcast' in audience || audience.targets.length > smallTargets) return undefined
     return { work, ready, targets: audience.targets, reason: null }
   }
 
@@ -81,8 +79,9 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
     } catch (error) {
       if (!(error instanceof SegmentFailed) && !isDataFault(error)) throw error
       await wakeAll(
+        pool,
         projectId,
-        small.map(({ work }) => work)
+        small.map(({ work }) => work.id)
       )
       return []
     }
@@ -132,13 +131,6 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       return rows
     })
   }
-
-  const wakeAll = (projectId: ProjectId, works: { id: string }[]) =>
-    addMany<Wake>(
-      pool,
-      expandJobName,
-      works.map(({ id }) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
-    )
 
   return defineJob<Begin>({ name: beginJobName, maxAttempts: 5, run: unlessGone(run) })
 }

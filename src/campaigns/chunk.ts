@@ -17,7 +17,7 @@ import { deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { lockCampaign } from './store.ts'
 
 /** How long a chunk waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
-const handOverMs = 10_000
+const handOverMs = 5_000
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
 

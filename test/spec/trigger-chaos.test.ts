@@ -105,4 +105,22 @@ describe('triggers beside each other', () => {
     }, 40_000)
     assert.deepEqual(await service.sql('select name, error from dead_jobs where project_id = $1', [project.id]), [])
   })
+
+  it('a gateway that answers nothing for one project does not keep another from being sent to', async () => {
+    const sender = scriptedSender()
+    const service = await startService({}, { sender })
+    const [stuck, well] = [await service.project(), await service.project()]
+    await givenMany(service, stuck, 1_200, 'stuck')
+    await givenMany(service, well, 3, 'well')
+    for (let n = 1; n <= 1_200; n += 1) sender.script(`stuck-${n}`, 'silence')
+    for (const project of [stuck, well]) await givenCampaign(service, project)
+    for (let n = 0; n < 3; n += 1) await triggered(stuck, everyone)
+    const single = { audience: { targets: [{ device_id: 'stuck-1' }] } }
+    await Promise.all(Array.from({ length: 20 }, () => triggered(stuck, single)))
+    await eventually(() => assert.ok(sender.pushes.length > 0))
+    const found = await ended(well, await triggered(well, everyone), 40_000)
+    assert.equal(found.counts.sent, 3)
+    const states = await service.sql(`select distinct state from triggers where project_id = $1`, [stuck.id])
+    assert.ok(states.every(({ state }) => state !== 'completed'))
+  })
 })

@@ -123,6 +123,9 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     assert.match(late.stdout, /^The trigger is completed: /)
     assert.equal((await tidings('campaign', 'trigger', 'who')).code, 1)
     assert.equal((await tidings('campaign', 'trigger', 'greeting', '--broadcast', '--user', 'ana')).code, 2)
-    assert.match((await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout, /^Trigger +[0-9a-f-]{36}$/m)
+    assert.match(
+      (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,
+      /^Trigger +[0-9a-f-]{36}$/m
+    )
   })
 })

@@ -22,7 +22,7 @@ export interface Asked {
   call: Call
   /** Of the header; empty where there is none. */
   idempotencyKey: string
-  cardFacts: CardFacts
+  cardFacts: () => CardFacts
 }
 
 /** What a call is answered: a result, or a stream of them. */
@@ -100,10 +100,11 @@ export function createOperations({
       return { result: spelling(task).task(task, whole) }
     },
     async subscribe({ projectId, call, spelling, dialect }) {
-      const { id } = await known(projectId, dialect.readTaskId(call.params))
+      const found = await known(projectId, dialect.readTaskId(call.params))
       // From now on whoever changes it, wherever that is, says so; read again, so that nothing falls between.
-      await attendTask(pool, projectId, id)
-      const task = await tasks.find(projectId, id)
+      const ended = isTerminal(found.status.state)
+      if (!ended) await attendTask(pool, projectId, found.id)
+      const task = ended ? found : await tasks.find(projectId, found.id)
       const spelt = spelling(task)
       if (isTerminal(task.status.state) && !spelt.rules.showsTheEnd)
         throw new AgentError(
@@ -138,8 +139,9 @@ export function createOperations({
       return { result: dialect.nothing }
     },
     async extendedCard({ cardFacts, dialect, project }) {
-      const description = `${cardFacts.description} Acts for the project ${project.name} (${project.id}), which is in ${project.mode} mode.`
-      return { result: dialect.extendedCard({ ...cardFacts, description }) }
+      const facts = cardFacts()
+      const description = `${facts.description} Acts for the project ${project.name} (${project.id}), which is in ${project.mode} mode.`
+      return { result: dialect.extendedCard({ ...facts, description }) }
     }
   }
 

@@ -12,6 +12,7 @@ import type { Call } from './envelope.ts'
 import { AgentError, invalid, noTask } from './errors.ts'
 import { dialectInToken, listPage } from './listing.ts'
 import { isTerminal, type Message, type Task } from './model.ts'
+import type { Runner } from './running.ts'
 import type { Streams } from './streams.ts'
 import { attendTask } from './tasks/store.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -41,12 +42,14 @@ const whole = { historyLength: undefined, artifacts: true }
 export function createOperations({
   pool,
   engine,
+  runner,
   tasks,
   configs,
   streams
 }: {
   pool: Pool
   engine: Engine
+  runner: Runner
   tasks: Tasks
   configs: Configs
   streams: Streams
@@ -96,7 +99,7 @@ export function createOperations({
     },
     async cancel({ projectId, call, spelling, dialect }) {
       const { id } = await known(projectId, dialect.readTaskId(call.params))
-      const task = await engine.cancel(projectId, id, spelling)
+      const task = await runner.cancel(projectId, id, spelling)
       return { result: spelling(task).task(task, whole) }
     },
     async subscribe({ projectId, call, spelling, dialect }) {

@@ -64,6 +64,10 @@ const due = statement(
   `select project_id, id from a2a_tasks where due_at <= $1 order by due_at limit 500`,
   { acrossProjects: 'tasks whose runner or caller is gone, of all projects, are found by their time' }
 )
+const stillDue = statement(
+  'a2a.task_is_due',
+  'select 1 from a2a_tasks where project_id = $1 and id = $2 and due_at <= $3'
+)
 const sweep = statement(
   'a2a.sweep_tasks',
   `delete from a2a_tasks where project_id = $1 and id in (
@@ -160,6 +164,9 @@ export const countTasks = async (db: Db, projectId: ProjectId, wanted: TaskFilte
   (await db.one<{ total: number }>(count, filterOf(projectId, wanted)))!.total
 
 export const dueTasks = (db: Db, now: Date) => db.query<{ project_id: ProjectId; id: string }>(due, [now])
+
+export const isDue = async (db: Db, projectId: ProjectId, id: string, now: Date): Promise<boolean> =>
+  (await db.one(stillDue, [projectId, id, now])) !== undefined
 
 /** Up to a window of tasks that ended and were made before the given id's time. */
 export const sweepTaskWindow = (db: Db, projectId: ProjectId, beforeId: string) => db.run(sweep, [projectId, beforeId])

@@ -44,6 +44,10 @@ const find = statement(
   'a2a.find_tasks',
   `select ${columns} from a2a_tasks where project_id = $1 and id = any($2::uuid[])`
 )
+const revisions = statement(
+  'a2a.task_revisions',
+  'select id, revision from a2a_tasks where project_id = $1 and id = any($2::uuid[])'
+)
 const lock = statement('a2a.lock_task', `select ${columns} from a2a_tasks where project_id = $1 and id = $2 for update`)
 const attend = statement('a2a.attend_task', 'update a2a_tasks set attended = true where project_id = $1 and id = $2')
 const hold = statement(
@@ -125,6 +129,10 @@ export const changeTask = (db: Db, projectId: ProjectId, write: TaskWrite) =>
 export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, Task>> {
   return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))
 }
+
+/** How far each has come: little to read, for those who only wait for a change. */
+export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<{ id: string; revision: number }>(revisions, [projectId, ids])
 
 export async function lockTask(db: Db, projectId: ProjectId, id: string): Promise<Task | undefined> {
   const row = await db.one<Row>(lock, [projectId, id])

@@ -6,6 +6,7 @@ import { createGateways } from './delivery/credentials/gateways.ts'
 import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
 import { createCredentialSource } from './delivery/credentials/source.ts'
 import { createDelivery, moveMessages, type OnOutcomes, parsePushItems, type Sender } from './delivery/delivery.ts'
+import { countMinute } from './delivery/minutes.ts'
 import { createSender } from './delivery/sender.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
@@ -96,6 +97,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     onOutcomes: async (tx, projectId, changes) => {
       await countOutcomes(onEnded)(tx, projectId, changes)
       await webhooks.onOutcomes(tx, projectId, changes)
+      await countMinute(tx, projectId, changes)
       await given.onOutcomes?.(tx, projectId, changes)
     }
   })

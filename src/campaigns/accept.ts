@@ -5,6 +5,7 @@ import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotenc
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { inParts } from './parts.ts'
 import { factsOf } from './store.ts'
 import { checkCampaignId, readTriggerRequest } from './trigger-request.ts'
 import { insertTriggers, type NewTrigger } from './trigger-store.ts'
@@ -13,6 +14,14 @@ export interface Wake {
   projectId: ProjectId
   triggerId: string
 }
+
+/** Triggers that were accepted together begin together. */
+export interface Begin {
+  projectId: ProjectId
+  triggerIds: string[]
+}
+export const beginJobName = 'campaigns.begin'
+const togetherAtMost = 50
 
 /** The job that looks after a trigger; by name, because what it does is defined further on. */
 export const expandJobName = 'campaigns.expand'
@@ -45,8 +54,11 @@ export function createAccept({
 
   async function writeTogether(tx: Db, projectId: ProjectId, batch: NewTrigger[]): Promise<Set<string>> {
     const written = await insertTriggers(tx, projectId, batch, new Date())
-    const jobs = [...written].map((id) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
-    await addMany<Wake>(tx, expandJobName, jobs)
+    const jobs = inParts([...written], togetherAtMost).map((triggerIds) => ({
+      payload: { projectId, triggerIds },
+      projectId
+    }))
+    await addMany<Begin>(tx, beginJobName, jobs)
     return written
   }
 

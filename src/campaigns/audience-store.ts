@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../platform/db/db.ts'
-import { type Statement, statement } from '../platform/db/statement.ts'
+import { statement } from '../platform/db/statement.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { limitStatementTime } from './segment-patterns.ts'
 import type { CompiledSegment } from './segment-sql.ts'
@@ -47,14 +47,11 @@ const named = statement(
    select 'device_id', d.id, d.user_id, d.id from devices d where d.project_id = $1 and d.id = any($4::text[])`
 )
 
-/** Its text is made of the segment's structure, its values are parameters; without a name, since there is no end of them. */
-const unnamed = (text: string): Statement => ({ name: '', text, acrossProjects: '' })
-
 async function ask<Row>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
   try {
     return await pool.transaction(async (tx) => {
       await limitStatementTime(tx, segmentMs)
-      return tx.query<Row>(unnamed(text), values)
+      return tx.adhoc<Row>(text, values)
     })
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error

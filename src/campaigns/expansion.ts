@@ -9,6 +9,7 @@ import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, nothing, type OnEnded, tally } from './counting.ts'
 import type { Definitions } from './definitions.ts'
+import { inParts } from './parts.ts'
 import { reserveThrottle } from './store.ts'
 import { resolveTargets } from './targets.ts'
 import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
@@ -133,11 +134,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       ofDefault && 'targets' in ofDefault
         ? sliceOf(ofDefault.targets, from, to)
         : await chunks.sliceTargets(pool, projectId, id, from, to)
-    const resolved =
-      targets.length === 0
-        ? { deviceIds: [], userIds: [], skips: [] }
-        : await resolveTargets(pool, projectId, segment, targets)
-    const { deviceIds, skips } = resolved
+    const { deviceIds, skips } = await resolveTargets(pool, projectId, id, segment, targets)
     return { deviceIds, skips, cursor: String(to), outcome: to >= length ? 'completed' : null, reason: null }
   }
 
@@ -151,7 +148,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
         const due = await dueTimes(tx, projectId, work.campaign_id, definition, parts, at)
         const advance = { from: work.cursor, to: step.cursor, chunks: parts.length, ...pick(step) }
         // Before the trigger is locked: they wait for users, and whoever deletes a user waits for its triggers.
-        const skips = await chunks.addSkips(tx, projectId, work.id, step.skips, at)
+        const skips = await chunks.addSkips(tx, projectId, step.skips, at)
         const last = await chunks.advanceTrigger(tx, projectId, work.id, advance, at)
         if (last === undefined) throw new Overtaken()
         const added = parts.map((deviceIds, index) => ({
@@ -232,12 +229,6 @@ const pick = ({ outcome, reason }: Step) => ({ outcome, reason })
 
 function sliceOf(targets: StoredTarget[], from: number, to: number) {
   return { length: targets.length, targets: targets.slice(from, to) }
-}
-
-function inParts<Item>(items: Item[], size: number): Item[][] {
-  const parts: Item[][] = []
-  for (let from = 0; from < items.length; from += size) parts.push(items.slice(from, from + size))
-  return parts
 }
 
 const cursorOf = ({ user, device }: Place): string => (device === null ? user : `${user} ${device}`)

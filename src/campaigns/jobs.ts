@@ -9,11 +9,12 @@ import { wakeAfterMs } from './trigger-store.ts'
 
 const overdue = statement(
   'triggers.overdue',
-  `update triggers set wake_at = $2 where (project_id, id) in (
+  `with found as (
      select project_id, id from triggers
       where wake_at <= $1 and state in ('accepted', 'running', 'canceling') order by wake_at limit 500
-        for update skip locked)
-   returning project_id, id`,
+        for no key update skip locked)
+   update triggers t set wake_at = $2 from found where t.project_id = found.project_id and t.id = found.id
+   returning t.project_id, t.id`,
   { acrossProjects: 'the sweeper finds triggers of all projects whose jobs were lost' }
 )
 // What a trigger counted is added to its campaign when it goes: counters outlive the rows.

@@ -58,6 +58,7 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
       body: TriggerBody,
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      idempotent: true,
       answer: TriggerId,
       wording,
       example

@@ -24,12 +24,8 @@ const longestWaitMs = 30_000
 
 /** Talks to /manage/v1. Every wait has a limit, and the token goes nowhere but into its header. */
 export function createClient({ url, token }: Connection, interrupt?: AbortSignal) {
-  async function once(
-    method: Method,
-    path: string,
-    { query, body, lines, headers }: Send,
-    limitMs: number
-  ): Promise<Response> {
+  async function once(method: Method, path: string, send: Send, limitMs: number): Promise<Response> {
+    const { query, body, lines, headers } = send
     const address = new URL(`${url}/manage/v1${path}`)
     for (const [name, value] of Object.entries(query ?? {})) {
       if (value !== undefined) address.searchParams.set(name, String(value))

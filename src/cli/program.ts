@@ -37,6 +37,14 @@ const commands: Record<string, Entry> = {
     summary: 'Tell others what became of messages, and see the calls',
     load: () => import('./commands/webhook.ts')
   },
+  campaign: {
+    summary: 'Apply, get, list, compare, archive and trigger campaigns',
+    load: () => import('./commands/campaign.ts')
+  },
+  trigger: {
+    summary: 'List, get, watch, cancel and explain triggers of campaigns',
+    load: () => import('./commands/trigger.ts')
+  },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
   nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
   secrets: { summary: 'Change the master key', load: () => import('./commands/secrets.ts') },

@@ -32,6 +32,22 @@ export function showProgress(output: Output, verb: string, total?: number): Prog
   }
 }
 
+/** How far something has come of which the whole is known, or grows: drawn over and over on a terminal. */
+export function showCount(output: Output, verb: string) {
+  let shown = false
+  return {
+    at(done: number, total: number, more: string): void {
+      if (!output.isTTY) return
+      shown = true
+      const line = `${verb} ${bar(total === 0 ? 0 : done / total)} ${amount(done)} of ${amount(total)}${more}`
+      output.write(`\r${line.slice(0, columnsOf(output) - 1)}\u001b[K`)
+    },
+    end(): void {
+      if (shown) output.write('\r\u001b[K')
+    }
+  }
+}
+
 function bar(share: number): string {
   const full = Math.round(Math.min(1, share) * barWidth)
   return `[${'='.repeat(full)}${' '.repeat(barWidth - full)}] ${String(Math.floor(Math.min(1, share) * 100)).padStart(3)}%`

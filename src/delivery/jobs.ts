@@ -5,7 +5,9 @@ import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
 import { listRetentions } from '../projects/projects.ts'
-import { type createHandOver, heldMs } from './hand-over.ts'
+import type { createHandOver } from './hand-over.ts'
+import { heldMs } from './holds.ts'
+import { forgetMinutes } from './minutes.ts'
 import { findLeftBehind, nextDueAt, takeDueMessages } from './store.ts'
 import { sweepMessageWindow } from './upkeep.ts'
 
@@ -57,6 +59,9 @@ const dayMs = 24 * hourMs
 /** A month is not dropped while a message in it may still be on its way. */
 const longestLifeDays = 30
 
+/** Longer ago nobody looks at single minutes. */
+const minutesDays = 2
+
 /** Hourly: months ahead are made; messages and idempotency keys go when their time is over. */
 export const keepMessagesJob = (pool: Pool) =>
   recurring({
@@ -71,6 +76,7 @@ export const keepMessagesJob = (pool: Pool) =>
       for (const { projectId, retention } of kept) {
         const before = firstIdAt(agoOf(retention.messages_days))
         while ((await sweepMessageWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
+        await forgetMinutes(pool, projectId, new Date(agoOf(minutesDays)))
       }
       while ((await sweepKeys(pool, new Date())) > 0) signal.throwIfAborted()
     }

@@ -8,6 +8,7 @@ import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Delivery } from './delivery.ts'
 import { parseActivityChanges, parseActivityStarts, parsePushItems } from './items.ts'
+import { lastMinutes } from './minutes.ts'
 import { listMessages, type MessageFilter, readMessage } from './reading.ts'
 import { ChangeBody, MessageAnswer, MessageEntry, ResultsAnswer, SendBody, StartBody } from './schemas.ts'
 import type { Delivered } from './sending.ts'
@@ -145,9 +146,33 @@ const filterOf = (query: Query): MessageFilter => ({
   limit: query.limit ?? defaultLimit
 })
 
+const Count = (description: string) => Type.Integer({ description, examples: [3] })
+const MinuteEntry = Type.Object({
+  minute: Type.String({ description: 'When it began.', examples: ['2026-01-01T12:00:00.000Z'] }),
+  sent: Count('Accepted by a gateway.'),
+  failed: Count('Refused for good, or given up.'),
+  delivered: Count('Reported by apps.'),
+  tapped: Count('Reported by apps.')
+})
+
 /** What the console and the CLI see of messages. */
 export function deliveryManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
   manage.get('/projects/:project_id/messages', { ...listing, access: 'viewer' }, ({ caller, query }) =>
     listMessages(pool, caller.project!.id, filterOf(query))
+  )
+
+  manage.get(
+    '/projects/:project_id/messages::minutes',
+    {
+      summary: 'Count how messages ended in each of the last minutes',
+      access: 'viewer',
+      query: Type.Object({
+        last: Type.Optional(
+          Type.Integer({ minimum: 1, maximum: 1_440, description: 'How many minutes; 60 by default.' })
+        )
+      }),
+      answer: Type.Object({ items: Type.Array(MinuteEntry, { description: 'Oldest first, each minute.' }) })
+    },
+    async ({ caller, query: { last = 60 } }) => ({ items: await lastMinutes(pool, caller.project!.id, last) })
   )
 }

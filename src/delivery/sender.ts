@@ -3,9 +3,9 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Credential, CredentialSource, ProviderTokens } from './credential.ts'
 import { gateways } from './gateways/gateways.ts'
 import type { GatewayName, Outcome, Push, Sender } from './push.ts'
-import { failureReasons } from './reasons.ts'
 import { checkCredential } from './sender/check.ts'
 import { createGuard, type Guard } from './sender/guard.ts'
+import { closed, rejected, retry } from './sender/outcomes.ts'
 import { createPool, type Pool } from './sender/pool.ts'
 import { defaultSettings, type SenderSettings } from './sender/settings.ts'
 import { nodeHttp2 } from './transport/node-http2.ts'
@@ -119,7 +119,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       // Another app of the project may have another credential by now, and asks for it itself.
       for (const each of waiting)
         if (laneOf(each.push) === lane) route(lane, each)
-        else each.done(giveBack('The credential of the project has changed.', Date.now()))
+        else each.done(giveBack('The credential of the project has changed.', 0))
     }
   }
 
@@ -131,7 +131,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   function poolOf(lane: Lane, push: Push): Pool | Outcome {
     const { credential } = lane
-    if (!credential) return missing
+    if (!credential) return rejected('CREDENTIALS_MISSING')
     const gateway = gateways[credential.gateway]
     const origin = gateway.origin(push, credential)
     if (typeof origin !== 'string') return { ...origin }
@@ -209,7 +209,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       lane.usedAt = now
       const age = now - lane.foundAt
       if (age > settings.credentialMs) lane.finding ??= find(lane, push)
-      if (closing) setImmediate(counted(push, given), closed(now))
+      if (closing) setImmediate(counted(push, given), closed())
       else if (age < trustedMs) {
         const pool = poolOf(lane, push)
         if ('kind' in pool) setImmediate(counted(push, given), pool)
@@ -228,7 +228,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     async close(deadlineMs) {
       closing = true
       clearInterval(timer)
-      for (const lane of lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed(Date.now()))
+      for (const lane of lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed())
       await Promise.all([...pools.values()].map((pool) => pool.close(deadlineMs)))
     }
   }
@@ -246,23 +246,8 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
 const isSame = (a: Credential, b: Credential) => a.projectId === b.projectId && a.id === b.id && a.version === b.version
 
-const missing: Outcome = {
-  kind: 'rejected',
-  reason: 'CREDENTIALS_MISSING',
-  message: failureReasons.CREDENTIALS_MISSING,
-  gatewayCode: ''
-}
-
-const giveBack = (message: string, notBefore: number): Outcome => ({
-  kind: 'retry',
-  reason: 'GATEWAY_UNAVAILABLE',
-  message,
-  gatewayCode: '',
-  notBefore,
-  free: true
-})
-const closed = (now: number) => giveBack('The sender is being closed.', now)
-const unread = () => giveBack('The credential of the project cannot be read at the moment.', Date.now() + 2_000)
+const giveBack = (message: string, waitMs: number) => retry('GATEWAY_UNAVAILABLE', Date.now() + waitMs, { message })
+const unread = () => giveBack('The credential of the project cannot be read at the moment.', 2_000)
 
 function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

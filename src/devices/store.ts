@@ -69,9 +69,9 @@ const move = statement(
 // Never waits, and not for every event: a minute is fine enough.
 const seen = statement(
   'devices.mark_seen',
-  `update devices set last_seen_at = $3 where project_id = $1 and id in (
+  `update devices set last_seen_at = $3 where project_id = $1 and id = any(array(
      select id from devices where project_id = $1 and id = any($2::text[]) and last_seen_at < $4
-        for no key update skip locked)`
+        for no key update skip locked))`
 )
 const newest = statement(
   'devices.newest',

@@ -36,8 +36,10 @@ const removeAnonymousRows = statement(
 // Never waits: a user who is being written at this moment is seen by that.
 const markSeenRows = statement(
   'users.mark_seen',
-  `update users set last_seen_at = $3 where project_id = $1 and id in (
-     select id from users where project_id = $1 and id = any($2::uuid[]) for no key update skip locked)`
+  // An array and not `in`: on a table that has grown since it was last looked at, the planner would look for the rows of
+  // the one in the other again and again.
+  `update users set last_seen_at = $3 where project_id = $1 and id = any(array(
+     select id from users where project_id = $1 and id = any($2::uuid[]) for no key update skip locked))`
 )
 const namesOfRows = statement(
   'users.names',

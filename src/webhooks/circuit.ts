@@ -44,7 +44,7 @@ export function createCircuits(now: () => number = Date.now) {
         break
       }
     }
-    const fresh = { inFlight: 0, failures: 0, restsUntil: 0, turnAt: 0, meanMs: 200 }
+    const fresh = { inFlight: 0, failures: 0, restsUntil: 0, turnAt: 0, meanMs: 50 }
     known.set(key, fresh)
     return fresh
   }
@@ -77,7 +77,7 @@ export function createCircuits(now: () => number = Date.now) {
           if (ok === false && ++destination.failures >= failuresToOpen)
             destination.restsUntil =
               now() + Math.min(firstRestMs * 2 ** (destination.failures - failuresToOpen), longestRestMs)
-          if (destination.inFlight === 0 && destination.failures === 0) known.delete(key)
+          if (destination.inFlight === 0 && destination.failures === 0 && destination.turnAt <= now()) known.delete(key)
         }
       }
     },

@@ -124,6 +124,8 @@ examples('a property', [
   [on('user.plan', 'not_in', []), everyone],
   [on('user.age', 'not_in', ['a']), ['bo', '-']],
   [on('user.since', 'before', '2026-11-01'), ['é']],
+  [on('user.since', 'before', '2026-10-01T00:00:00.000001Z'), ['é']],
+  [on('user.since', 'before', '2026-10-01'), []],
   [on('user.since', 'after', '2026-11-01'), ['ana']],
   [on('user.since', 'within_last', '24h'), ['ana']],
   [on('user.since', 'within_last', '23h'), []]

@@ -109,17 +109,6 @@ describe('rules of a campaign', () => {
     await eventually(async () => assert.equal((await readTrigger(project, other)).counts.pending, 2))
     const reply = await cancel(project, other)
     assert.deepEqual([reply.json.state, reply.json.skipped], ['canceled', { canceled: 2 }])
-    // The hours pass: what the clock would do, behind the back of the service.
-    await givenCampaign(service, project, {})
-    await service.sql(`update campaign_versions set definition = definition - 'quiet_hours' where project_id = $1`, [
-      project.id
-    ])
-    await service.sql(`update trigger_chunks set due_at = now() where project_id = $1`, [project.id])
-    await service.sql(`update jobs set run_at = now() where project_id = $1 and name = 'campaigns.chunk'`, [project.id])
-    const fresh = await service.another()
-    await fresh.sql('select 1')
-    const found = await readTrigger(project, id)
-    assert.ok(found.counts.targeted === 2)
   })
 
   it('a throttle spaces what goes out, over all triggers of the campaign', async () => {

@@ -92,4 +92,6 @@ export async function givenMany(
             'production', ${at} ${series}`,
     [project.id, count, prefix]
   )
+  // As autovacuum would do a minute later.
+  await service.sql('analyze users, devices, push_tokens')
 }

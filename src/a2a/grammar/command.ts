@@ -13,9 +13,10 @@ export function readCommand(cursor: Cursor): Reading {
   const found = objectOf(cursor, again.next)
   if (!found) return nothing
   const { draft, next } = found
+  // The verb says it: whoever broadcasts means everyone.
+  if (cursor.word(again.next) === 'broadcast') draft.everyone = true
   if (led) {
     draft.targets.push(...led.draft.targets)
-    draft.everyone = led.draft.everyone
   }
   readClauses(cursor, next, draft)
   if (draft.unclear.some((word) => words.verbForms.has(word.toLowerCase())))
@@ -30,7 +31,11 @@ export function isRefusal(cursor: Cursor): boolean {
   return isAll(cursor, words.refusals)
 }
 
-export const isYes = (cursor: Cursor): boolean => isAll(cursor, words.yes)
+/** Whether the whole text is a yes. One with a question mark is none. */
+export function isYes(cursor: Cursor): boolean {
+  for (let at = 0; at < cursor.length; at += 1) if (cursor.isMark(at, '?')) return false
+  return isAll(cursor, words.yes)
+}
 
 function isAll(cursor: Cursor, phrases: readonly (readonly string[])[]): boolean {
   let at = cursor.skipMarks(0)
@@ -76,7 +81,7 @@ function skipOpenings(cursor: Cursor, start: number): { next: number; asked: boo
 /** "For user ana, track …": whom it is for may come first. */
 function leadingTarget(cursor: Cursor, at: number): { draft: Draft; next: number } | undefined {
   if (!/^(for|to|on)$/.test(cursor.word(at) ?? '')) return undefined
-  const noun = cursor.skipWords(at + 1, words.determiners)
+  const noun = cursor.skipWords(at + 1, words.targetDeterminers)
   const kind = cursor.word(noun) ?? ''
   if (!words.userNouns.has(kind) && !words.deviceNouns.has(kind)) return undefined
   const id = words.plurals.has(kind) ? undefined : idAfter(cursor, noun + 1)
@@ -102,12 +107,14 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const push = cursor.phrase(noun, words.pushNouns)
   if (push > 0 && !words.contentFields.some(([phrase]) => phrase[0] === kind && verb.words[0] === 'push')) {
     if (!can('send-push-notification')) return mixedUp(noun)
-    const draft = emptyDraft('send-push-notification')
+    const draft = { ...emptyDraft('send-push-notification'), pushNamed: true }
     if (words.plurals.has(cursor.word(noun + push - 1)!)) doubt(draft, kind, 'I can send one push at a time.')
     return { draft, next: noun + push }
   }
   // "the welcome campaign", "a purchase event"
-  const name = cursor.value(noun)
+  const isVerb = words.verbForms.has(kind) && cursor.token(noun)?.kind === 'word'
+  // "Trigger add user d1" is two verbs, and no name.
+  const name = isVerb ? undefined : cursor.value(noun)
   const after = cursor.word(noun + 1) ?? ''
   if (name !== undefined && words.eventNouns.has(after) && can('track-event')) return before('track-event', name)
   if (name !== undefined && words.campaignNouns.has(after) && can('trigger-campaign'))
@@ -116,17 +123,40 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const [skill] = verb.bare
   if (!skill) return undefined
   const draft = emptyDraft(skill)
+  // "Send ana a push": whoever that is.
+  if (skill === 'send-push-notification' && name !== undefined && cursor.token(noun)?.kind === 'word') {
+    const late = cursor.skipWords(noun + 1, words.determiners)
+    if (cursor.phrase(late, words.pushNouns) > 0) draft.candidate = name
+    return { draft, next: draft.candidate === undefined ? start : noun + 1 }
+  }
   if (skill === 'send-push-notification' || words.userNouns.has(kind) || words.deviceNouns.has(kind))
     return { draft, next: start }
-  if (name !== undefined) setName(draft, name)
-  return { draft, next: name === undefined ? start : noun + 1 }
+  if (name === undefined) return { draft, next: start }
+  nameIt(draft, name, noun + 1)
+  return { draft, next: noun + 1 }
+
+  /** A name without quotes ends with its word, and what follows must show it. */
+  function nameIt(draft: Draft, name: string, next: number): void {
+    setName(draft, name)
+    const follows = cursor.word(next) ?? ''
+    const plain = cursor.token(next - 1)?.kind === 'word' && draft.skill !== 'create-user'
+    if (plain && cursor.phrase(next, words.fillers) > 0 && !words.afterName.has(follows))
+      doubt(draft, follows, `Is "${name}" the whole name? Put it in quotes.`)
+  }
 
   function named(skill: Skill, place: number): { draft: Draft; next: number } {
     const draft = emptyDraft(skill)
     if (words.plurals.has(cursor.word(place)!)) doubt(draft, cursor.word(place)!, 'I can do one thing at a time.')
-    const id = idAfter(cursor, place + 1)
-    if (!id) return { draft, next: place + 1 }
-    setName(draft, id.value)
+    const noun = skill === 'create-user' && /^(account|profile)$/.test(cursor.word(place + 1) ?? '') ? place + 1 : place
+    const id = idAfter(cursor, noun + 1, skill !== 'create-user')
+    if (!id) return { draft, next: noun + 1 }
+    nameIt(draft, id.value, id.next)
+    const isWord = cursor.token(id.next - 1)?.kind === 'word'
+    // "Create user plan: premium" has no id.
+    if (skill === 'create-user' && isWord && cursor.isMark(id.next, ':')) doubt(draft, `${id.value}:`)
+    // "Make the user happy" makes none.
+    if (cursor.word(at) === 'make' && id.next === noun + 2 && isWord)
+      doubt(draft, id.value, `Is "${id.value}" the id of the user?`)
     return { draft, next: id.next }
   }
 

@@ -1,5 +1,5 @@
 import type { Token } from './tokens.ts'
-import { notAnId } from './words.ts'
+import { negations, notAnId } from './words.ts'
 
 /** Looks at the tokens of a text by their place. */
 export function createCursor(tokens: readonly Token[]) {
@@ -37,9 +37,9 @@ export function createCursor(tokens: readonly Token[]) {
     value(at: number): string | undefined {
       const token = tokens[at]
       if (token?.kind === 'quoted') return token.text.trim() === '' ? undefined : token.text
-      if (token?.kind !== 'word' || notAnId.has(token.lower)) return undefined
-      // These mean something else as often: a list, a property. In quotes they are what they are.
-      return /[,;=:"{}<>]|^[^\p{L}\p{N}]+$/u.test(token.text) ? undefined : token.text
+      if (token?.kind !== 'word' || notAnId.has(token.lower) || negations.has(token.lower)) return undefined
+      // These mean something else as often: a list, a property, a gap to be filled, "ana's phone". In quotes they are fine.
+      return /[,;=:"{}<>[\]'’]|^[$%#]|^[^\p{L}\p{N}]+$/u.test(token.text) ? undefined : token.text
     },
     /** How it was written, for questions about it. */
     shown(at: number): string {

@@ -13,6 +13,10 @@ export interface Draft {
   content: Map<string, string>
   properties: Map<string, unknown>
   candidate: string | undefined
+  /** Whether the word push, or notification, was said. */
+  pushNamed: boolean
+  /** "The device of user ana": a noun that nothing followed. */
+  bareNouns: number
   /** What has no place in the reading. One such thing, and nothing is done. */
   unclear: string[]
   /** A sentence that says what is wrong, where more can be said than that it was not understood. */
@@ -34,6 +38,8 @@ export const emptyDraft = (skill: Skill): Draft => ({
   content: new Map(),
   properties: new Map(),
   candidate: undefined,
+  pushNamed: false,
+  bareNouns: 0,
   unclear: [],
   because: undefined
 })
@@ -88,7 +94,8 @@ export function setName(draft: Draft, name: string): void {
 export function addTarget(draft: Draft, target: Target): void {
   if (draft.skill !== 'trigger-campaign' && draft.targets.length > 0)
     doubt(draft, JSON.stringify(target), 'It goes to one user or one device at a time. To which one?')
-  draft.targets.push(target)
+  const same = JSON.stringify(target)
+  if (!draft.targets.some((one) => JSON.stringify(one) === same)) draft.targets.push(target)
 }
 
 export const isClear = (draft: Draft): boolean => draft.unclear.length === 0
@@ -130,6 +137,8 @@ function checkAudience(draft: Draft): void {
   if (skill === 'create-user') return
   if ((everyone || defaultAudience) && skill !== 'trigger-campaign')
     doubt(draft, 'everyone', 'This reaches one user or device at a time. To reach everyone, trigger a campaign.')
+  if (draft.bareNouns > 0 && (targets.length > 0 || everyone))
+    doubt(draft, 'device', 'I cannot tell for whom this is meant.')
   if ([everyone, defaultAudience, targets.length > 0, candidate !== undefined].filter(Boolean).length > 1)
     doubt(draft, candidate ?? 'everyone', 'I cannot tell for whom this is meant.')
 }

@@ -1,4 +1,4 @@
-import { readClauses } from './clauses.ts'
+import { idAfter, readClauses } from './clauses.ts'
 import { isRefusal, isYes, readCommand } from './command.ts'
 import { type Cursor, createCursor } from './cursor.ts'
 import { addTarget, conclude, type Draft, draftOf, isClear, setName } from './draft.ts'
@@ -77,7 +77,7 @@ function fill(previous: Reading & { kind: 'ask' }, cursor: Cursor, text: string)
   draft.candidate = candidate
   const kind = soleNoun(cursor)
   if (candidate !== undefined && kind) return withTarget(draft, kind, candidate)
-  const sole = soleValue(cursor)
+  const sole = soleValue(cursor, nounsOf.get(field))
   if (sole !== undefined && /^(projectUserId|eventName|campaignId)$/.test(field)) {
     setName(draft, sole)
     return conclude(draft)
@@ -126,9 +126,18 @@ function soleNoun(cursor: Cursor): 'user' | 'device' | undefined {
   return cursor.skipMarks(at + 1, '.!') >= cursor.length ? soleNouns.get(cursor.word(at) ?? '') : undefined
 }
 
-/** A single name or id as the whole of the answer. */
-function soleValue(cursor: Cursor): string | undefined {
-  const at = skipAnswerWords(cursor)
+/** A single name or id as the whole of the answer, with or without the noun: `ana`, `user ana`, `the id is ana`. */
+function soleValue(cursor: Cursor, nouns: ReadonlySet<string> = new Set()): string | undefined {
+  let at = skipAnswerWords(cursor)
+  const noun = cursor.skipWords(at, words.determiners)
+  const found = nouns.has(cursor.word(noun) ?? '') ? idAfter(cursor, noun + 1) : undefined
+  if (found) at = found.next - 1
   if (cursor.skipMarks(at + 1, '.!') < cursor.length || noAnswer.has(cursor.word(at) ?? '')) return undefined
   return cursor.value(at)
 }
+
+const nounsOf = new Map([
+  ['projectUserId', words.userNouns],
+  ['eventName', words.eventNouns],
+  ['campaignId', words.campaignNouns]
+])

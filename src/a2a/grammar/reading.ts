@@ -65,7 +65,9 @@ export function describe(skill: Skill, data: Data): string {
     }
     case 'trigger-campaign': {
       const name = data.campaignId === undefined ? '(none so far)' : quoted(data.campaignId)
-      return `Trigger the campaign ${name} for ${audience(data)}${properties(data)}.`
+      // Not "for everyone with plan premium": properties choose nobody.
+      const passed = properties(data).replace(/^ with /, ', and pass it ')
+      return `Trigger the campaign ${name} for ${audience(data)}${passed}.`
     }
   }
 }

@@ -16,16 +16,24 @@ export const openings =
   | we want to | we need you to | we need to | we'd like to | we would like to | let's | let us | go ahead and | just
   | also | agent | assistant | tidings | do me a favor and | do me a favour and | be so kind and | be so kind as to
   | it would be great if you could | it would be nice if you could | you should | your task is to | your job is to
-  | i'd appreciate it if you could | would you be so kind as to | good morning | good evening | good afternoon`)
+  | i'd appreciate it if you could | would you be so kind as to | pls | plz | dear agent | dear assistant | need to | need you to
+  | immediately | quickly | good morning | good evening | good afternoon`)
 
 /** Those of them that make a question of what is an order. */
 export const modals = words('could can would will')
 
 /** What may stand anywhere after the object without changing what is asked for. */
 export const fillers =
-  phrases(`and | with | the | a | an | also | as well | plus | please | thanks | thank you | many thanks
-  | thanks a lot | thank you very much | now | right now | right away | immediately | at once | asap | for me | following
-  | its | using | having | including | set | where | whose | that has | which has | who has | has | kindly | too | cheers`)
+  phrases(`and | with | the | a | an | also | as well | plus | please | pls | plz | thanks | thank you | many thanks
+  | thanks a lot | thank you very much | now | right now | right away | immediately | at once | asap | for me | following | these
+  | & | using | having | including | set | where | whose | that has | which has | who has | has | kindly | too | cheers`)
+
+/** Those after which something must come. A text that ends with one was cut off. */
+export const unfinished = words(
+  'and with the a an plus & its using having including set where whose following has that which who also'
+)
+/** Those that may follow a name without quotes. After others it may as well be the name that goes on, as in "buy now". */
+export const afterName = words('and with plus & please thanks thank using including having')
 
 /** A no, in all its forms. Before the verb it forbids; after it, it makes the text unclear. */
 export const negations =
@@ -36,9 +44,12 @@ export const negations =
 export const verbForms = words(`create creating add adding register registering make making insert inserting upsert save
   track tracking record recording log logging capture capturing report reporting send sending push pushing notify notifying
   deliver delivering message messaging alert alerting trigger triggering start starting launch launching run running fire
-  firing execute executing activate activating begin kick set sign`)
+  firing execute executing activate activating begin kick set sign tell telling inform informing ping pinging broadcast
+  broadcasting emit emitting raise raising`)
 
 export const determiners = words('a an the one new another this that my our some single following')
+/** Before somebody who exists. "Another user" is a new thought. */
+export const targetDeterminers = words('a an the my our')
 export const userNouns = words('user customer member subscriber users customers members subscribers')
 export const deviceNouns = words('device phone devices phones')
 export const eventNouns = words('event events')
@@ -48,8 +59,8 @@ export const plurals = words(
 )
 export const pushNouns =
   phrases(`push notification | push message | push | notification | message | alert | push-notification
-  | pushes | notifications | messages | mobile push | mobile notification`)
-export const prepositions = words('to for on of by from at')
+  | pushes | notifications | messages | mobile push | mobile notification | reminder`)
+export const prepositions = words('to for on of by from at targeting')
 export const everyone =
   phrases(`everyone | everybody | all | all users | all devices | all customers | every user | every customer
   | every device | all of our users | all our users | all the users | all my users | all of my users | all of the users
@@ -67,7 +78,22 @@ export const propertyIntros = words(
   'properties property props attributes attribute parameters parameter params param data fields field values variables details metadata'
 )
 /** What may stand between the name of a field and its value. */
-export const linkWords = words('is of are as be reads to = equals')
+export const linkWords = words('is of are as be being reads to = equals')
+
+/** After these, or between properties, a name may stand beside its value without a sign: `with currency "EUR"`. */
+export const beforeProperty = words('with having has including where whose using')
+/** Never the name of a property without a sign. */
+export const notAKey =
+  words(`a an the and or to for on of by from at in as is are be if when but that this which who whose where it its
+  user users customer customers member members device devices phone phones event events campaign campaigns push notification message
+  id ids identifier named called saying everyone everybody all his her hers him he she they them their we us you i me my our your then also please thanks thank now has having using including set plus
+  following`)
+
+/** Words of the sentence: before a colon or an equals sign they name no property. */
+export const notAName =
+  words(`a an the and or with to for on of by from at in as is are be if when but that this which who whose where
+  it its my our your his her hers him he she they them their we us you i me then also please now not no everyone everybody all named called has having using including set plus
+  following`)
 
 /** Fields of a push by the words people use for them. */
 export const contentFields: readonly (readonly [words: readonly string[], field: string])[] = [
@@ -92,15 +118,26 @@ export const notAnId =
   tomorrow today tonight yesterday later soon again also too only just every each all any some everyone everybody anyone anybody
   someone somebody me my mine you your yours him his her hers she he it its they them their theirs us our ours we i myself
   yourself user users device devices event events campaign campaigns push notification message id ids name named called title body
-  titled saying properties property right here there first last next previous same other another new it's twice once`)
+  titled saying properties property right here there first last next previous same other another new it's twice once
+  out off up down back away over onto than others rest more etc owner owners friends
+  account accounts profile profiles entry entries group groups list lists segment segments audience table database model schema type
+  types role roles permission permissions management settings preferences interface interfaces guide manual story stories flow
+  documentation docs session sessions info information agent input feedback data base token tokens happy
+  using having including following plus set kindly cheers asap immediately pls plz default
+  report reports result results stats statistics summary status overview`)
 
 const verbs: readonly (readonly [phrase: string, skills: readonly Skill[], bare: readonly Skill[]])[] = [
-  ['create|add|register|make|insert|upsert|set up|sign up|save', ['create-user', 'track-event'], []],
-  ['track|record|log|capture|report|keep track of', ['track-event'], ['track-event']],
+  ['create|add|register|make|insert|upsert|set up|sign up', ['create-user', 'track-event'], []],
+  ['track', ['track-event'], ['track-event']],
+  // Without the word event these mean other things as often: log out, report spam, capture payment.
+  ['record|log|capture|report', ['track-event'], []],
   ['send|deliver', ['send-push-notification', 'trigger-campaign', 'track-event'], ['send-push-notification']],
-  ['push|notify|message|alert', ['send-push-notification'], ['send-push-notification']],
+  ['push|notify|message|alert|tell|inform|ping', ['send-push-notification'], ['send-push-notification']],
   ['trigger', ['trigger-campaign'], ['trigger-campaign']],
-  ['start|launch|run|fire|execute|activate|begin|kick off|fire off|start off|set off', ['trigger-campaign'], []]
+  ['broadcast', ['trigger-campaign'], []],
+  ['fire', ['trigger-campaign', 'track-event'], []],
+  ['emit|raise', ['track-event'], []],
+  ['start|launch|run|execute|activate|begin|kick off|fire off|start off|set off', ['trigger-campaign'], []]
 ]
 
 export interface Verb {

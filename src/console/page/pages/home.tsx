@@ -1,16 +1,194 @@
-import { List, Text } from '@mantine/core'
+import { Anchor, Badge, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { manage, type Page, project } from '../api.ts'
+import { type Minute, MinuteChart } from '../parts/chart.tsx'
 import { PageOf } from '../parts/page.tsx'
-import { useProject } from '../who.ts'
+import { Shown } from '../parts/states.tsx'
+import { CopyBlock, When } from '../parts/texts.tsx'
+import { useProject, useProjectId } from '../who.ts'
+import { Share, StateBadge, type Trigger, triggerLink } from './triggers.tsx'
 
 export function Home() {
-  const project = useProject()
+  const known = useProject()
   return (
-    <PageOf title="Home" about={project?.name}>
-      <List>
-        <List.Item>
-          <Text>Project {project?.id}</Text>
-        </List.Item>
-      </List>
+    <PageOf title="Home" about={known && `${known.name} (${known.id})`}>
+      <Next />
+      <Grid>
+        <Grid.Col span={{ base: 12, md: 8 }}>
+          <Counters />
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 4 }}>
+          <Running />
+          <Nodes />
+        </Grid.Col>
+      </Grid>
     </PageOf>
+  )
+}
+
+const any = (page: Page<unknown> | undefined) => (page?.items.length ?? 0) > 0
+
+/** What is set up and what is next. */
+function Next() {
+  const projectId = useProjectId()
+  const mode = useProject()?.mode
+  const first = <Item,>(path: string) => ({
+    queryKey: ['first', projectId, path],
+    queryFn: () => project<Page<Item>>(projectId, 'GET', path, { query: { limit: 1 } }),
+    refetchInterval: 3_000
+  })
+  const messages = useQuery(first<unknown>('/messages'))
+  const devices = useQuery(first<unknown>('/devices'))
+  const gateways = useQuery({
+    queryKey: ['gateways', projectId],
+    queryFn: () => project<{ items: unknown[] }>(projectId, 'GET', '/gateways')
+  })
+  const done = [any(messages.data), any(devices.data), (gateways.data?.items.length ?? 0) > 0 && mode === 'live']
+  const next = done.indexOf(false)
+  const to = (room: string) => `/p/${encodeURIComponent(projectId)}/${room}`
+  const push = JSON.stringify({
+    push_notifications: [{ target: { project_user_id: 'demo-user' }, title: 'Hello', body: 'It works' }]
+  })
+  return (
+    <Paper withBorder p="md" component="section" aria-label="What is next">
+      <Stepper active={next === -1 ? 3 : next} size="sm" iconSize={28}>
+        <Stepper.Step label="Send the first push" description="and see it arrive">
+          <CopyBlock
+            label="curl"
+            text={`curl -X POST ${location.origin}/api/v1/messages:send -H 'X-Service-Project-ID: ${projectId}' \\
+  -H 'X-Service-API-Key: <secret key>' -H 'Content-Type: application/json' -d '${push}'`}
+          />
+          <Text size="sm" mt="xs">
+            Then look at the{' '}
+            <Anchor component={Link} to={to('lab')}>
+              device lab
+            </Anchor>
+            .
+          </Text>
+        </Stepper.Step>
+        <Stepper.Step label="Register a device" description="simulated or real">
+          <Text>
+            Add a simulated phone in the{' '}
+            <Anchor component={Link} to={to('lab')}>
+              device lab
+            </Anchor>
+            , or let your app call POST /api/v1/devices with a public key.
+          </Text>
+        </Stepper.Step>
+        <Stepper.Step label="Connect a gateway" description="to reach real phones">
+          <Text>
+            Give the project its keys of Apple, Google or browsers in the{' '}
+            <Anchor component={Link} to={to('settings')}>
+              settings
+            </Anchor>
+            , and set its mode to live.
+          </Text>
+        </Stepper.Step>
+        <Stepper.Completed>
+          <Text>All is set up.</Text>
+        </Stepper.Completed>
+      </Stepper>
+    </Paper>
+  )
+}
+
+const names = ['sent', 'failed', 'delivered', 'tapped'] as const
+
+function Counters() {
+  const projectId = useProjectId()
+  const minutes = useQuery({
+    queryKey: ['minutes', projectId],
+    queryFn: () => project<{ items: Minute[] }>(projectId, 'GET', '/messages:minutes', { query: { last: 60 } }),
+    refetchInterval: 2_000
+  })
+  return (
+    <Paper withBorder p="md" component="section" aria-label="The last hour">
+      <Title order={2} size="h4" mb="sm">
+        The last hour
+      </Title>
+      <Shown query={minutes}>
+        {({ items }) => (
+          <Stack>
+            <SimpleGrid cols={{ base: 2, sm: 4 }}>
+              {names.map((name) => (
+                <div key={name}>
+                  <Text size="xs" c="dimmed">
+                    {name}
+                  </Text>
+                  <Text fw={700} size="xl" data-counter={name}>
+                    {items.reduce((sum, item) => sum + item[name], 0).toLocaleString()}
+                  </Text>
+                </div>
+              ))}
+            </SimpleGrid>
+            <MinuteChart minutes={items} />
+          </Stack>
+        )}
+      </Shown>
+    </Paper>
+  )
+}
+
+function Running() {
+  const projectId = useProjectId()
+  const triggers = useQuery({
+    queryKey: ['running', projectId],
+    queryFn: () => project<Page<Trigger>>(projectId, 'GET', '/api/v1/triggers', { query: { limit: 5 } }),
+    refetchInterval: 2_000
+  })
+  return (
+    <Paper withBorder p="md" mb="md" component="section" aria-label="Triggers">
+      <Title order={2} size="h4" mb="sm">
+        Newest triggers
+      </Title>
+      <Shown query={triggers}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Text c="dimmed">None yet.</Text>
+          ) : (
+            <Stack gap="sm">
+              {items.map(({ trigger_id, campaign_id, state, counts }) => (
+                <div key={trigger_id}>
+                  <Group justify="space-between">
+                    <Anchor component={Link} to={triggerLink(projectId, trigger_id)}>
+                      {campaign_id}
+                    </Anchor>
+                    <StateBadge state={state} />
+                  </Group>
+                  <Share counts={counts} />
+                </div>
+              ))}
+            </Stack>
+          )
+        }
+      </Shown>
+    </Paper>
+  )
+}
+
+function Nodes() {
+  const nodes = useQuery({
+    queryKey: ['nodes'],
+    queryFn: () => manage<{ items: { id: string; role: string; host: string; seen_at: string }[] }>('GET', '/nodes'),
+    refetchInterval: 5_000,
+    retry: false
+  })
+  if (nodes.error) return null
+  return (
+    <Paper withBorder p="md" component="section" aria-label="Processes">
+      <Title order={2} size="h4" mb="sm">
+        Processes at work
+      </Title>
+      {nodes.data?.items.map(({ id, role, host, seen_at }) => (
+        <Group key={id} justify="space-between">
+          <Text size="sm">{host}</Text>
+          <Badge variant="light">{role === 'all' ? 'api and worker' : role}</Badge>
+          <Text size="xs" c="dimmed">
+            <When at={seen_at} />
+          </Text>
+        </Group>
+      ))}
+    </Paper>
   )
 }

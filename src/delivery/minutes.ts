@@ -1,0 +1,54 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { OutcomeChange } from './message.ts'
+
+const counted = ['sent', 'failed', 'delivered', 'tapped'] as const
+type Counted = (typeof counted)[number]
+export type Minute = { minute: string } & Record<Counted, number>
+
+const minuteMs = 60_000
+
+const add = statement(
+  'message_minutes.add',
+  `insert into message_minutes (project_id, minute, sent, failed, delivered, tapped)
+   select p.project_id, $2, $3, $4, $5, $6 from projects p where p.project_id = $1
+   on conflict (project_id, minute) do update
+      set ${counted.map((name) => `${name} = message_minutes.${name} + excluded.${name}`).join(', ')}`
+)
+const list = statement(
+  'message_minutes.list',
+  `select minute, sent::float8 as sent, failed::float8 as failed, delivered::float8 as delivered, tapped::float8 as tapped
+     from message_minutes where project_id = $1 and minute >= $2 order by minute`
+)
+const sweep = statement('message_minutes.sweep', 'delete from message_minutes where project_id = $1 and minute < $2')
+
+const columnOf = ({ kind, to }: OutcomeChange): Counted | undefined =>
+  kind !== 'state' ? kind : to === 'accepted' ? 'sent' : to === 'failed' ? 'failed' : undefined
+
+/** Adds what ended to this minute, in the transaction that records it. Last of its writes: the row is everybody's. */
+export async function countMinute(tx: Db, projectId: ProjectId, changes: readonly OutcomeChange[]): Promise<void> {
+  const counts: Record<Counted, number> = { sent: 0, failed: 0, delivered: 0, tapped: 0 }
+  for (const change of changes) {
+    const column = columnOf(change)
+    if (column) counts[column]++
+  }
+  if (counted.every((name) => counts[name] === 0)) return
+  const minute = new Date(Math.floor(Date.now() / minuteMs) * minuteMs)
+  await tx.run(add, [projectId, minute, ...counted.map((name) => counts[name])])
+}
+
+/** Each of the last minutes, the oldest first, those in which nothing happened too. */
+export async function lastMinutes(db: Db, projectId: ProjectId, many: number): Promise<Minute[]> {
+  const newest = Math.floor(Date.now() / minuteMs)
+  const from = new Date((newest - many + 1) * minuteMs)
+  const rows = await db.query<{ minute: Date } & Record<Counted, number>>(list, [projectId, from])
+  const known = new Map(rows.map((row) => [row.minute.getTime(), row]))
+  return Array.from({ length: many }, (_, index) => {
+    const at = (newest - many + 1 + index) * minuteMs
+    const { sent = 0, failed = 0, delivered = 0, tapped = 0 } = known.get(at) ?? {}
+    return { minute: new Date(at).toISOString(), sent, failed, delivered, tapped }
+  })
+}
+
+export const forgetMinutes = (db: Db, projectId: ProjectId, before: Date) => db.run(sweep, [projectId, before])

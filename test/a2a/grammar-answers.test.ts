@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Data, type Reading, read, type Skill } from '../../src/a2a/grammar/grammar.ts'
+
+/** Reads one text after the other, each as the answer to the question that the one before led to. */
+function talk(...texts: string[]): Reading {
+  let pending: Reading | undefined
+  for (const text of texts) {
+    // As it comes back from a database.
+    pending = JSON.parse(JSON.stringify(read(text, pending ? { pending } : {})))
+  }
+  return pending!
+}
+
+function assertActs(reading: Reading, skill: Skill, data: Data): void {
+  assert.equal(reading.kind, 'act', JSON.stringify(reading))
+  assert.deepEqual(reading.kind === 'act' && [reading.skill, reading.data], [skill, data])
+}
+
+const kindOf = (...texts: string[]) => talk(...texts).kind
+
+describe('an answer', () => {
+  it('gives the id that was missing, in several ways', () => {
+    for (const text of [
+      'ana',
+      '"ana"',
+      'ana.',
+      "It's ana",
+      'the id is ana',
+      'user ana',
+      'id: ana',
+      'with id ana',
+      'id=ana',
+      '“ana”'
+    ])
+      assertActs(talk('Create a user with plan=free', text), 'create-user', {
+        projectUserId: 'ana',
+        properties: { plan: 'free' }
+      })
+  })
+
+  it('gives the name of an event or a campaign, and then whom it is for', () => {
+    assertActs(talk('Track an event', 'purchase', 'user ana'), 'track-event', {
+      eventName: 'purchase',
+      projectUserId: 'ana'
+    })
+    assertActs(talk('Trigger a campaign', 'campaign "Spring Sale"', 'for users ana and bo'), 'trigger-campaign', {
+      campaignId: 'Spring Sale',
+      targets: [{ projectUserId: 'ana' }, { projectUserId: 'bo' }]
+    })
+  })
+
+  it('tells whether an id is a user or a device', () => {
+    const push = 'Send a push to ana with title "Hi"'
+    const first = talk(push)
+    assert.ok(first.kind === 'ask' && first.question === 'Is "ana" a user or a device?')
+    for (const text of ['user', 'a user', "It's a user.", 'user ana', 'to user ana'])
+      assertActs(talk(push, text), 'send-push-notification', { projectUserId: 'ana', title: 'Hi' })
+    assertActs(talk(push, 'device'), 'send-push-notification', { deviceId: 'ana', title: 'Hi' })
+    assertActs(talk(push, 'device ana-phone'), 'send-push-notification', { deviceId: 'ana-phone', title: 'Hi' })
+    assert.equal(kindOf(push, 'bo'), 'ask')
+    assertActs(talk(push, 'bo', 'a user'), 'send-push-notification', { projectUserId: 'bo', title: 'Hi' })
+  })
+
+  it('gives what a push is to say: at once in quotes, after a yes without', () => {
+    const push = 'Send a push to user ana'
+    assertActs(talk(push, '"Dinner is served"'), 'send-push-notification', {
+      projectUserId: 'ana',
+      body: 'Dinner is served'
+    })
+    assertActs(talk(push, 'title "Hi" and body "There"'), 'send-push-notification', {
+      projectUserId: 'ana',
+      title: 'Hi',
+      body: 'There'
+    })
+    assert.equal(kindOf(push, 'Dinner is served'), 'confirm')
+    assertActs(talk(push, 'Dinner is served', 'yes'), 'send-push-notification', {
+      projectUserId: 'ana',
+      body: 'Dinner is served'
+    })
+    for (const text of ['what do you mean?', 'why', 'hm']) assert.notEqual(kindOf(push, text), 'act', text)
+  })
+
+  it('leads to a yes where everyone is meant', () => {
+    const reading = talk('Trigger campaign welcome', 'everyone')
+    assert.equal(reading.kind, 'confirm')
+    assertActs(talk('Trigger campaign welcome', 'everyone', 'yes'), 'trigger-campaign', {
+      campaignId: 'welcome',
+      broadcast: true
+    })
+    assertActs(talk('Trigger campaign welcome', 'the default audience', 'yes'), 'trigger-campaign', {
+      campaignId: 'welcome'
+    })
+  })
+
+  it('that is a no ends it', () => {
+    for (const text of ['no', 'cancel', 'Never mind.', 'No, thanks!', 'stop', "please don't", 'forget it']) {
+      assert.equal(kindOf('Create a user', text), 'declined', text)
+      assert.equal(kindOf('Trigger campaign welcome for everyone', text), 'declined', text)
+      assert.equal(kindOf('Send a push to user ana', text), 'declined', text)
+    }
+    assert.equal(kindOf('Send a push to user ana', "don't send it"), 'declined')
+  })
+
+  it('that is no answer is asked for again, and nothing is done', () => {
+    for (const text of [
+      'help',
+      'yes',
+      'what?',
+      'I do not know',
+      'ana and bo',
+      'hello there',
+      '???',
+      '',
+      'user',
+      '"',
+      'a'.repeat(5_000)
+    ])
+      assert.equal(kindOf('Create a user', text), 'ask', text)
+    const twice = talk('Create a user', 'help', 'help')
+    assert.ok(twice.kind === 'ask' && twice.question === 'I did not understand that. What is the id of the user?')
+  })
+
+  it('may be another order instead', () => {
+    assertActs(talk('Send a push to user ana', 'Create user bo'), 'create-user', { projectUserId: 'bo' })
+    assertActs(
+      talk('Trigger campaign welcome for everyone', 'Trigger campaign welcome for user ana'),
+      'trigger-campaign',
+      {
+        campaignId: 'welcome',
+        targets: [{ projectUserId: 'ana' }]
+      }
+    )
+  })
+
+  it('to a text that was unclear is read for itself', () => {
+    assertActs(talk('Create user ana tomorrow', 'Create user ana'), 'create-user', { projectUserId: 'ana' })
+    assert.equal(kindOf('Create user ana tomorrow', 'ana'), 'ask')
+    assert.equal(kindOf('Create user ana tomorrow', 'yes'), 'ask')
+  })
+
+  it('cannot be given to what was no question', () => {
+    assert.equal(kindOf('Create user ana', 'yes'), 'none')
+    assert.equal(kindOf("Don't create user ana", 'yes'), 'none')
+    assert.equal(kindOf('Hello', 'ana'), 'none')
+  })
+})
+
+describe('a yes', () => {
+  const broadcast = 'Trigger campaign welcome for everyone'
+
+  it('in its many forms confirms a broadcast', () => {
+    for (const text of ['yes', 'Yes!', 'y', 'yes, please', 'ok', 'Sure, go ahead.', 'confirm', 'do it', 'Yes. Do it.'])
+      assertActs(talk(broadcast, text), 'trigger-campaign', { campaignId: 'welcome', broadcast: true })
+  })
+
+  it('with an if or a but is none', () => {
+    const texts = [
+      'yes but only for user ana',
+      'yes if it is Monday',
+      'yes and no',
+      'not yes',
+      'maybe',
+      'ok no',
+      'why?',
+      'yes?',
+      'ok?'
+    ]
+    for (const text of [
+      ...texts,
+      'yes tomorrow',
+      'ok, wait',
+      'sure?  never',
+      'I said yes to something else',
+      'everyone'
+    ])
+      assert.notEqual(kindOf(broadcast, text), 'act', text)
+  })
+
+  it('is asked for again, and what is confirmed is what was shown', () => {
+    const asked = talk(broadcast, 'hm')
+    assert.ok(asked.kind === 'confirm')
+    assert.match(asked.question, /welcome.*everyone.*yes or no/)
+    assertActs(talk(broadcast, 'hm', 'yes'), 'trigger-campaign', { campaignId: 'welcome', broadcast: true })
+  })
+
+  it('by itself confirms nothing', () => {
+    assert.equal(kindOf('yes'), 'none')
+    assert.equal(kindOf(broadcast, 'no', 'yes'), 'none')
+  })
+})

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { keepTriggersJob } from '../../src/campaigns/jobs.ts'
+import { openPool } from '../../src/platform/db/db.ts'
+import type { JobContext } from '../../src/platform/jobs/definition.ts'
+import { ended, everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
+import { ask } from '../support/http.ts'
+import { silentLog } from '../support/log.ts'
+import { givenUser } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { eventually, startService } from '../support/service.ts'
+
+const sender = scriptedSender()
+
+describe('time passes for triggers', () => {
+  it('what quiet hours held goes out when they are over, once, and its time to live begins then', async () => {
+    const service = await startService({}, { sender })
+    const project = await service.project()
+    await givenUser(project, 'ana', 'q-1', 'q-2')
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    const quiet_hours = { from: at(-1), to: at(2), timezone: 'UTC' }
+    await givenCampaign(service, project, { quiet_hours, ttl_seconds: 60 })
+    const id = await triggered(project, users('ana'))
+    await eventually(async () => {
+      const { counts, state } = await readTrigger(project, id)
+      assert.deepEqual([state, counts.targeted, counts.pending], ['running', 2, 2])
+    })
+    const [held] = await service.sql('select due_at, held from trigger_chunks where project_id = $1', [project.id])
+    const inMs = held.due_at.getTime() - Date.now()
+    assert.ok(held.held && inMs > 3_600_000 && inMs <= 2 * 3_600_000, String(inMs))
+    await service.close()
+    // As two hours later: the clock cannot be turned, so what it is compared with is.
+    await service.sql(`update campaign_versions set definition = definition - 'quiet_hours' where project_id = $1`, [
+      project.id
+    ])
+    await service.sql("update triggers set accepted_at = accepted_at - interval '2 hours'")
+    await service.sql('update trigger_chunks set due_at = now()')
+    await service.sql(`update jobs set run_at = now() where name = 'campaigns.chunk'`)
+    const later = await service.another({
+      MASTER_KEY: service.config.MASTER_KEY!.toString('base64'),
+      DATABASE_URL: service.databaseUrl,
+      BOOTSTRAP_ADMIN_TOKEN: service.adminToken
+    })
+    const path = `/manage/v1/projects/${project.id}/api/v1/triggers/${id}`
+    const found = await eventually(async () => {
+      const reply = await ask(later.url, 'GET', path, { headers: { authorization: `Bearer ${service.adminToken}` } })
+      assert.equal(reply.json.state, 'completed')
+      return reply.json
+    })
+    assert.deepEqual([found.counts.targeted, found.counts.sent, found.counts.pending], [2, 2, 0])
+    assert.deepEqual([sender.to('q-1').length, sender.to('q-2').length], [1, 1])
+    assert.ok(sender.to('q-1')[0]!.notAfter > Date.now())
+  })
+
+  it('triggers go when their messages do, what they counted stays with the campaign, and what runs stays', async () => {
+    const service = await startService({}, { sender })
+    const project = await service.project({ retention: { messages_days: 1 } })
+    await givenUser(project, 'ana', 'k-1', 'k-2')
+    await givenCampaign(service, project)
+    const old = [await run(project, users('ana')), await run(project, users('ana', 'who'))]
+    const fresh = await run(project, users('ana'))
+    // As days later: an id carries its time. What refers to it is not needed here.
+    await service.sql('delete from trigger_skips')
+    for (const [index, { trigger_id }] of old.entries()) {
+      const before = `${idTime(Date.now() - 2 * 86_400_000)}-7000-8000-00000000000${index}`
+      await service.sql('update triggers set id = $2 where id = $1', [trigger_id, before])
+    }
+    const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 2)
+    await keepTriggersJob(pool).run(undefined, { signal: new AbortController().signal } as JobContext)
+    await pool.close()
+    const left = await service.sql('select id from triggers where project_id = $1', [project.id])
+    assert.deepEqual(left, [{ id: fresh.trigger_id }])
+    const [{ past }] = await service.sql('select past from campaigns where project_id = $1', [project.id])
+    assert.deepEqual(past, { triggers: 2, targeted: 5, sent: 4, failed: 0, skipped: 1, delivered: 0, tapped: 0 })
+  })
+
+  it('users deleted in the middle of a broadcast leave counters that add up and a trigger that ends', async () => {
+    const service = await startService({}, { sender })
+    const project = await service.project()
+    await givenMany(service, project, 1_500, 'del')
+    await givenCampaign(service, project)
+    const id = await triggered(project, everyone)
+    const deleting = Array.from({ length: 40 }, (_, index) =>
+      project.call('DELETE', `/api/v1/users/del-user-${index * 37 + 1}`)
+    )
+    for (const reply of await Promise.all(deleting)) assert.equal(reply.status, 200)
+    const { state, counts } = await ended(project, id)
+    assert.equal(state, 'completed')
+    assert.ok(counts.sent >= 1_460 && counts.targeted <= 1_500, JSON.stringify(counts))
+  })
+})
+
+/** How a UUIDv7 of that time begins. */
+function idTime(ms: number): string {
+  const time = ms.toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}`
+}

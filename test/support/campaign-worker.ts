@@ -1,0 +1,34 @@
+import { openSync, writeSync } from 'node:fs'
+import { startApp } from '../../src/app.ts'
+import type { Sender } from '../../src/delivery/delivery.ts'
+import { readConfig } from '../../src/platform/config.ts'
+import { silentLog } from './log.ts'
+
+// A worker of its own process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
+// and accepts it a moment later: whoever dies in between never hears of the answer.
+
+const [role, ledger, answerMs] = process.argv.slice(2) as ['api' | 'worker', string, string]
+const file = openSync(ledger, 'a')
+let inFlight = 0
+let counted = 0
+
+const sender: Sender = {
+  submit({ deviceId, collapseId }, done) {
+    if (inFlight >= 100) return false
+    inFlight += 1
+    writeSync(file, `${deviceId} ${collapseId}\n`)
+    setTimeout(() => {
+      inFlight -= 1
+      done({ kind: 'accepted', gatewayMessageId: `${process.pid}-${++counted}` })
+    }, Number(answerMs))
+    return true
+  },
+  ready: () => new Promise((resolve) => setTimeout(resolve, 2)),
+  close: async () => {}
+}
+
+const config = readConfig(process.env)
+const database = { connection: { connectionString: config.DATABASE_URL! } }
+const app = await startApp({ config, database, log: silentLog, role, say: () => {}, sender })
+process.stdout.write(`it is ready at ${app.baseUrl}\n`)
+process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

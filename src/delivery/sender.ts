@@ -3,7 +3,6 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Credential, CredentialSource, ProviderTokens } from './credential.ts'
 import { gateways } from './gateways/gateways.ts'
 import type { GatewayName, Outcome, Push, Sender } from './push.ts'
-import { checkCredential } from './sender/check.ts'
 import { createGuard, type Guard } from './sender/guard.ts'
 import { closed, rejected, retry } from './sender/outcomes.ts'
 import { createPool, type Pool } from './sender/pool.ts'
@@ -247,8 +246,6 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   return {
     ...sender,
-    /** Asks the gateway itself, and says in words what is wrong. */
-    check: (credential: Credential) => checkCredential(credential, { transport, providerTokens, settings }),
     stats() {
       const all = [...pools.values()].map((pool) => pool.stats())
       return { pools: all, sockets: [...pools.values()].reduce((sum, pool) => sum + pool.sockets, 0) }

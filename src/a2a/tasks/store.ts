@@ -44,6 +44,10 @@ const find = statement(
   'a2a.find_tasks',
   `select ${columns} from a2a_tasks where project_id = $1 and id = any($2::uuid[])`
 )
+const revisions = statement(
+  'a2a.task_revisions',
+  'select id, revision from a2a_tasks where project_id = $1 and id = any($2::uuid[])'
+)
 const lock = statement('a2a.lock_task', `select ${columns} from a2a_tasks where project_id = $1 and id = $2 for update`)
 const attend = statement('a2a.attend_task', 'update a2a_tasks set attended = true where project_id = $1 and id = $2')
 const hold = statement(
@@ -63,6 +67,10 @@ const due = statement(
   'a2a.due_tasks',
   `select project_id, id from a2a_tasks where due_at <= $1 order by due_at limit 500`,
   { acrossProjects: 'tasks whose runner or caller is gone, of all projects, are found by their time' }
+)
+const stillDue = statement(
+  'a2a.task_is_due',
+  'select 1 from a2a_tasks where project_id = $1 and id = $2 and due_at <= $3'
 )
 const sweep = statement(
   'a2a.sweep_tasks',
@@ -122,6 +130,10 @@ export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Pr
   return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))
 }
 
+/** How far each has come: little to read, for those who only wait for a change. */
+export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<{ id: string; revision: number }>(revisions, [projectId, ids])
+
 export async function lockTask(db: Db, projectId: ProjectId, id: string): Promise<Task | undefined> {
   const row = await db.one<Row>(lock, [projectId, id])
   return row && toTask(row)
@@ -160,6 +172,9 @@ export const countTasks = async (db: Db, projectId: ProjectId, wanted: TaskFilte
   (await db.one<{ total: number }>(count, filterOf(projectId, wanted)))!.total
 
 export const dueTasks = (db: Db, now: Date) => db.query<{ project_id: ProjectId; id: string }>(due, [now])
+
+export const isDue = async (db: Db, projectId: ProjectId, id: string, now: Date): Promise<boolean> =>
+  (await db.one(stillDue, [projectId, id, now])) !== undefined
 
 /** Up to a window of tasks that ended and were made before the given id's time. */
 export const sweepTaskWindow = (db: Db, projectId: ProjectId, beforeId: string) => db.run(sweep, [projectId, beforeId])

@@ -2,7 +2,7 @@
 // database of its own and drops it at the end. An api process, a worker process, and gateways inside the worker that
 // accept everything after 5 ms.
 import { randomBytes } from 'node:crypto'
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import pg from 'pg'
 import { type Started, start, stop } from './support/load.ts'
 
@@ -13,6 +13,7 @@ if (sizes.length === 0) sizes.push(10_000, 100_000)
 const token = 'svc_at_bench'
 const singles = 4_000
 const connections = 64
+const agent = new Agent({ keepAlive: true, maxSockets: connections })
 
 const server = new pg.Client({ connectionString: url })
 await server.connect()
@@ -56,7 +57,7 @@ function ask(base: string, method: string, path: string, body?: unknown): Promis
   const { hostname, port } = new URL(base)
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return new Promise((resolve, reject) => {
-    const sent = request({ hostname, port, method, path: `/manage/v1${path}`, headers }, (response) => {
+    const sent = request({ hostname, port, method, path: `/manage/v1${path}`, headers, agent }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk
@@ -104,7 +105,7 @@ async function ended(api: string, project: string, id: string): Promise<void> {
 
 async function broadcast(client: pg.Client, api: Started, worker: Started, size: number): Promise<void> {
   const project = `p${size}`
-  await ask(api.url, 'POST', '/projects', { name: project, id: project })
+  await ask(api.url, 'POST', '/projects', { name: project, id: project, limits: { requests_per_second: 0 } })
   await fill(client, project, size)
   const campaign = { name: 'News', status: 'active', message: { title: 'Hello {{ user.name }}', body: 'News' } }
   await ask(api.url, 'PUT', `/projects/${project}/campaigns/news`, campaign)
@@ -156,6 +157,7 @@ try {
   await client.connect()
   for (const size of sizes) await broadcast(client, api, worker, size)
   await manySingles(api)
+  agent.destroy()
   await stop(worker.child)
   await stop(api.child)
 } finally {

@@ -9,11 +9,12 @@ import { SegmentFailed } from './audience-store.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, type OnEnded } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
+import { unlessGone } from './ending.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { inParts } from './parts.ts'
 import { loadRecipients } from './recipients.ts'
 import { deltaOf, sortRecipients } from './sorting.ts'
-import { type Resolved, resolveMany } from './targets.ts'
+import { resolveMany } from './targets.ts'
 import { readAudience, type StoredTarget } from './trigger-request.ts'
 
 /** What has more targets is expanded in slices, by itself. */
@@ -104,7 +105,7 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       const deviceIds = [...new Set(parts.flatMap((part) => part.resolved.deviceIds))]
       const known = new Map((await loadRecipients(tx, projectId, deviceIds)).map((one) => [one.device_id, one]))
       const targets = await findTargets(tx, projectId, undefined, deviceIds)
-      const sorted = parts.map(({ work, ready, resolved: { deviceIds: own } }: Small & { resolved: Resolved }) =>
+      const sorted = parts.map(({ work, ready, resolved: { deviceIds: own } }) =>
         sortRecipients({
           trigger: work,
           ready,
@@ -122,8 +123,10 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
         rows.push(...(await delivery.write(tx, projectId, drafts)))
       const passed = [...parts.flatMap((part) => part.resolved.skips), ...sorted.flatMap(({ skips }) => skips)]
       const skips = Map.groupBy(await chunks.addSkips(tx, projectId, passed, at), ({ triggerId }) => triggerId)
-      const deltas = parts.map(({ work: { id } }, index) =>
-        deltaOf(id, sorted[index]!.drafts.length, skips.get(id) ?? [], new Map())
+      // Fewer than there were drafts, where a user was deleted meanwhile.
+      const written = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
+      const deltas = parts.map(({ work: { id } }) =>
+        deltaOf(id, written.get(id)?.length ?? 0, skips.get(id) ?? [], new Map())
       )
       await addToCounters(tx, projectId, deltas, onEnded)
       return rows
@@ -137,5 +140,5 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       works.map(({ id }) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
     )
 
-  return defineJob<Begin>({ name: beginJobName, maxAttempts: 20, run })
+  return defineJob<Begin>({ name: beginJobName, maxAttempts: 5, run: unlessGone(run) })
 }

@@ -77,7 +77,7 @@ const insertChunks = statement(
 )
 const open = statement(
   'trigger_chunks.open',
-  `select number, due_at, held from trigger_chunks where project_id = $1 and trigger_id = $2 order by number`
+  `select number, due_at, held from trigger_chunks where project_id = $1 and trigger_id = $2 order by due_at limit 500`
 )
 const find = statement(
   'trigger_chunks.find',
@@ -163,6 +163,7 @@ export async function addChunks(tx: Db, projectId: ProjectId, id: string, chunks
   await tx.run(insertChunks, [projectId, id, JSON.stringify(rows)])
 }
 
+/** Those that are due first: there may be thousands that quiet hours hold, and few others. */
 export const openChunks = (db: Db, projectId: ProjectId, id: string) =>
   db.query<Pick<ChunkRow, 'number' | 'due_at' | 'held'>>(open, [projectId, id])
 

@@ -9,6 +9,7 @@ import * as chunks from './chunk-store.ts'
 import { addToCounters, nothing, type OnEnded } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
 import { parseDuration } from './duration.ts'
+import { orGiveUp, unlessGone } from './ending.ts'
 import { addChunkJobs, type ChunkPayload, chunkJobName } from './expansion.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { countReceived, loadRecipients } from './recipients.ts'
@@ -17,6 +18,8 @@ import { lockCampaign } from './store.ts'
 
 /** How long a chunk waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
 const handOverMs = 10_000
+/** Over half an hour, with the usual waits between them. */
+const maxAttempts = 12
 
 /** Told to whoever has written too much: the trigger was canceled meanwhile, and nothing of this stands. */
 class Canceled extends Error {
@@ -129,12 +132,26 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     await addChunkJobs(tx, projectId, triggerId, added)
   }
 
-  return {
-    run,
-    job: defineJob<ChunkPayload>({
-      name: chunkJobName,
-      maxAttempts: 50,
-      run: (payload, context) => run(payload, context)
+  /** After many attempts: what it still holds has failed. */
+  const giveUp = ({ projectId, triggerId, number }: ChunkPayload) =>
+    pool.transaction(async (tx) => {
+      const chunk = await chunks.findChunk(pool, projectId, triggerId, number)
+      if (!chunk || !(await chunks.removeChunk(tx, projectId, triggerId, number))) return
+      const delta = { ...nothing(triggerId), openChunks: -1 }
+      if (chunk.state === 'planned') {
+        const devices = chunk.device_ids.length
+        delta.failed = devices
+        delta.targeted = chunk.held ? 0 : devices
+        delta.failedFor = { INTERNAL_ERROR: devices }
+      }
+      const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
+      if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
     })
-  }
+
+  const job = defineJob<ChunkPayload>({
+    name: chunkJobName,
+    maxAttempts,
+    run: unlessGone(orGiveUp((payload, context) => run(payload, context), giveUp))
+  })
+  return { run, giveUp, job }
 }

@@ -9,6 +9,7 @@ import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, nothing, type OnEnded, tally } from './counting.ts'
 import type { Definitions } from './definitions.ts'
+import { orGiveUp, unlessGone } from './ending.ts'
 import { inParts } from './parts.ts'
 import { reserveThrottle } from './store.ts'
 import { resolveTargets } from './targets.ts'
@@ -25,6 +26,8 @@ export const chunkDevices = 500
 /** Of one trigger, for each worker there is: others get their turn in between. */
 const chunksPerWorker = 2
 const targetsPerStep = 200
+/** Over half an hour, with the usual waits between them. */
+const maxAttempts = 12
 const windows = { least: 500, first: 2_000, most: 10_000 }
 
 export interface ExpansionOptions {
@@ -59,6 +62,7 @@ interface Step {
 export function createExpansion({ pool, definitions, onEnded, workers, runChunk, goOnCanceling }: ExpansionOptions) {
   async function expand({ projectId, triggerId }: Wake, context: JobContext): Promise<void> {
     let window = windows.first
+    let most = windows.most
     for (;;) {
       context.signal.throwIfAborted()
       const work = await chunks.loadWork(pool, projectId, triggerId)
@@ -71,7 +75,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       const campaign = await definitions.get(projectId, work.campaign_id, work.campaign_version)
       try {
         const step = await nextStep(projectId, work, campaign.definition, campaign.segmentFor(work), window, room)
-        window = step.deviceIds.length < chunkDevices ? Math.min(windows.most, window * 2) : windows.first
+        window = step.deviceIds.length < chunkDevices ? Math.min(most, window * 2) : Math.min(most, windows.first)
         const only = await take(projectId, work, campaign.definition, step)
         if (only !== undefined) return runChunk({ projectId, triggerId, number: only }, context, true)
         if (step.outcome) return
@@ -80,7 +84,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
         if (!(error instanceof SegmentFailed)) throw error
         // A segment may be slow without being hostile: it is given a small window before it is given up.
         if (error.reason === 'segment_invalid' || window === windows.least) return fail(projectId, work, error.reason)
-        window = windows.least
+        window = most = windows.least
       }
     }
   }
@@ -192,7 +196,9 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
   async function wakeChunks(projectId: ProjectId, triggerId: string, open: { number: number; due_at: Date }[]) {
     const keys = open.map(({ number }) => chunkKey(triggerId, number))
     const known = await knownKeys(pool, chunkJobName, keys)
-    const lost = open.filter(({ number }) => !known.has(chunkKey(triggerId, number)))
+    // What is held for hours has time to be found when it is due.
+    const soon = Date.now() + 60_000
+    const lost = open.filter(({ number, due_at }) => !known.has(chunkKey(triggerId, number)) && due_at.getTime() < soon)
     const jobs = lost.map(({ number, due_at }) => ({ number, dueAt: due_at }))
     await addChunkJobs(pool, projectId, triggerId, jobs)
   }
@@ -205,7 +211,12 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       await addToCounters(tx, projectId, [nothing(work.id)], onEnded)
     })
 
-  return defineJob<Wake>({ name: expandJobName, maxAttempts: 50, run: expand })
+  async function giveUp({ projectId, triggerId }: Wake): Promise<void> {
+    const work = await chunks.loadWork(pool, projectId, triggerId)
+    if (work && work.outcome === null) await fail(projectId, work, 'internal_error')
+  }
+
+  return defineJob<Wake>({ name: expandJobName, maxAttempts, run: unlessGone(orGiveUp(expand, giveUp)) })
 }
 
 export const addChunkJobs = (

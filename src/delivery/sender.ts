@@ -3,7 +3,6 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Credential, CredentialSource, ProviderTokens } from './credential.ts'
 import { gateways } from './gateways/gateways.ts'
 import type { GatewayName, Outcome, Push, Sender } from './push.ts'
-import { checkCredential } from './sender/check.ts'
 import { createGuard, type Guard } from './sender/guard.ts'
 import { closed, rejected, retry } from './sender/outcomes.ts'
 import { createPool, type Pool } from './sender/pool.ts'
@@ -186,9 +185,13 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   }
 
   let ticks = 0
+  let busy = false
   const timer = setInterval(() => {
     const now = Date.now()
     ticks += 1
+    // A process does not end while somebody waits for an outcome, and is not kept by a sender with nothing to do.
+    busy = [...pools.values()].some((pool) => !pool.idle) || [...lanes.values()].some((lane) => lane.waiting.length > 0)
+    if (!busy) timer.unref()
     for (const [key, pool] of pools) {
       // Of thousands of projects few are busy: the others are looked at now and then.
       if (pool.idle && ticks % 10 !== 0) continue
@@ -204,13 +207,20 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   const sender: Sender = {
     submit(push, given) {
+      if (closing) {
+        setImmediate(counted(push, given), closed())
+        return true
+      }
+      if (!busy) {
+        busy = true
+        timer.ref()
+      }
       const now = Date.now()
       const lane = laneOf(push)
       lane.usedAt = now
       const age = now - lane.foundAt
       if (age > settings.credentialMs) lane.finding ??= find(lane, push)
-      if (closing) setImmediate(counted(push, given), closed())
-      else if (age < trustedMs) {
+      if (age < trustedMs) {
         const pool = poolOf(lane, push)
         if ('kind' in pool) setImmediate(counted(push, given), pool)
         else if (pool.full) return false
@@ -222,8 +232,9 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     async ready(push) {
       const lane = laneOf(push)
       if (Date.now() - lane.foundAt >= trustedMs) await lane.finding
+      if (closing) return
       const pool = poolOf(lane, push)
-      if (!closing && !('kind' in pool)) await pool.ready()
+      if (!('kind' in pool)) await pool.ready()
     },
     async close(deadlineMs) {
       closing = true
@@ -235,8 +246,6 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   return {
     ...sender,
-    /** Asks the gateway itself, and says in words what is wrong. */
-    check: (credential: Credential) => checkCredential(credential, { transport, providerTokens, settings }),
     stats() {
       const all = [...pools.values()].map((pool) => pool.stats())
       return { pools: all, sockets: [...pools.values()].reduce((sum, pool) => sum + pool.sockets, 0) }

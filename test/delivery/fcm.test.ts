@@ -297,12 +297,3 @@ test('what is larger than Firebase takes is not sent; what fits is', async (t) =
   assert.equal(sim.ledger.items().length, 0)
   assert.equal(named(await send(sender, sized(3_900))), 'accepted')
 })
-
-test('the credential is checked by asking Firebase itself', async (t) => {
-  const sim = await simulator(t, only)
-  const right = fcmCredential(sim)
-  const sender = senderFor(t, right)
-  assert.deepEqual(await sender.check(right), { ok: true, message: 'Firebase accepts the credential.' })
-  const other = await sender.check({ ...right, firebaseProject: 'other' })
-  assert.deepEqual([other.ok, /may not send for the Firebase project/.test(other.message)], [false, true])
-})

@@ -1,9 +1,22 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { DialectName, Task, TaskState } from '../model.ts'
+import {
+  type DialectName,
+  isTerminal,
+  type Message,
+  type Request,
+  type Status,
+  type Task,
+  type TaskState
+} from '../model.ts'
 
-type Content = Pick<Task, 'status' | 'artifacts' | 'history' | 'log' | 'request' | 'takeovers'>
+/** Nothing twice: the status is the last of the log, messages have the ids of their task, and what ended asks nothing. */
+interface Content extends Pick<Task, 'artifacts' | 'log'> {
+  history: Omit<Message, 'contextId' | 'taskId'>[]
+  request?: Request
+  takeovers?: number
+}
 
 interface Row {
   id: string
@@ -90,25 +103,32 @@ const toRow = ({ task, dueAt, attended }: TaskWrite) => ({
   state_at: task.status.at,
   dialect: task.dialect,
   content: {
-    status: task.status,
     artifacts: task.artifacts,
-    history: task.history,
+    history: task.history.map(({ contextId: _, taskId: __, ...message }) => message),
     log: task.log,
-    request: task.request,
-    takeovers: task.takeovers
+    ...(!isTerminal(task.status.state) && { request: task.request, takeovers: task.takeovers })
   } satisfies Content,
   revision: task.revision,
   attended,
   due_at: dueAt
 })
 
-const toTask = ({ id, context_id, dialect, content, revision }: Row): Task => ({
-  ...content,
-  id,
-  contextId: context_id,
-  dialect,
-  revision
-})
+function toTask({ id, context_id: contextId, dialect, content, revision }: Row): Task {
+  const { artifacts, history, log, request = { fields: {} }, takeovers = 0 } = content
+  const last = log.findLast((entry) => 'status' in entry) as { status: Status }
+  return {
+    id,
+    contextId,
+    status: last.status,
+    artifacts,
+    history: history.map((message) => ({ ...message, contextId, taskId: id })),
+    log,
+    request,
+    dialect,
+    revision,
+    takeovers
+  }
+}
 
 const rowsOf = (writes: TaskWrite[]) => JSON.stringify(writes.map(toRow))
 

@@ -269,6 +269,41 @@ describe('what once went wrong', () => {
   })
 })
 
+describe('what is too much', () => {
+  const letters = (many: number) =>
+    Array.from({ length: many }, (_, n) => String.fromCodePoint(0x20000 + ((n * 7_919 + many * 31) % 40_000))).join('')
+
+  it('an activity whose ids are too long for an index is refused, and ids of the longest kinds else are taken', async () => {
+    const device = letters(255)
+    const made = await main.call('POST', '/api/v1/devices', { json: { devices: [{ id: device, platform: 'IOS' }] } })
+    assert.equal(made.status, 200)
+    const register = (attributes_type: string, activity_id: string) =>
+      main.call('POST', `/api/v1/devices/${encodeURIComponent(device)}/live-activity-update-tokens`, {
+        json: { attributes_type, activity_id, push_token: 'a1b2' }
+      })
+    assert.equal((await register(letters(250), letters(254))).json.code, 'invalid_device')
+    assert.equal((await register(letters(250), 'short')).status, 200)
+  })
+
+  it('a request that would reach more devices than fit into memory is refused, and nothing is sent', async () => {
+    const project = await service.project(wish)
+    await givenUser(project, 'many')
+    const [{ id: userId }] = await service.sql('select id from users where project_id = $1', [project.id])
+    await service.sql(
+      `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
+       select $1, 'd' || n, $2, 'IOS', true, '{}', now(), now(), now() from generate_series(1, 500) n`,
+      [project.id, userId]
+    )
+    const items = (many: number) => Array.from({ length: many }, () => to('many'))
+    const reply = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: items(41) } })
+    assert.deepEqual([reply.status, reply.text], [400, 'Invalid push notification parameters'])
+    assert.match(String(reply.headers['x-service-error-detail']), /20500 devices/)
+    assert.deepEqual(await service.sql('select 1 from messages where project_id = $1', [project.id]), [])
+    const fewer = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: items(40) } })
+    assert.equal(fewer.status, 200)
+  })
+})
+
 describe('after all of it', () => {
   it('the service is ready, no job has died, and the other project has what it had', async () => {
     assert.equal((await service.ask('GET', '/readyz')).status, 200)

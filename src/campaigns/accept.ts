@@ -1,4 +1,4 @@
-import { createCoalescer } from '../platform/coalesce.ts'
+import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
@@ -64,7 +64,7 @@ export function createAccept({
     metrics.coalesced('triggers', batch.length)
     const written = await pool.transaction((tx) => writeTogether(tx, projectId, batch))
     return batch.map(({ id }) => written.has(id))
-  })
+  }, roughBytes)
 
   async function writeTogether(tx: Db, projectId: ProjectId, batch: NewTrigger[]): Promise<Set<string>> {
     const written = await insertTriggers(tx, projectId, batch, new Date())

@@ -136,6 +136,8 @@ export function createHandOver({
     for (let from = 0; from < rows.length; from += batchSize) {
       const batch = rows.slice(from, from + batchSize)
       if (over(run)) {
+        // There may be many: they too wait until the database keeps up. Whatever ends meanwhile is found by its time.
+        await recorder.room()
         for (const row of batch) run.ends.push(guarded(run, release(run, row)))
         continue
       }

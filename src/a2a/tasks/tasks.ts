@@ -1,4 +1,4 @@
-import { createCoalescer } from '../../platform/coalesce.ts'
+import { createCoalescer, roughBytes } from '../../platform/coalesce.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
@@ -49,14 +49,20 @@ export interface TasksOptions {
 export type Tasks = ReturnType<typeof createTasks>
 
 export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
-  const beginnings = createCoalescer<Beginning, Written>(async (projectId, batch) => {
-    metrics.coalesced('tasks', batch.length)
-    return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
-  })
-  const quietChanges = createCoalescer<store.TaskWrite, boolean>(async (projectId, batch) => {
-    const done = await store.changeQuietTasks(pool, projectId, batch)
-    return batch.map(({ task }) => done.has(task.id))
-  })
+  const beginnings = createCoalescer<Beginning, Written>(
+    async (projectId, batch) => {
+      metrics.coalesced('tasks', batch.length)
+      return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
+    },
+    ({ task }) => roughBytes(task)
+  )
+  const quietChanges = createCoalescer<store.TaskWrite, boolean>(
+    async (projectId, batch) => {
+      const done = await store.changeQuietTasks(pool, projectId, batch)
+      return batch.map(({ task }) => done.has(task.id))
+    },
+    ({ task }) => roughBytes(task)
+  )
 
   async function beginTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
     const wanted = batch.map(({ task, key, byJob }) => ({ key, work: { taskId: task.id }, ...answerOf(task, byJob) }))

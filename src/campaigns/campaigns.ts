@@ -100,6 +100,11 @@ export function createCampaigns(options: CampaignsOptions) {
       return preview(projectId, (await saving.get(projectId, campaignId)).definition, body)
     },
 
+    /** The same for one that is not saved, or not yet as it is given here. */
+    async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
+      return preview(projectId, await saving.check(campaign), body)
+    },
+
     async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {
       return testSend(projectId, (await saving.get(projectId, campaignId)).definition, body)
     },

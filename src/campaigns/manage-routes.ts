@@ -7,7 +7,9 @@ import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { CampaignShape } from './campaign-shape.ts'
 import type { Campaigns } from './campaigns.ts'
+import { TriggerBody } from './routes.ts'
 import { type Expected, notFound, type Saved } from './saving.ts'
+import { PreviewAnswer } from './shapes.ts'
 import * as store from './store.ts'
 import { checkCampaignId } from './trigger-request.ts'
 
@@ -60,6 +62,7 @@ const Counts = Type.Object({
   delivered: Count('Reported by apps.'),
   tapped: Count('Reported by apps.')
 })
+const DraftBody = Type.Object({ campaign: CampaignBody, ...TriggerBody.properties })
 const TestBody = Type.Object({
   device_ids: Type.Array(Type.String(), { description: '1 to 20 devices.' }),
   properties: Type.Optional(
@@ -195,6 +198,23 @@ export function campaignManagementRoutes(
   )
 
   manage.post(
+    `${path}::preview`,
+    {
+      summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
+      access: 'viewer',
+      body: DraftBody,
+      checksBody: true,
+      answer: PreviewAnswer,
+      refusals: ['invalid_trigger', 'invalid_campaign', 'invalid_segment', 'invalid_template'],
+      example: { campaign: example, audience: { broadcast: true }, properties: { code: 'SPRING' } }
+    },
+    ({ caller, body }) => {
+      const { campaign, ...trigger } = (isObject(body) ? body : {}) as Record<string, unknown>
+      return campaigns.previewDraft(caller.project!.id, campaign, trigger)
+    }
+  )
+
+  manage.post(
     `${path}/:campaign_id(^[\\s\\S]*?)::test`,
     {
       summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
@@ -209,6 +229,9 @@ export function campaignManagementRoutes(
     })
   )
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function cursorParts(cursor: string): [Date, string] {
   const [at, id] = decodeCursor(cursor, 2)

@@ -36,8 +36,8 @@ async function manage(method: string, path: string, body?: unknown): Promise<any
 async function projectWith(users: number): Promise<string> {
   const limits = { requests_per_second: 0, client_requests_per_second: 0 }
   const { id } = await manage('POST', '/projects', { name: 'bench', mode: 'simulator', limits })
-  for (let from = 0; from < users; from += 50) {
-    const some = Array.from({ length: Math.min(50, users - from) }, (_, index) => `u${from + index}`)
+  for (let from = 0; from < users; from += 10) {
+    const some = Array.from({ length: Math.min(10, users - from) }, (_, index) => `u${from + index}`)
     await Promise.all(
       some.map((name) =>
         manage('POST', `/projects/${id}/simulator/devices`, { platform: 'IOS', project_user_id: name, device_id: name })

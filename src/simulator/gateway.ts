@@ -74,7 +74,8 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     // What is no push, such as the call for an access token, has no part in these.
     const isPush = judged.listed !== false
     if (isPush && !faults.withinQuota(gateway.name)) fault = { status: 429 }
-    if (isPush && whole.errorRate > 0 && faults.random() < whole.errorRate) fault = { ...fault, status: whole.errorStatus }
+    if (isPush && whole.errorRate > 0 && faults.random() < whole.errorRate)
+      fault = { ...fault, status: whole.errorStatus }
     if (whole.goawayAfter > 0 && connection.requests >= whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
     if (whole.dropAfter > 0 && connection.requests >= whole.dropAfter) fault = { ...fault, transport: 'drop' }
 

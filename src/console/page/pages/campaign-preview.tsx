@@ -48,6 +48,8 @@ export function usePreview(campaign: Campaign) {
         },
         signal
       }),
+    // A form that is still empty is no mistake.
+    enabled: Boolean(asked.campaign.message?.title || asked.campaign.message?.body || asked.campaign.live_activity),
     retry: false,
     placeholderData: (before) => before
   })
@@ -94,6 +96,7 @@ export function CampaignPreview({
         autosize
         minRows={1}
       />
+      {!data && !error && <Text c="dimmed">Write a title or a body to see it here.</Text>}
       {error && !refused && <Failed error={error} />}
       {refused && <Text role="status">Something is missing or wrong: {error.message}</Text>}
       {data && !refused && (

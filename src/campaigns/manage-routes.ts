@@ -8,7 +8,7 @@ import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { CampaignShape } from './campaign-shape.ts'
 import type { Campaigns } from './campaigns.ts'
 import { TriggerBody } from './routes.ts'
-import type { Expected, Saved } from './saving.ts'
+import { type Expected, notFound, type Saved } from './saving.ts'
 import { PreviewAnswer } from './shapes.ts'
 import * as store from './store.ts'
 import { checkCampaignId } from './trigger-request.ts'
@@ -52,6 +52,16 @@ const example = {
   message: { title: 'Hello {{ user.id }}', body: 'Your code is {{ trigger.code }}.' }
 }
 
+const Count = (description: string) => Type.Integer({ description })
+const Counts = Type.Object({
+  triggers: Count('How often it was triggered.'),
+  targeted: Count('Messages to devices, as of triggers.'),
+  sent: Count('Accepted by a gateway.'),
+  failed: Count('Refused for good, or given up.'),
+  skipped: Count('Held back on purpose.'),
+  delivered: Count('Reported by apps.'),
+  tapped: Count('Reported by apps.')
+})
 const DraftBody = Type.Object({ campaign: CampaignBody, ...TriggerBody.properties })
 const TestBody = Type.Object({
   device_ids: Type.Array(Type.String(), { description: '1 to 20 devices.' }),
@@ -169,6 +179,21 @@ export function campaignManagementRoutes(
         (row) => encodeCursor(String(row.version)),
         ({ definition, ...row }) => ({ ...row, campaign: definition })
       )
+    }
+  )
+
+  manage.get(
+    `${one}/counts`,
+    {
+      summary: 'What all triggers of a campaign have counted, also those that are no longer kept',
+      access: 'viewer',
+      answer: Counts,
+      refusals
+    },
+    async ({ caller, params }) => {
+      const found = await store.totalsOf(pool, caller.project!.id, checkCampaignId(params.campaign_id))
+      if (!found) throw notFound()
+      return found
     }
   )
 

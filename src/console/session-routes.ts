@@ -29,9 +29,11 @@ export interface SessionNeeds {
 export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: SessionNeeds): void {
   const failures = new Map<string, { count: number; untilMs: number }>()
 
-  function refuseGuessing(address: string): void {
+  function refuseGuessing(address: string, reply: FastifyReply): void {
     const failed = failures.get(address)
-    if (failed && failed.untilMs > Date.now() && failed.count >= maxFailures) {
+    const leftMs = (failed?.untilMs ?? 0) - Date.now()
+    if (failed && leftMs > 0 && failed.count >= maxFailures) {
+      reply.header('retry-after', Math.ceil(leftMs / 1000))
       throw new Refusal('rate_limited', 'Too Many Requests')
     }
   }
@@ -50,9 +52,14 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: 
 
   open.post(
     '/console/session',
-    { summary: 'Sign a browser in to the console', body: SignIn, answer: Who, refusals: ['invalid_token'] },
+    {
+      summary: 'Sign a browser in to the console',
+      body: SignIn,
+      answer: Who,
+      refusals: ['invalid_token', 'rate_limited']
+    },
     async ({ request, reply, body }) => {
-      refuseGuessing(request.ip)
+      refuseGuessing(request.ip, reply)
       const tokenId =
         body.token !== undefined
           ? (await credentials.token(body.token))?.id
@@ -82,8 +89,8 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: 
 
   open.delete('/console/session', { summary: 'Sign out', answer: Type.Object({}) }, async ({ request, reply }) => {
     const session = tenants.sessionOf(request)
-    if (session) await tenants.endSession(pool, session)
-    credentials.forget()
+    // Only who had one: forgetting costs a look-up for every key, and anybody can send a cookie.
+    if (session && (await tenants.endSession(pool, session)) > 0) credentials.forget()
     setCookie(request, reply, '', 0)
     return {}
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { reach } from '../devices/devices.ts'
 import type { Db } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
 import type { Target } from './fields.ts'
@@ -22,6 +23,8 @@ export interface Wish {
 
 /** What no gateway takes by far is not copied for every device. */
 const maxContentBytes = 16 * 1024
+/** Pushes of one request, all of which are in memory while it runs. For more there are campaigns. */
+const mostPushes = 20_000
 
 interface Addressed {
   userId: string | null
@@ -30,7 +33,12 @@ interface Addressed {
 }
 
 /** The users and devices that targets name, in three statements however many there are. */
-async function address(db: Db, projectId: ProjectId, targets: Target[]): Promise<Addressed[]> {
+async function address(
+  db: Db,
+  projectId: ProjectId,
+  targets: Target[],
+  tooMany: 'invalid_push_notification' | 'invalid_live_activity'
+): Promise<Addressed[]> {
   const names = targets.flatMap((target) => ('projectUserId' in target ? target.projectUserId : []))
   const given = targets.flatMap((target) => ('userId' in target && isUuid(target.userId) ? target.userId : []))
   const deviceIds = targets.flatMap((target) => ('deviceId' in target ? target.deviceId : []))
@@ -40,7 +48,7 @@ async function address(db: Db, projectId: ProjectId, targets: Target[]): Promise
   const devices = await reach.findReach(db, projectId, userIds, deviceIds)
   const byUser = Map.groupBy(devices, ({ user_id }) => user_id)
   const byId = new Map(devices.map((device) => [device.id, device]))
-  return targets.map((target) => {
+  const addressed = targets.map((target): Addressed => {
     if ('deviceId' in target) {
       const device = byId.get(target.deviceId)
       if (!device) return { userId: null, devices: [], reason: 'NO_DEVICE' }
@@ -52,6 +60,9 @@ async function address(db: Db, projectId: ProjectId, targets: Target[]): Promise
     const own = byUser.get(userId) ?? []
     return { userId, devices: own, reason: own.length === 0 ? 'NO_DEVICE' : null }
   })
+  const pushes = addressed.reduce((sum, { devices }) => sum + devices.length, 0)
+  if (pushes > mostPushes) throw new Refusal(tooMany, `reaches ${pushes} devices at once; at most ${mostPushes}`)
+  return addressed
 }
 
 /** Of several devices that cannot be reached, the one that is nearest to it tells why. */
@@ -82,10 +93,16 @@ function plan(
   }
 }
 
-const shortened = (content: Content): Content =>
-  content.kind === 'alert'
-    ? { kind: 'alert', notification: { title: (content.notification.title ?? '').slice(0, 200) } }
-    : content
+/** What is kept of a content that nobody can be sent. Of an activity nothing is shown. */
+function shortened(content: Content): Content {
+  if (content.kind === 'alert')
+    return { kind: 'alert', notification: { title: (content.notification.title ?? '').slice(0, 200) } }
+  if (content.kind !== 'activity-start')
+    return { kind: content.kind, activity: { contentState: {}, timestamp: content.activity.timestamp } }
+  const { attributesType } = content.activity
+  const none = { attributes: {}, contentState: {}, alert: { title: '', body: '' } }
+  return { kind: 'activity-start', activity: { attributesType, ...none } }
+}
 
 const draftOf = (wish: Wish, content: Content, userId: string, device: PushTarget): MessageDraft => ({
   ...wish,
@@ -108,7 +125,8 @@ export async function planPushes(db: Db, projectId: ProjectId, items: PushItem[]
   const addressed = await address(
     db,
     projectId,
-    items.map(({ target }) => target)
+    items.map(({ target }) => target),
+    'invalid_push_notification'
   )
   return items.map(({ notification }, index) =>
     plan(wishes[index]!, { kind: 'alert', notification }, addressed[index]!, pushTargetOf)
@@ -124,7 +142,8 @@ export async function planStarts(
   const addressed = await address(
     db,
     projectId,
-    items.map(({ target }) => target)
+    items.map(({ target }) => target),
+    'invalid_live_activity'
   )
   const types = [...new Set(items.map(({ activity }) => activity.attributesType))]
   const tokens = await reach.findStartTokens(db, projectId, idsOf(addressed), types)
@@ -158,7 +177,7 @@ export async function planChanges(
   )
   const byId = new Map(devices.map((device) => [device.id, device]))
   const targets = items.flatMap(({ which }) => ('target' in which ? which.target : []))
-  const addressed = await address(db, projectId, targets)
+  const addressed = await address(db, projectId, targets, 'invalid_live_activity')
   const types = items.flatMap(({ which }) => ('target' in which ? which.attributesType : []))
   const ofTypes = await reach.findUpdateTokens(db, projectId, idsOf(addressed), [...new Set(types)])
   const ofDevice = Map.groupBy(ofTypes, ({ device_id }) => device_id)

@@ -15,6 +15,9 @@ export { type DeviceRow, lockDevicesOf } from './store.ts'
 export { ManagedDevice, managedDevice } from './wire.ts'
 export type Devices = ReturnType<typeof createDevices>
 
+/** Of a device, a type and an activity together: they are one key, and no index takes a longer one. */
+const mostKeyBytes = 2_400
+
 /** Told when an anonymous user turns out to be another: what is kept elsewhere moves in the same transaction. */
 export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
 
@@ -135,10 +138,12 @@ export function createDevices({
         identity.dropProperties(tx, projectId, userId, names, new Date())
       ),
 
-    setActivityToken: (projectId: ProjectId, deviceId: unknown, token: ActivityToken): Promise<boolean> =>
-      withUserOf(projectId, checkDeviceId(deviceId), (tx) =>
-        registerActivityToken(tx, projectId, checkDeviceId(deviceId), token, new Date())
-      ),
+    async setActivityToken(projectId: ProjectId, deviceId: unknown, token: ActivityToken): Promise<boolean> {
+      const id = checkDeviceId(deviceId)
+      if (Buffer.byteLength(id + token.attributesType + token.activityId) > mostKeyBytes)
+        throw new Refusal('invalid_device', `the three ids must be at most ${mostKeyBytes} bytes together`)
+      return withUserOf(projectId, id, (tx) => registerActivityToken(tx, projectId, id, token, new Date()))
+    },
 
     /** The users of those devices that exist. They keep them until the transaction ends, and the devices count as seen. */
     async hold(tx: Db, projectId: ProjectId, deviceIds: string[], at: Date): Promise<Map<string, string>> {

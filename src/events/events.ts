@@ -1,5 +1,5 @@
 import { type Devices, noDevice } from '../devices/devices.ts'
-import { createCoalescer } from '../platform/coalesce.ts'
+import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import { againIfRaced } from '../platform/db/races.ts'
@@ -67,7 +67,7 @@ export function createEvents({
       await makePartitions(pool, eventMonths, new Date())
       return attempt()
     })
-  })
+  }, roughBytes)
 
   async function recordTogether(tx: Db, projectId: ProjectId, requests: EventInput[][]): Promise<Outcome[]> {
     const ids = [...new Set(requests.flat().map(({ deviceId }) => deviceId))]

@@ -1,7 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
-import { decodeCursor, defaultLimit, encodeCursor, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
+import {
+  decodeCursor,
+  defaultLimit,
+  encodeCursor,
+  idAfter,
+  PageQuery,
+  page,
+  pageOf,
+  timeOf
+} from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Nodes } from '../platform/nodes.ts'
@@ -15,6 +24,7 @@ import {
   cursorOfId,
   KeyAnswer,
   Kind,
+  knownFields,
   NodeAnswer,
   ProjectAnswer,
   Role,
@@ -40,7 +50,7 @@ export function manageRoutes(
       status: 201,
       example: { name: 'Shop' }
     },
-    async ({ caller, body }) => wireProject(await projects.create(caller.actor, body))
+    async ({ caller, body }) => wireProject(await projects.create(caller.actor, knownFields(body)))
   )
 
   manage.get(
@@ -76,7 +86,7 @@ export function manageRoutes(
       answer: ProjectAnswer,
       example: { limits: { requests_per_second: 5000 } }
     },
-    async ({ caller, body }) => wireProject(await projects.update(caller.actor, caller.project!.id, body))
+    async ({ caller, body }) => wireProject(await projects.update(caller.actor, caller.project!.id, knownFields(body)))
   )
 
   manage.delete(
@@ -214,7 +224,5 @@ function known(id: string | undefined, what: string): string {
 
 function projectAfter(cursor: string): [Date, string] {
   const [at, id] = decodeCursor(cursor, 2)
-  const date = new Date(at!)
-  if (Number.isNaN(date.getTime())) throw new Refusal('invalid_parameter', 'cursor: is not one that was given out')
-  return [date, id!]
+  return [timeOf(at!), id!]
 }

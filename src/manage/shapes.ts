@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { encodeCursor } from '../platform/http/paging.ts'
 import type { KeyRow, Project, TokenRow } from '../projects/projects.ts'
 
@@ -27,6 +27,18 @@ const changes = {
 }
 export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
 export const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })
+
+/** Unknown fields are ignored: they are neither stored with the project nor written into the audit log. */
+export function knownFields<Wish extends Static<typeof ChangeProject>>(wish: Wish): Wish {
+  const picked = only(wish, Object.keys(CreateProject.properties))
+  if (picked.limits) picked.limits = only(picked.limits, Object.keys(limits))
+  if (picked.retention) picked.retention = only(picked.retention, Object.keys(retention))
+  return picked
+}
+
+const only = <Fields extends object>(fields: Fields, names: string[]) =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name))) as Fields
+
 export const ProjectAnswer = Type.Object({
   id: Type.String(),
   name: Type.String(),

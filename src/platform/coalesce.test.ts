@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createCoalescer } from './coalesce.ts'
+import { createCoalescer, roughBytes } from './coalesce.ts'
 import { Unavailable } from './errors.ts'
 import type { ProjectId } from './ids.ts'
 
@@ -67,6 +67,38 @@ describe('coalesced writes', () => {
       return batch
     })
     const outcomes = await Promise.allSettled(['a', 'bad', 'c'].map((key) => writes.write(one, key, key)))
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled']
+    )
+  })
+
+  it('that are large go in several statements, all of them and in order', async () => {
+    const batches: number[] = []
+    const writes = createCoalescer<string, number>(async (_project, batch) => {
+      batches.push(batch.length)
+      return batch.map(({ length }) => length)
+    }, roughBytes)
+    const mebibyte = 'x'.repeat(1024 * 1024)
+    const sizes = await Promise.all(
+      Array.from({ length: 12 }, (_, number) =>
+        writes.write(one, `k${number}`, number === 5 ? mebibyte.repeat(9) : mebibyte)
+      )
+    )
+    assert.equal(sizes.length, 12)
+    assert.ok(batches.length >= 4 && batches.every((length) => length <= 4), batches.join())
+    assert.equal(
+      batches.reduce((sum, length) => sum + length, 0),
+      12
+    )
+  })
+
+  it('one that cannot be written out fails alone', async () => {
+    const writes = createCoalescer<string, string>(async (_project, batch) => {
+      if (batch.includes('deep')) throw new RangeError('Maximum call stack size exceeded')
+      return batch
+    })
+    const outcomes = await Promise.allSettled(['a', 'deep', 'c'].map((key) => writes.write(one, key, key)))
     assert.deepEqual(
       outcomes.map(({ status }) => status),
       ['fulfilled', 'rejected', 'fulfilled']

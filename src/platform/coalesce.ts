@@ -21,6 +21,8 @@ export interface Coalescer<Write, Answer> {
 
 /** Writes in one statement. More gains nothing and makes the first wait for the last. */
 const maxBatch = 512
+/** Bytes in one statement, about. Larger writes go alone: together they would outgrow what a text or a message may hold. */
+const maxBatchBytes = 4 * 1024 * 1024
 /** Writes of one project that may wait. Past it the database does not keep up, and callers are told to come back. */
 const maxWaiting = 20_000
 /** Lanes kept for the next write; past it the idle ones are thrown away. */
@@ -29,10 +31,12 @@ const maxLanes = 1_000
 /**
  * Gathers the single-row writes that arrive at about the same time into one statement per project: the largest gain
  * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement; each caller gets the
- * answer to its own write; a row the database refuses fails alone.
+ * answer to its own write; a row the database refuses fails alone. `weigh` tells the bytes of a write, where callers can
+ * make them large.
  */
 export function createCoalescer<Write, Answer>(
-  run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>
+  run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
+  weigh: (write: Write) => number = () => 0
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
 
@@ -50,7 +54,7 @@ export function createCoalescer<Write, Answer>(
   /** One statement at a time: while it is at the database the next one gathers, and order needs no further care. */
   async function work(projectId: ProjectId, lane: Lane<Write, Answer>): Promise<void> {
     while (lane.waiting.length > 0) {
-      const batch = takeBatch(lane)
+      const batch = takeBatch(lane, weigh)
       try {
         const answers = await run(
           projectId,
@@ -58,7 +62,8 @@ export function createCoalescer<Write, Answer>(
         )
         for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
       } catch (error) {
-        if (isDataFault(error) && batch.length > 1) await oneByOne(projectId, batch)
+        // A RangeError: one of them is too deep or all are too long to be written out.
+        if ((isDataFault(error) || error instanceof RangeError) && batch.length > 1) await oneByOne(projectId, batch)
         else for (const { reject } of batch) reject(error)
       }
     }
@@ -90,15 +95,38 @@ export function createCoalescer<Write, Answer>(
 }
 
 /** The oldest writes; a second one of the same key waits for the next statement. */
-function takeBatch<Write, Answer>(lane: Lane<Write, Answer>): Waiting<Write, Answer>[] {
+function takeBatch<Write, Answer>(
+  lane: Lane<Write, Answer>,
+  weigh: (write: Write) => number
+): Waiting<Write, Answer>[] {
   const batch: Waiting<Write, Answer>[] = []
   const left: Waiting<Write, Answer>[] = []
   const taken = new Set<string>()
+  let bytes = 0
   for (const entry of lane.waiting) {
-    if (batch.length >= maxBatch || taken.has(entry.key)) left.push(entry)
-    else batch.push(entry)
+    const full = batch.length >= maxBatch || bytes >= maxBatchBytes
+    if (full || taken.has(entry.key)) left.push(entry)
+    else {
+      bytes += weigh(entry.write)
+      if (bytes > maxBatchBytes && batch.length > 0) left.push(entry)
+      else batch.push(entry)
+    }
     taken.add(entry.key)
   }
   lane.waiting = left
   return batch
+}
+
+/** About what a value takes as JSON. Walks with a list, so that depth cannot exhaust the stack. */
+export function roughBytes(value: unknown): number {
+  let bytes = 0
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const one = open.pop()
+    if (typeof one === 'string') bytes += one.length + 3
+    else if (typeof one !== 'object' || one === null || one instanceof Date) bytes += 8
+    else if (Array.isArray(one)) for (const inner of one) open.push(inner)
+    else for (const [name, inner] of Object.entries(one)) open.push(name, inner)
+  }
+  return bytes
 }

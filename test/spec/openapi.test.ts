@@ -238,6 +238,7 @@ describe('what is documented is what is answered', () => {
       listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
       getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
       listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
+      getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
       testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
       minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
       previewProjectCampaigns: () =>

@@ -1,4 +1,4 @@
-import { createCoalescer } from '../../platform/coalesce.ts'
+import { createCoalescer, roughBytes } from '../../platform/coalesce.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
@@ -8,7 +8,7 @@ import type { Metrics } from '../../platform/metrics.ts'
 import { AgentError, noTask } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
 import type { Skill } from '../skills/skill.ts'
-import { dueAt, ended, written } from './changes.ts'
+import { dueAt, ended, runIdOf, written } from './changes.ts'
 import * as store from './store.ts'
 
 /** What a key stands for, and what every repeat of it is answered. */
@@ -49,14 +49,20 @@ export interface TasksOptions {
 export type Tasks = ReturnType<typeof createTasks>
 
 export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
-  const beginnings = createCoalescer<Beginning, Written>(async (projectId, batch) => {
-    metrics.coalesced('tasks', batch.length)
-    return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
-  })
-  const quietChanges = createCoalescer<store.TaskWrite, boolean>(async (projectId, batch) => {
-    const done = await store.changeQuietTasks(pool, projectId, batch)
-    return batch.map(({ task }) => done.has(task.id))
-  })
+  const beginnings = createCoalescer<Beginning, Written>(
+    async (projectId, batch) => {
+      metrics.coalesced('tasks', batch.length)
+      return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
+    },
+    ({ task }) => roughBytes(task)
+  )
+  const quietChanges = createCoalescer<store.TaskWrite, boolean>(
+    async (projectId, batch) => {
+      const done = await store.changeQuietTasks(pool, projectId, batch)
+      return batch.map(({ task }) => done.has(task.id))
+    },
+    ({ task }) => roughBytes(task)
+  )
 
   async function beginTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
     const wanted = batch.map(({ task, key, byJob }) => ({ key, work: { taskId: task.id }, ...answerOf(task, byJob) }))
@@ -86,7 +92,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     const after = new Map<Beginning, Task>()
     for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
       if (!skill?.runTogether) continue
-      const calls = asked.map(({ task: { id, request } }) => ({ taskId: id, fields: request.fields }))
+      const calls = asked.map(({ task }) => ({ runId: runIdOf(task), fields: task.request.fields }))
       const outcomes = await skill.runTogether(tx, projectId, calls)
       for (const [index, beginning] of asked.entries()) after.set(beginning, ended(beginning.task, outcomes[index]!))
     }

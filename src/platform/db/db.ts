@@ -58,9 +58,15 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
         broken = error
       }
       client.on('error', lost)
+      // An error that is not the server's word, such as a value that cannot be written, leaves the driver and the server
+      // at odds about which statements are prepared: every later use of them would fail.
+      const suspect = (error: Error): never => {
+        if (!(error instanceof pg.DatabaseError)) broken = error
+        throw error
+      }
       try {
         await client.query('begin')
-        const result = await work(runner((config) => client.query(config)))
+        const result = await work(runner((config) => client.query(config).catch(suspect)))
         await client.query('commit')
         return result
       } catch (error) {

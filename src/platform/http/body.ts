@@ -27,8 +27,14 @@ export function installBodyParser(app: FastifyInstance): void {
       }
     })
   }
-  app.addContentTypeParser('application/x-ndjson', (_request, payload, done) => done(null, payload))
+  app.addContentTypeParser('application/x-ndjson', ({ routeOptions: { config } }, payload, done) => {
+    // Everywhere else it is a wrong type like any other: a route that expects JSON must not be given a stream for it.
+    if (!config.stream && !config.bytes) return done(wrongType())
+    done(null, config.stream ? payload : undefined)
+  })
 }
+
+const wrongType = () => new Refusal('unsupported_media_type', 'The content type must be application/json.')
 
 const bytesOf = new WeakMap<FastifyRequest, Buffer>()
 
@@ -45,8 +51,7 @@ export function forgetBody(request: FastifyRequest): void {
 
 function parseJson(type: string | undefined, body: Buffer): unknown {
   if (body.length === 0) return undefined
-  if (!type || !jsonType.test(type))
-    throw new Refusal('unsupported_media_type', 'The content type must be application/json.')
+  if (!type || !jsonType.test(type)) throw wrongType()
   if (!isUtf8(body)) throw new Refusal('malformed_body', 'the body is not UTF-8')
   const text = body.toString('utf8')
   let value: unknown

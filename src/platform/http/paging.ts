@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Refusal } from '../errors.ts'
 import { isUuid } from '../ids.ts'
+import { isStorable } from './body.ts'
 
 /** The paging of every list: newest first, an opaque cursor. */
 export const pageQuery = {
@@ -15,11 +16,13 @@ export const pageOf = (item: TSchema) =>
 
 export const encodeCursor = (...parts: string[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url')
 
+const isText = (part: unknown): part is string => typeof part === 'string' && isStorable(part)
+
 /** The parts of a cursor we gave out; anything else is refused, not guessed at. */
 export function decodeCursor(cursor: string, parts: number): string[] {
   try {
     const found: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (Array.isArray(found) && found.length === parts && found.every((part) => typeof part === 'string')) return found
+    if (Array.isArray(found) && found.length === parts && found.every(isText)) return found
   } catch {}
   throw badCursor()
 }

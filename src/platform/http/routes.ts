@@ -72,6 +72,8 @@ declare module 'fastify' {
     wording?: Wording
     /** The handler gets the body as bytes. */
     bytes?: boolean
+    /** The handler gets the body unread. */
+    stream?: boolean
   }
   interface FastifyRequest {
     caller: unknown
@@ -118,7 +120,11 @@ export function routesOn<Caller, Access>(
         app.route({
           method,
           url,
-          config: { wording: { ...wording, plainUnauthorized }, bytes: bodyKind === 'bytes' },
+          config: {
+            wording: { ...wording, plainUnauthorized },
+            bytes: bodyKind === 'bytes',
+            stream: bodyKind === 'stream'
+          },
           onRequest: (request, reply, done) => {
             // First of all, so that a page can read a refusal too.
             if (forPages) reply.headers(readable)

@@ -21,7 +21,7 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
   return (value) => {
     check ??= ajv.compile(schema)
     if (check(value)) return
-    const details = (check.errors ?? []).map(detailOf)
+    const details = withoutConstants(check.errors ?? []).map(detailOf)
     const [first = { path: 'body', message: 'is not valid' }] = details
     const [field = ''] = first.path.split(/[.[]/)
     throw new Refusal(fieldCodes[field] ?? code, `${first.path}: ${first.message}`, details)
@@ -35,8 +35,25 @@ export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
   let check: ValidateFunction | undefined
   return (value) => {
     check ??= thorough.compile(schema)
-    return check(value) ? [] : (check.errors ?? []).slice(0, 50).map(detailOf)
+    return check(value)
+      ? []
+      : withoutConstants(check.errors ?? [])
+          .slice(0, 50)
+          .map(detailOf)
   }
+}
+
+/** A choice among fixed values is told as one fault that names them all, not as one for each and a last for the choice. */
+function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter(({ keyword }) => keyword === 'anyOf')
+  return errors.flatMap((error) => {
+    const allowedValues = errors
+      .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
+      .map(({ params }) => params.allowedValue)
+    if (allowedValues.length === 0) return [error]
+    if (error.keyword === 'anyOf') return [{ ...error, keyword: 'enum', params: { allowedValues } }]
+    return error.keyword === 'const' && choices.some((one) => one.instancePath === error.instancePath) ? [] : [error]
+  })
 }
 
 function detailOf({ keyword, instancePath, message = 'is not valid', params }: ErrorObject): Detail {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { ended, givenCampaign, triggered } from '../support/campaigns.ts'
-import type { TestProject } from '../support/service.ts'
+import { eventually, type TestProject } from '../support/service.ts'
 import { assertAccessible, openConsole, picture, sees, startWithConsole } from './console.ts'
 
 const service = await startWithConsole()
@@ -89,12 +89,13 @@ const looks = [
 ] as const
 
 /** As wide as the screen and no wider: what does not fit scrolls in its own place. */
-async function assertFits(page: Page, where: string): Promise<void> {
-  const [all, seen] = (await page.evaluate(
-    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]'
-  )) as [number, number]
-  assert.ok(all <= seen, `${where} is ${all} wide on a screen of ${seen}`)
-}
+const assertFits = (page: Page, where: string): Promise<void> =>
+  eventually(async () => {
+    const [all, seen] = (await page.evaluate(
+      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]'
+    )) as [number, number]
+    assert.ok(all <= seen, `${where} is ${all} wide on a screen of ${seen}`)
+  }, 3_000)
 
 describe('on a desk and on a phone, in light and in dark', { concurrency: 2 }, () => {
   for (const [path, text, name] of pages) {
@@ -103,6 +104,8 @@ describe('on a desk and on a phone, in light and in dark', { concurrency: 2 }, (
       await page.goto(`${service.url}/console/${path}`)
       await sees(page, text)
       await picture(page, name)
+      // Colours that are on their way from light to dark are neither.
+      await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' })
       for (const [colorScheme, width] of looks) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 800 })

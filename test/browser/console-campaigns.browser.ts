@@ -38,9 +38,9 @@ describe('a campaign', () => {
     await page.getByLabel('Body', { exact: true }).fill('{{ trigger.percent }} % off')
 
     // Who may get it, and how many that are, as it is chosen.
-    await page.locator('[data-audience=users]', { hasText: '2' }).waitFor()
+    await page.locator('[data-audience=users]', { hasText: '2 users' }).waitFor()
     await page.getByRole('button', { name: 'Add a condition' }).click()
-    await page.locator('[data-audience=users]', { hasText: '1' }).waitFor()
+    await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
     await page.getByLabel('Value', { exact: true }).fill('free')
     await sees(preview(page), 'Hello Bo')
     await choose(page, 'Operator', 'is not')

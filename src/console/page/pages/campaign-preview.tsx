@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { ApiError, project } from '../api.ts'
 import { NotificationCard, Screen } from '../parts/phone.tsx'
 import { Failed } from '../parts/states.tsx'
+import { many } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
 import type { Campaign } from './campaigns.tsx'
 
@@ -110,13 +111,17 @@ export function CampaignPreview({
   )
 }
 
+const reasons = new Map([
+  ['missing_trigger_property', 'The segment refers to a trigger property that is not given: it matches nobody.']
+])
+
 const Audience = ({ users, devices, complete, reason, skipped }: Preview['audience']) => (
   <div role="status">
     <Text>
       Would reach {complete ? '' : 'at least '}
-      <b data-audience="users">{users.toLocaleString()}</b> users on <b>{devices.toLocaleString()}</b> devices.
+      <b data-audience="users">{many(users, 'user')}</b> on <b>{many(devices, 'device')}</b>.
     </Text>
-    {reason && <Text size="sm">Not everyone was looked at: {reason}</Text>}
+    {reason && <Text size="sm">{reasons.get(reason) ?? `Not everyone was looked at: ${reason}`}</Text>}
     {Object.entries(skipped).map(([why, count]) => (
       <Text key={why} size="sm">
         {count} left out: {why.replaceAll('_', ' ')}

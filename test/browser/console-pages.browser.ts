@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Response } from 'playwright-core'
 import { ended, givenCampaign, givenMany, triggered } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
@@ -118,6 +118,27 @@ it('on a phone the menu opens by its button and leads to a page', async (t) => {
   await page.getByRole('button', { name: 'Menu' }).click()
   await page.getByRole('link', { name: 'Messages', exact: true }).click()
   await sees(page, 'Your order is on its way')
+  assert.deepEqual(complaints, [])
+})
+
+it('the first load is small, compressed, kept by the browser, and asks no other host', async (t) => {
+  const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
+  const files: Response[] = []
+  page.on('response', (response) => void files.push(response))
+  await page.goto(`${service.url}/console/p/${id}/home`)
+  await sees(page, 'The last hour')
+  assert.ok(files.every((file) => file.url().startsWith(`${service.url}/`)))
+  const assets = files.filter((file) => file.url().includes('/console/assets/'))
+  assert.ok(assets.length > 3)
+  for (const asset of assets) {
+    const { 'content-encoding': encoding, 'cache-control': caching } = await asset.allHeaders()
+    assert.deepEqual([encoding, caching], ['br', 'public, max-age=31536000, immutable'], asset.url())
+  }
+  const loaded = `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/console/'))
+    .concat(performance.getEntriesByType('navigation')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`
+  const bytes = (await page.evaluate(loaded)) as number
+  t.diagnostic(`the first load is ${Math.round(bytes / 1024)} KB`)
+  assert.ok(bytes > 100_000 && bytes < 300 * 1024, `${bytes} bytes`)
   assert.deepEqual(complaints, [])
 })
 

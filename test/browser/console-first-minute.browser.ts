@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { emptyDatabase } from '../support/database.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
-import { assertAccessible, openConsole, picture, sees } from './console.ts'
+import { assertAccessible, openConsole, sees } from './console.ts'
 
 const shell = promisify(execFile)
 /** The slowest of twenty pushes, from curl's answer to the page. On a machine that is not busy it is far less. */
@@ -51,7 +51,6 @@ it('a newcomer starts the service, opens the printed link, pastes the printed li
     slowestMs = Math.max(slowestMs, Date.now() - answeredAt)
   }
   t.diagnostic(`the slowest push was on the screen ${slowestMs} ms after curl had its answer`)
-  await picture(page, 'lab')
   await assertAccessible(page, 'the lab with pushes')
 
   // A service that goes away is told, and what was sent meanwhile is there when it is back.

@@ -19,7 +19,13 @@ test('the packed package installs into an empty folder and runs there', { timeou
 
   const { stdout } = await npm(root, 'pack', '--json', '--pack-destination', folder)
   const files = filesIn(stdout)
-  for (const file of ['bin/tidings.js', 'dist/main.js', 'dist/cli/commands/user.js', 'migrations/0001-foundation.sql'])
+  for (const file of [
+    'bin/tidings.js',
+    'dist/main.js',
+    'dist/cli/commands/user.js',
+    'dist/console/built/index.html',
+    'migrations/0001-foundation.sql'
+  ])
     assert.ok(files.includes(file), file)
   assert.deepEqual(
     files.filter((file) => /\.ts$|^(test|src|bench|scripts)\//.test(file)),
@@ -38,6 +44,8 @@ test('the packed package installs into an empty folder and runs there', { timeou
   })
   const url = await readyUrl(child).catch((error) => assert.fail(`${error.message}${complaints}`))
   assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
+  // The console came along: nothing has to be built.
+  await consoleAt(url)
 
   const set = await exec('npx', ['tidings', 'user', 'set', 'ana', 'plan=premium', '--json'], { cwd: folder, env })
   assert.deepEqual(JSON.parse(set.stdout).properties, { plan: 'premium' })
@@ -56,6 +64,15 @@ test('the packed package installs into an empty folder and runs there', { timeou
   direct.kill('SIGTERM')
   assert.deepEqual(await once(direct, 'exit'), [0, null])
 })
+
+async function consoleAt(url: string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const page = await fetch(`${url}/console/`)
+    if (page.status === 200) return assert.match(await page.text(), /assets\/index-\S+\.js/)
+    await sleep(100)
+  }
+  assert.fail('the console is never there')
+}
 
 /** The one before answers nothing any more, but may still be stopping its PostgreSQL: until then the folder is taken. */
 async function startedAgain(cwd: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {

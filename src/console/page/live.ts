@@ -12,7 +12,9 @@ export function useLive(path: string | null, hear: (data: unknown) => void): 'co
     const open = () => {
       source = new EventSource(`/manage/v1${path}`)
       source.onopen = () => setState('live')
-      source.onmessage = ({ data }) => latest.current(JSON.parse(data))
+      const heard = ({ data }: MessageEvent<string>) => latest.current(JSON.parse(data))
+      // The inbox tells of items without a name, a trigger of its progress and its end.
+      for (const name of ['message', 'progress', 'ended']) source.addEventListener(name, heard)
       source.onerror = () => {
         setState('lost')
         // A refusal closes it for good; a broken connection does not.

@@ -8,7 +8,7 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   // A link is told from the text around it by more than its colour.
-  components: { Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }) }
+  components: { Anchor: Anchor.extend({ defaultProps: { underline: 'always', inherit: true } }) }
 })
 
 /** Where the library's own shades are too pale on their ground to be read by everyone (4.5 to 1). */

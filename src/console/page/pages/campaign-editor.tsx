@@ -147,7 +147,9 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
             label="Without an audience it goes to everyone in the segment"
             checked={wish.default_audience?.broadcast ?? false}
             disabled={!may}
-            onChange={({ currentTarget }) => change({ default_audience: { broadcast: currentTarget.checked } })}
+            onChange={({ currentTarget }) =>
+              change({ default_audience: currentTarget.checked ? { broadcast: true } : undefined })
+            }
           />
           <Limits wish={wish} change={change} may={may} problem={problem} />
           {save.error && <Failed error={save.error} />}

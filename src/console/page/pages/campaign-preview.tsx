@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { ApiError, project } from '../api.ts'
 import { NotificationCard, Screen } from '../parts/phone.tsx'
 import { Failed } from '../parts/states.tsx'
+import { many } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
 import type { Campaign } from './campaigns.tsx'
 
@@ -48,6 +49,8 @@ export function usePreview(campaign: Campaign) {
         },
         signal
       }),
+    // A form that is still empty is no mistake.
+    enabled: Boolean(asked.campaign.message?.title || asked.campaign.message?.body || asked.campaign.live_activity),
     retry: false,
     placeholderData: (before) => before
   })
@@ -94,6 +97,7 @@ export function CampaignPreview({
         autosize
         minRows={1}
       />
+      {!data && !error && <Text c="dimmed">Write a title or a body to see it here.</Text>}
       {error && !refused && <Failed error={error} />}
       {refused && <Text role="status">Something is missing or wrong: {error.message}</Text>}
       {data && !refused && (
@@ -107,13 +111,17 @@ export function CampaignPreview({
   )
 }
 
+const reasons = new Map([
+  ['missing_trigger_property', 'The segment refers to a trigger property that is not given: it matches nobody.']
+])
+
 const Audience = ({ users, devices, complete, reason, skipped }: Preview['audience']) => (
   <div role="status">
     <Text>
       Would reach {complete ? '' : 'at least '}
-      <b data-audience="users">{users.toLocaleString()}</b> users on <b>{devices.toLocaleString()}</b> devices.
+      <b data-audience="users">{many(users, 'user')}</b> on <b>{many(devices, 'device')}</b>.
     </Text>
-    {reason && <Text size="sm">Not everyone was looked at: {reason}</Text>}
+    {reason && <Text size="sm">{reasons.get(reason) ?? `Not everyone was looked at: ${reason}`}</Text>}
     {Object.entries(skipped).map(([why, count]) => (
       <Text key={why} size="sm">
         {count} left out: {why.replaceAll('_', ' ')}

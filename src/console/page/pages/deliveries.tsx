@@ -55,7 +55,14 @@ function Calls() {
         empty={<Empty title="No calls yet">Calls to webhooks of the project and of agents’ tasks appear here.</Empty>}
         columns={[
           { name: 'When', show: ({ created_at }) => <When at={created_at} /> },
-          { name: 'Address', show: ({ url }) => <Text lineClamp={1}>{url}</Text> },
+          {
+            name: 'Address',
+            show: ({ url }) => (
+              <Text size="sm" lineClamp={1}>
+                {url}
+              </Text>
+            )
+          },
           { name: 'About', show: ({ source }) => (source.kind === 'task' ? 'a task' : 'outcomes') },
           {
             name: 'State',

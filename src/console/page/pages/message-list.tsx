@@ -57,7 +57,14 @@ export function MessageList({ query, refetchMs = false }: { query: Asked['query'
             </Anchor>
           )
         },
-        { name: 'Text', show: ({ title, body, kind }) => <Text lineClamp={1}>{title ?? body ?? kind}</Text> },
+        {
+          name: 'Text',
+          show: ({ title, body, kind }) => (
+            <Text size="sm" lineClamp={1}>
+              {title ?? body ?? kind}
+            </Text>
+          )
+        },
         { name: 'User', show: ({ project_user_id }) => project_user_id ?? '–' },
         { name: 'Device', show: ({ device_id }) => device_id || '–' },
         { name: 'State', show: (item) => <MessageState {...item} /> },

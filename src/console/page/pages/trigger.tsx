@@ -21,7 +21,12 @@ export function Trigger() {
   const queries = useQueryClient()
   const key = ['trigger', projectId, triggerId]
   const path = `/api/v1/triggers/${triggerId}`
-  const trigger = useQuery({ queryKey: key, queryFn: () => project<TriggerItem>(projectId, 'GET', path) })
+  const trigger = useQuery({
+    queryKey: key,
+    queryFn: () => project<TriggerItem>(projectId, 'GET', path),
+    // Deliveries and taps go on being told after the end.
+    refetchInterval: 5_000
+  })
   const running = trigger.data !== undefined && !ended(trigger.data.state)
   useLive(running ? `/projects/${encodeURIComponent(projectId)}/triggers/${triggerId}/stream` : null, (seen) =>
     queries.setQueryData(key, seen)
@@ -74,7 +79,7 @@ export function Trigger() {
             <Title order={2} size="h4">
               Messages
             </Title>
-            <FilteredMessages query={{ trigger_id: triggerId }} refetchMs={running ? 2_000 : false} />
+            <FilteredMessages query={{ trigger_id: triggerId }} refetchMs={running ? 2_000 : 5_000} />
           </Stack>
         )}
       </Shown>

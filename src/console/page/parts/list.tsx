@@ -74,7 +74,7 @@ export function ListOf<Item>({
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
-            {above > 0 && <tr style={{ height: above }} />}
+            {above > 0 && <tr aria-hidden style={{ height: above }} />}
             {shown.map(({ index }) => {
               const item = items[index]!
               return (
@@ -85,7 +85,7 @@ export function ListOf<Item>({
                 </Table.Tr>
               )
             })}
-            {below > 0 && <tr style={{ height: below }} />}
+            {below > 0 && <tr aria-hidden style={{ height: below }} />}
           </Table.Tbody>
         </Table>
       </ScrollArea.Autosize>

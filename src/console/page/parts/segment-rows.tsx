@@ -44,7 +44,7 @@ export function LeafRow({
     <Row gap="xs">
       <Autocomplete
         aria-label="Attribute"
-        w={180}
+        w={150}
         size="xs"
         data={known}
         value={leaf.attribute}
@@ -52,7 +52,7 @@ export function LeafRow({
       />
       <Select
         aria-label="Operator"
-        w={170}
+        w={150}
         size="xs"
         allowDeselect={false}
         value={leaf.operator}
@@ -71,7 +71,7 @@ function ValueField({ leaf, set }: { leaf: Leaf; set: (value: unknown) => void }
     <Row gap={4} wrap="nowrap">
       <Select
         aria-label="Kind of value"
-        w={130}
+        w={110}
         size="xs"
         allowDeselect={false}
         value={kind}
@@ -82,6 +82,7 @@ function ValueField({ leaf, set }: { leaf: Leaf; set: (value: unknown) => void }
         <TextInput
           aria-label="Value"
           size="xs"
+          w={130}
           value={String(leaf.value ?? '')}
           onChange={({ currentTarget }) => set(currentTarget.value)}
         />

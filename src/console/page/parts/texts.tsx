@@ -13,6 +13,9 @@ export const When = ({ at }: { at: string | null | undefined }) =>
     <span>–</span>
   )
 
+/** `1 user`, `2 users`. */
+export const many = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`
+
 /** Lines of code; what is wider than the page is reached by the keys too. */
 export const Lines = (props: CodeProps & { children: ReactNode }) => <Code block tabIndex={0} {...props} />
 

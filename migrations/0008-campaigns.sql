@@ -90,6 +90,8 @@ create table trigger_chunks (
   foreign key (project_id, trigger_id) references triggers on delete cascade
 );
 
+create index trigger_chunks_due on trigger_chunks (project_id, trigger_id, due_at);
+
 -- Whom a trigger passed over, and why: what has no message.
 create table trigger_skips (
   project_id text collate "C" not null,

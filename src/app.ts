@@ -1,4 +1,5 @@
 import type { Agents } from './a2a/a2a.ts'
+import { demoCampaign } from './campaigns/campaigns.ts'
 import { type ConsoleState, consoleRoutes } from './console/console.ts'
 import { messageMonths } from './delivery/delivery.ts'
 import { eventMonths, keepEventsJob } from './events/events.ts'
@@ -92,7 +93,9 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       await months().catch((error: Error) => {
         log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
       })
-      const bootstrapped = await bootstrap(config, pool, rooms.projects, say, (id) => furnishDemo(rooms, id))
+      const bootstrapped = await bootstrap(config, pool, rooms.projects, say, async (id) => {
+        await Promise.all([furnishDemo(rooms, id), campaigns.saving.create(id, 'bootstrap', demoCampaign())])
+      })
       // Under the same lock: whoever changes the master key sees every node that read the old one.
       return { bootstrapped, nodes: await joinNodes(pool, role, log) }
     })

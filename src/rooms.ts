@@ -139,9 +139,9 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
           one instanceof Refusal ? one : { userId: one.id }
         ),
       trackEvent: (projectId, event) => events.track(projectId, event),
-      sendPush: (projectId, body, taskId) => delivery.sendNow(projectId, parsePushItems(body), keyOfTask(taskId, body)),
-      triggerCampaign: async (projectId, campaignId, body, taskId) =>
-        (await campaigns.trigger(projectId, campaignId, body, keyOfTask(taskId, body))).answer,
+      sendPush: (projectId, body, runId) => delivery.sendNow(projectId, parsePushItems(body), keyOfRun(runId, body)),
+      triggerCampaign: async (projectId, campaignId, body, runId) =>
+        (await campaigns.trigger(projectId, campaignId, body, keyOfRun(runId, body))).answer,
       ...given.agents
     },
     enqueue: webhooks.enqueue,
@@ -186,8 +186,8 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
 }
 
 /** A task that is taken up again after a crash asks under the same key, and nothing is sent twice. */
-const keyOfTask = (taskId: string, body: unknown) => ({
+const keyOfRun = (runId: string, body: unknown) => ({
   scope: 'task',
-  key: taskId,
+  key: runId,
   fingerprint: hash('sha256', JSON.stringify(body), 'buffer')
 })

@@ -86,7 +86,8 @@ function apns2({ origin, key }: Setup): SendAll {
   Object.assign(client, { client: new Pool(origin, settings) })
   return (count) =>
     closedLoop(count, async () => {
-      await client.send(new Notification(nextToken(), { alert: content, collapseId: 'bench' }))
+      const expiration = Math.floor(Date.now() / 1000) + 3_600
+      await client.send(new Notification(nextToken(), { alert: content, collapseId: 'bench', expiration }))
     })
 }
 
@@ -101,7 +102,10 @@ function nodeApn({ origin, ca, key }: Setup): SendAll {
   })
   return (count) =>
     closedLoop(count, async () => {
-      const note = new apn.Notification({ alert: content, topic, collapseId: 'bench' })
+      // The same headers as ours, as far as it knows them.
+      const note = new apn.Notification({ alert: content, topic, collapseId: 'bench', priority: 10, pushType: 'alert' })
+      note.id = newId()
+      note.expiry = Math.floor(Date.now() / 1000) + 3_600
       const { failed } = await provider.send(note, nextToken())
       if (failed.length > 0) throw new Error(JSON.stringify(failed[0]))
     })

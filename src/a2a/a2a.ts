@@ -11,11 +11,12 @@ import { version } from '../platform/version.ts'
 import { createConfigs, type Enqueue, type RefuseAddress } from './configs.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
-import { createEngine, type Engine } from './engine.ts'
+import { createEngine } from './engine.ts'
 import { read } from './grammar/grammar.ts'
 import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
+import { createRunner, type Runner } from './running.ts'
 import { type Capabilities, createSkills } from './skills/registry.ts'
 import type { Skill } from './skills/skill.ts'
 import { createStreams } from './streams.ts'
@@ -74,18 +75,19 @@ export function createAgents(options: AgentsOptions) {
     },
     published: (_, task) => watch.publish(task)
   })
-  const runJob = runTaskJob((): Engine => engine)
-  const engine: Engine = createEngine({
-    pool,
-    log,
+  const runJob = runTaskJob((): Runner => runner)
+  const schedule = (tx: Db, projectId: ProjectId, taskId: string) =>
+    add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
+  const runner: Runner = createRunner({ log, tasks, runs, skills, schedule })
+  const engine = createEngine({
     tasks,
-    runs,
+    runner,
     skills,
     readText: options.readText ?? readBy(read),
     attach: configs.attach,
-    schedule: (tx, projectId, taskId) => add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
+    schedule
   })
-  const operations = createOperations({ pool, engine, tasks, configs, streams })
+  const operations = createOperations({ pool, engine, runner, tasks, configs, streams })
   const listed = [...skills.values()].map(({ id, name, description, tags, examples }) => ({
     id,
     name,
@@ -112,7 +114,7 @@ export function createAgents(options: AgentsOptions) {
     },
     jobs: [
       runJob as JobDefinition<never>,
-      lookAfterTasksJob(pool, () => engine) as JobDefinition<never>,
+      lookAfterTasksJob(pool, () => runner) as JobDefinition<never>,
       keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
     ],
     /** Up to a window of tasks and keys of a project that is being erased. */

@@ -1,16 +1,12 @@
-import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
-import { Refusal, Unavailable } from '../platform/errors.ts'
+import type { Db } from '../platform/db/db.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Log } from '../platform/log.ts'
 import type { ConfigWish, Dialect, Sending } from './dialects/dialect.ts'
 import { AgentError, invalid } from './errors.ts'
 import { isInterrupted, isTerminal, type Task } from './model.ts'
-import { rejected } from './skills/check.ts'
+import type { Runner } from './running.ts'
 import type { Skills } from './skills/registry.ts'
-import type { Outcome, Skill } from './skills/skill.ts'
-import { ended, heard, moved, newTask } from './tasks/changes.ts'
-import type { Runs } from './tasks/runs.ts'
+import { heard, moved, newTask } from './tasks/changes.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
 
@@ -23,10 +19,8 @@ export interface Underway {
 }
 
 export interface EngineOptions {
-  pool: Pool
-  log: Log
   tasks: Tasks
-  runs: Runs
+  runner: Runner
   skills: Skills
   readText: ReadText
   /** Writes a webhook that came with the message. */
@@ -37,7 +31,7 @@ export interface EngineOptions {
 
 export type Engine = ReturnType<typeof createEngine>
 
-export function createEngine({ log, tasks, runs, skills, readText, attach, schedule }: EngineOptions) {
+export function createEngine({ tasks, runner: { run }, skills, readText, attach, schedule }: EngineOptions) {
   /** Takes a message: makes a task or goes on with one, and runs its skill here unless nobody waits. */
   async function take(
     projectId: ProjectId,
@@ -109,105 +103,8 @@ export function createEngine({ log, tasks, runs, skills, readText, attach, sched
       : still(task, known.log.length)
   }
 
-  /** Runs the skill of a task that is `working`, and writes how it ended. */
-  async function run(projectId: ProjectId, task: Task, skill: Skill, key?: IdempotencyKey): Promise<Task> {
-    const signal = runs.begin(projectId, task.id)
-    try {
-      return await tasks.settle(projectId, task, ended(task, await outcomeOf(projectId, task, skill, signal)), key)
-    } finally {
-      runs.end(task.id)
-    }
-  }
-
-  async function outcomeOf(projectId: ProjectId, task: Task, skill: Skill, signal: AbortSignal): Promise<Outcome> {
-    const { fields } = task.request
-    const messageId = task.history.findLast(({ role }) => role === 'user')?.messageId ?? ''
-    const aborted = Promise.withResolvers<Outcome>()
-    const stop = () => aborted.resolve({ kind: 'failed', reason: (signal.reason as Error).message })
-    signal.addEventListener('abort', stop, { once: true })
-    try {
-      return await Promise.race([skill.run({ projectId, taskId: task.id, messageId, fields, signal }), aborted.promise])
-    } catch (error) {
-      return failureOf(error, skill)
-    } finally {
-      signal.removeEventListener('abort', stop)
-    }
-  }
-
-  function failureOf(error: unknown, skill: Skill): Outcome {
-    if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
-      return rejected(error)
-    // The lease runs out, and the sweep decides whether it may be tried again.
-    if (error instanceof Unavailable || isPassing(error)) throw error
-    if (error instanceof Refusal) throw error
-    log.error({ error, skill: skill.id }, 'a skill failed')
-    return { kind: 'failed', reason: 'A fault of the service. It is logged.' }
-  }
-
-  return {
-    take,
-    run,
-    /** What a worker does with a task that nobody waits for, or whose runner died. */
-    async runLater(projectId: ProjectId, taskId: string, attempt: number): Promise<void> {
-      let skill: Skill | undefined
-      const task = await tasks.change(
-        projectId,
-        taskId,
-        async (now) => {
-          const { state } = now.status
-          if (isTerminal(state) || isInterrupted(state)) return undefined
-          skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
-          if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
-          if (state === 'submitted') return moved(now, 'working')
-          if (attempt > 1 && !skill.repeatable) {
-            skill = undefined
-            return moved(now, 'failed', diedReason)
-          }
-          return { ...now, takeovers: now.takeovers + 1 }
-        },
-        true
-      )
-      if (skill && task.status.state === 'working') await run(projectId, task, skill)
-    },
-
-    async cancel(projectId: ProjectId, taskId: string, dialectOf: (task: Task) => Dialect): Promise<Task> {
-      return tasks.change(projectId, taskId, async (task) => {
-        const { state } = task.status
-        if (state === 'canceled' && dialectOf(task).rules.cancelsTwice) return undefined
-        if (isTerminal(state))
-          throw new AgentError('task_not_cancelable', `The task is ${state}: it can no longer be canceled.`)
-        return moved(task, 'canceled', 'Canceled by request.')
-      })
-    },
-
-    /** Looks after a task whose time is over: its runner died, or its caller never answered. */
-    async lookAfter(projectId: ProjectId, taskId: string, now: Date): Promise<void> {
-      await tasks.change(
-        projectId,
-        taskId,
-        async (task, tx) => {
-          const { state } = task.status
-          if (isTerminal(state) || runs.has(taskId)) return undefined
-          if (isInterrupted(state)) {
-            const waitedMs = now.getTime() - Date.parse(task.status.at)
-            return waitedMs < patienceMs ? undefined : moved(task, 'failed', 'Nobody answered for 24 hours.')
-          }
-          const skill = task.request.skill === undefined ? undefined : skills.get(task.request.skill)
-          const again = skill?.repeatable || state === 'submitted'
-          if (!again || task.takeovers >= mostTakeovers) return moved(task, 'failed', diedReason)
-          await schedule(tx, projectId, taskId)
-          return { ...task, takeovers: task.takeovers + 1 }
-        },
-        true
-      )
-    }
-  }
+  return { take }
 }
-
-const patienceMs = 24 * 3_600_000
-const mostTakeovers = 3
-const diedReason =
-  'The node that ran it stopped before it was finished. It may have been done: check before sending it again.'
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isStorable } from '../platform/http/body.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { type Fields, isObject } from './dialects/fields.ts'
-import { AgentError, codeOf, reasonOf } from './errors.ts'
+import { AgentError, reasonOf } from './errors.ts'
 
 export type RpcId = string | number
 
@@ -95,10 +95,3 @@ export function failure(id: RpcId | null, error: AgentError, dialect: Dialect) {
   const code = dialect.codeOf(fault)
   return { jsonrpc: '2.0', id, error: { code, message, data: violation ? [info, violation] : [info] } }
 }
-
-/** Those that are an HTTP error too. */
-export function statusOf({ fault }: AgentError): number {
-  if (fault === 'key_in_use') return 409
-  return 200
-}
-export { codeOf }

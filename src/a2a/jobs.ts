@@ -3,7 +3,7 @@ import { sweepKeys } from '../platform/idempotency.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'
-import type { Engine } from './engine.ts'
+import type { Runner } from './running.ts'
 import { dueTasks, sweepTaskWindow } from './tasks/store.ts'
 
 export interface TaskJob {
@@ -12,17 +12,17 @@ export interface TaskJob {
 }
 
 /** A task that nobody waits for. */
-export const runTaskJob = (engine: () => Engine) =>
+export const runTaskJob = (runner: () => Runner) =>
   defineJob<TaskJob>({
     name: 'a2a.run',
-    maxAttempts: 5,
-    run: ({ projectId, taskId }, { attempt }) => engine().runLater(projectId, taskId, attempt)
+    maxAttempts: 10,
+    run: ({ projectId, taskId }, { attempt, last }) => runner().runLater(projectId, taskId, { attempt, last })
   })
 
 const lookEveryMs = 3_000
 
 /** Tasks whose node died, and those whose caller never answered. With the lease: within 15 s of a death. */
-export const lookAfterTasksJob = (pool: Pool, engine: () => Engine) =>
+export const lookAfterTasksJob = (pool: Pool, runner: () => Runner) =>
   recurring({
     name: 'a2a.look_after',
     everyMs: lookEveryMs,
@@ -32,7 +32,7 @@ export const lookAfterTasksJob = (pool: Pool, engine: () => Engine) =>
       let failed: unknown
       for (const { project_id, id } of await dueTasks(pool, now)) {
         signal.throwIfAborted()
-        await engine()
+        await runner()
           .lookAfter(project_id, id, now)
           .catch((error: unknown) => {
             failed ??= error

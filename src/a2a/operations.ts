@@ -12,6 +12,7 @@ import type { Call } from './envelope.ts'
 import { AgentError, invalid, noTask } from './errors.ts'
 import { dialectInToken, listPage } from './listing.ts'
 import { isTerminal, type Message, type Task } from './model.ts'
+import type { Runner } from './running.ts'
 import type { Streams } from './streams.ts'
 import { attendTask } from './tasks/store.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -22,7 +23,7 @@ export interface Asked {
   call: Call
   /** Of the header; empty where there is none. */
   idempotencyKey: string
-  cardFacts: CardFacts
+  cardFacts: () => CardFacts
 }
 
 /** What a call is answered: a result, or a stream of them. */
@@ -41,12 +42,14 @@ const whole = { historyLength: undefined, artifacts: true }
 export function createOperations({
   pool,
   engine,
+  runner,
   tasks,
   configs,
   streams
 }: {
   pool: Pool
   engine: Engine
+  runner: Runner
   tasks: Tasks
   configs: Configs
   streams: Streams
@@ -96,14 +99,15 @@ export function createOperations({
     },
     async cancel({ projectId, call, spelling, dialect }) {
       const { id } = await known(projectId, dialect.readTaskId(call.params))
-      const task = await engine.cancel(projectId, id, spelling)
+      const task = await runner.cancel(projectId, id, spelling)
       return { result: spelling(task).task(task, whole) }
     },
     async subscribe({ projectId, call, spelling, dialect }) {
-      const { id } = await known(projectId, dialect.readTaskId(call.params))
+      const found = await known(projectId, dialect.readTaskId(call.params))
       // From now on whoever changes it, wherever that is, says so; read again, so that nothing falls between.
-      await attendTask(pool, projectId, id)
-      const task = await tasks.find(projectId, id)
+      const ended = isTerminal(found.status.state)
+      if (!ended) await attendTask(pool, projectId, found.id)
+      const task = ended ? found : await tasks.find(projectId, found.id)
       const spelt = spelling(task)
       if (isTerminal(task.status.state) && !spelt.rules.showsTheEnd)
         throw new AgentError(
@@ -138,8 +142,9 @@ export function createOperations({
       return { result: dialect.nothing }
     },
     async extendedCard({ cardFacts, dialect, project }) {
-      const description = `${cardFacts.description} Acts for the project ${project.name} (${project.id}), which is in ${project.mode} mode.`
-      return { result: dialect.extendedCard({ ...cardFacts, description }) }
+      const facts = cardFacts()
+      const description = `${facts.description} Acts for the project ${project.name} (${project.id}), which is in ${project.mode} mode.`
+      return { result: dialect.extendedCard({ ...facts, description }) }
     }
   }
 

@@ -102,7 +102,7 @@ async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest
         version: asked,
         call,
         idempotencyKey: keyOf(request),
-        cardFacts: agents.cardFacts(request)
+        cardFacts: () => agents.cardFacts(request)
       },
       dialect
     )

@@ -101,7 +101,7 @@ export function createStreams(watch: Pick<Watch, 'subscribe'>, beatMs = heartBea
           done(error)
         }
       })
-      const unsubscribe = watch.subscribe(projectId, task.id, (changed) => {
+      const unsubscribe = watch.subscribe(projectId, task, (changed) => {
         if (changed.revision < latest.revision) return
         latest = changed
         pump()

@@ -5,6 +5,7 @@ import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotenc
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { inParts } from './parts.ts'
 import { factsOf } from './store.ts'
 import { checkCampaignId, readTriggerRequest } from './trigger-request.ts'
 import { insertTriggers, type NewTrigger } from './trigger-store.ts'
@@ -14,12 +15,34 @@ export interface Wake {
   triggerId: string
 }
 
+/** Triggers that were accepted together begin together. */
+export interface Begin {
+  projectId: ProjectId
+  triggerIds: string[]
+}
+export const beginJobName = 'campaigns.begin'
+const togetherAtMost = 50
+
 /** The job that looks after a trigger; by name, because what it does is defined further on. */
 export const expandJobName = 'campaigns.expand'
 
 /** Wakes whoever works on a trigger. Safe to say again and again: one such job waits at most. */
 export const wake = (db: Db, { projectId, triggerId }: Wake) =>
   add<Wake>(db, expandJobName, { projectId, triggerId }, { projectId, key: triggerId })
+
+export const wakeAll = (db: Db, projectId: ProjectId, triggerIds: string[]) =>
+  addMany<Wake>(
+    db,
+    expandJobName,
+    triggerIds.map((id) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
+  )
+
+/** What has more targets is expanded in slices, by itself. */
+export const smallTargets = 20
+
+/** The default audience is known to the worker. */
+const mayBeSmall = ({ audience }: NewTrigger) =>
+  audience === null || ('targets' in audience && audience.targets.length <= smallTargets)
 
 export interface Accepted {
   trigger_id: string
@@ -45,8 +68,18 @@ export function createAccept({
 
   async function writeTogether(tx: Db, projectId: ProjectId, batch: NewTrigger[]): Promise<Set<string>> {
     const written = await insertTriggers(tx, projectId, batch, new Date())
-    const jobs = [...written].map((id) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
-    await addMany<Wake>(tx, expandJobName, jobs)
+    const accepted = batch.filter(({ id }) => written.has(id))
+    const small = inParts(accepted.filter(mayBeSmall), togetherAtMost).map((part) => ({
+      payload: { projectId, triggerIds: part.map(({ id }) => id) },
+      projectId
+    }))
+    await addMany<Begin>(tx, beginJobName, small)
+    const large = accepted.filter((trigger) => !mayBeSmall(trigger))
+    await wakeAll(
+      tx,
+      projectId,
+      large.map(({ id }) => id)
+    )
     return written
   }
 

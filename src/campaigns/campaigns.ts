@@ -6,6 +6,7 @@ import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
 import { createAccept } from './accept.ts'
+import { createBeginning } from './beginning.ts'
 import { createCancel } from './cancel.ts'
 import { createChunks } from './chunk.ts'
 import type { OnEnded } from './counting.ts'
@@ -53,6 +54,7 @@ export function createCampaigns(options: CampaignsOptions) {
     runChunk: chunks.run,
     goOnCanceling: goOn
   })
+  const beginning = createBeginning({ pool, delivery, definitions, onEnded })
   const explain = createExplain({ pool, definitions })
   const preview = createPreview(pool)
   const testSend = createTestSend({ pool, delivery })
@@ -98,11 +100,16 @@ export function createCampaigns(options: CampaignsOptions) {
       return preview(projectId, (await saving.get(projectId, campaignId)).definition, body)
     },
 
+    /** The same for one that is not saved, or not yet as it is given here. */
+    async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
+      return preview(projectId, await saving.check(campaign), body)
+    },
+
     async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {
       return testSend(projectId, (await saving.get(projectId, campaignId)).definition, body)
     },
 
-    jobs: [expansion, chunks.job, sweepTriggersJob(pool), keepTriggersJob(pool)],
+    jobs: [beginning, expansion, chunks.job, sweepTriggersJob(pool), keepTriggersJob(pool)],
 
     /** Up to a window of what a project that is being erased has here. */
     async eraseWindow(projectId: ProjectId): Promise<number> {

@@ -34,19 +34,17 @@ export interface ChunkRow {
 
 /** Whom a trigger passes over. */
 export interface Skip {
+  triggerId: string
   kind: StoredTarget[0]
   value: string
   reason: string
   userId: string | null
 }
 
-const load = statement(
-  'triggers.work',
-  `select id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at,
+const workColumns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
-            as audience
-     from triggers where project_id = $1 and id = $2`
-)
+            as audience`
+const load = statement('triggers.work', `select ${workColumns} from triggers where project_id = $1 and id = $2`)
 const slice = statement(
   'triggers.targets',
   `select coalesce(jsonb_array_length(audience -> 'targets'), 0) as length, (
@@ -79,7 +77,7 @@ const insertChunks = statement(
 )
 const open = statement(
   'trigger_chunks.open',
-  `select number, due_at, held from trigger_chunks where project_id = $1 and trigger_id = $2 order by number`
+  `select number, due_at, held from trigger_chunks where project_id = $1 and trigger_id = $2 order by due_at limit 500`
 )
 const find = statement(
   'trigger_chunks.find',
@@ -104,12 +102,27 @@ const removePlanned = statement(
 const insertSkips = statement(
   'trigger_skips.insert',
   `insert into trigger_skips (project_id, trigger_id, kind, value, reason, user_id, at)
-   select t.project_id, t.id, s.kind, s.value, s.reason, s.user_id, $4
+   select t.project_id, t.id, s.kind, s.value, s.reason, s.user_id, $3
      from triggers t
-    cross join json_to_recordset($3::json) as s(kind text, value text, reason text, user_id uuid)
-    where t.project_id = $1 and t.id = $2
+     join json_to_recordset($2::json) as s(trigger_id uuid, kind text, value text, reason text, user_id uuid)
+       on s.trigger_id = t.id
+    where t.project_id = $1
    on conflict (project_id, trigger_id, kind, value) do nothing
-   returning kind, value`
+   returning trigger_id as "triggerId", kind, value`
+)
+const loadMany = statement(
+  'triggers.work_of_many',
+  `select ${workColumns},
+          case when jsonb_array_length(audience -> 'targets') <= $3 then audience -> 'targets' end as targets
+     from triggers where project_id = $1 and id = any($2::uuid[])`
+)
+const finishMany = statement(
+  'triggers.expand_many',
+  `update triggers t
+      set cursor = 'done', state = 'running', outcome = 'completed', reason = g.reason, expanded_at = $3
+     from json_to_recordset($2::json) as g(id uuid, reason text)
+    where t.project_id = $1 and t.id = g.id and t.cursor = '' and t.outcome is null
+   returning t.id`
 )
 
 export const loadWork = (db: Db, projectId: ProjectId, id: string) => db.one<Work>(load, [projectId, id])
@@ -150,6 +163,7 @@ export async function addChunks(tx: Db, projectId: ProjectId, id: string, chunks
   await tx.run(insertChunks, [projectId, id, JSON.stringify(rows)])
 }
 
+/** Those that are due first: there may be thousands that quiet hours hold, and few others. */
 export const openChunks = (db: Db, projectId: ProjectId, id: string) =>
   db.query<Pick<ChunkRow, 'number' | 'due_at' | 'held'>>(open, [projectId, id])
 
@@ -167,13 +181,29 @@ export const removePlannedChunks = (tx: Db, projectId: ProjectId, id: string) =>
   tx.query<{ devices: number; held: boolean }>(removePlanned, [projectId, id])
 
 /** Answers those that are new: a device that two targets lead to is passed over once. */
-export async function addSkips(tx: Db, projectId: ProjectId, id: string, skips: Skip[], at: Date): Promise<Skip[]> {
+export async function addSkips(tx: Db, projectId: ProjectId, skips: Skip[], at: Date): Promise<Skip[]> {
   if (skips.length === 0) return []
   const sorted = skips.toSorted((one, two) => (keyOf(one) < keyOf(two) ? -1 : 1))
-  const rows = sorted.map(({ kind, value, reason, userId }) => ({ kind, value, reason, user_id: userId }))
-  const added = await tx.query<Pick<Skip, 'kind' | 'value'>>(insertSkips, [projectId, id, JSON.stringify(rows), at])
+  const rows = sorted.map(({ triggerId, userId, ...rest }) => ({ ...rest, trigger_id: triggerId, user_id: userId }))
+  const added = await tx.query<SkipKey>(insertSkips, [projectId, JSON.stringify(rows), at])
   const fresh = new Set(added.map(keyOf))
   return skips.filter((skip) => fresh.has(keyOf(skip)))
 }
 
-const keyOf = ({ kind, value }: Pick<Skip, 'kind' | 'value'>) => `${kind} ${value}`
+type SkipKey = Pick<Skip, 'triggerId' | 'kind' | 'value'>
+const keyOf = ({ triggerId, kind, value }: SkipKey) => `${triggerId} ${kind} ${value}`
+
+/** Triggers with their targets, where these are not more than `most`. */
+export const loadWorks = (db: Db, projectId: ProjectId, ids: string[], most: number) =>
+  db.query<Work & { targets: StoredTarget[] | null }>(loadMany, [projectId, ids, most])
+
+/** The whole audience of each is known in one step. Answers those that nobody else has begun, and that go on. */
+export async function expandAtOnce(
+  tx: Db,
+  projectId: ProjectId,
+  triggers: { id: string; reason: string | null }[],
+  at: Date
+): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(finishMany, [projectId, JSON.stringify(triggers), at])
+  return new Set(rows.map(({ id }) => id))
+}

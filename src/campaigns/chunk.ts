@@ -1,42 +1,34 @@
-import { collapseIdOf, type Delivery, type MessageDraft, type MessageRow } from '../delivery/delivery.ts'
+import type { Delivery, MessageRow } from '../delivery/delivery.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
-import { firstIdAt, newId, type ProjectId } from '../platform/ids.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
 import { wake } from './accept.ts'
 import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
-import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counting.ts'
+import { addToCounters, nothing, type OnEnded } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
 import { parseDuration } from './duration.ts'
+import { orGiveUp, unlessGone } from './ending.ts'
 import { addChunkJobs, type ChunkPayload, chunkJobName } from './expansion.ts'
-import { findTargets, notAfterOf, quietFor } from './gates.ts'
+import { findTargets, notAfterOf } from './gates.ts'
 import { countReceived, loadRecipients } from './recipients.ts'
+import { deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { lockCampaign } from './store.ts'
-import { TemplateFailed } from './template.ts'
 
-/** How long a chunk waits for gateways. What they have not taken by then goes on by itself. */
-const handOverMs = 30_000
-
-/** The reason of a message that could not be made; the only one here that is a failure. */
-const templateFailed = 'template_failed'
+/** How long a chunk waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
+const handOverMs = 5_000
+/** Over half an hour, with the usual waits between them. */
+const maxAttempts = 12
 
 /** Told to whoever has written too much: the trigger was canceled meanwhile, and nothing of this stands. */
 class Canceled extends Error {
   override readonly name = 'Canceled'
 }
 
-/** What comes of the devices of a chunk. */
-interface Sorted {
-  drafts: MessageDraft[]
-  skips: chunks.Skip[]
-  /** Devices that quiet hours hold, by when these end. */
-  held: Map<number, string[]>
-}
-
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unsettled' | 'handOver'>
+  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver'>
   definitions: Definitions
   onEnded: OnEnded
 }
@@ -51,7 +43,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
       chunk.state === 'planned'
         ? await writeOnce(projectId, work, chunk)
         : // Somebody died with them in hands.
-          await delivery.unsettled(projectId, triggerId, chunk.device_ids)
+          await delivery.unanswered(projectId, [triggerId], chunk.device_ids)
     // Whoever cancels takes care of what is not written.
     if (!rows) return
     await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
@@ -90,7 +82,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
       const own = new Set(sorted.drafts.map(({ messageId }) => messageId))
       // A device that another chunk of this trigger has reached already is not counted twice.
       const written = rows.filter(({ message_id }) => own.has(message_id))
-      const skips = await chunks.addSkips(tx, projectId, work.id, sorted.skips, new Date())
+      const skips = await chunks.addSkips(tx, projectId, sorted.skips, new Date())
       const delta = deltaOf(work.id, written.length, skips, sorted.held)
       // Those that were held have been counted when they were.
       if (chunk.held) delta.targeted -= chunk.device_ids.length
@@ -102,62 +94,11 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
 
   async function sort(tx: Db, projectId: ProjectId, work: chunks.Work, chunk: chunks.ChunkRow, ready: Ready) {
     const { definition } = ready
-    const now = new Date()
-    const notAfter = notAfterOf(definition, chunk.held ? chunk.due_at : work.accepted_at)
-    const sorted: Sorted = { drafts: [], skips: [], held: new Map() }
     const recipients = await loadRecipients(tx, projectId, chunk.device_ids)
-    const targets = await findTargets(tx, projectId, definition, chunk.device_ids)
+    const targets = await findTargets(tx, projectId, definition.live_activity, chunk.device_ids)
     const full = await whoHasEnough(tx, projectId, work, definition, [...new Set(recipients.map((one) => one.user_id))])
-    const render = ready.rendering.for(work)
-    for (const recipient of recipients) {
-      const { device_id: value, user_id: userId } = recipient
-      const skip = (reason: string) => sorted.skips.push({ kind: 'device_id', value, reason, userId })
-      const device = targets.get(value)
-      if (device === undefined || typeof device === 'string') {
-        skip((device ?? 'NO_DEVICE').toLowerCase())
-        continue
-      }
-      if (notAfter <= now.getTime()) {
-        skip('expired')
-        continue
-      }
-      const quiet = quietFor(definition, recipient, now)
-      if (quiet && definition.quiet_hours!.action === 'skip') {
-        skip('quiet_hours')
-        continue
-      }
-      if (quiet) {
-        const until = sorted.held.get(quiet.getTime()) ?? []
-        sorted.held.set(quiet.getTime(), until)
-        until.push(value)
-        continue
-      }
-      if (full.has(userId)) {
-        skip('frequency_cap')
-        continue
-      }
-      try {
-        const content = render(recipient)
-        const messageId = newId()
-        const collapseId = collapseIdOf(content, messageId)
-        const { id: triggerId, campaign_id: campaignId } = work
-        sorted.drafts.push({
-          messageId,
-          triggerId,
-          campaignId,
-          userId,
-          device,
-          content,
-          collapseId,
-          priority: 'high',
-          notAfter
-        })
-      } catch (error) {
-        if (!(error instanceof TemplateFailed)) throw error
-        skip(templateFailed)
-      }
-    }
-    return sorted
+    const notAfter = notAfterOf(definition, chunk.held ? chunk.due_at : work.accepted_at)
+    return sortRecipients({ trigger: work, ready, recipients, targets, full, notAfter })
   }
 
   /** The lock makes this exact also where two triggers reach a user at once: the second sees what the first wrote. */
@@ -191,29 +132,26 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     await addChunkJobs(tx, projectId, triggerId, added)
   }
 
-  return {
-    run,
-    job: defineJob<ChunkPayload>({
-      name: chunkJobName,
-      maxAttempts: 50,
-      run: (payload, context) => run(payload, context)
+  /** After many attempts: what it still holds has failed. */
+  const giveUp = ({ projectId, triggerId, number }: ChunkPayload) =>
+    pool.transaction(async (tx) => {
+      const chunk = await chunks.findChunk(pool, projectId, triggerId, number)
+      if (!chunk || !(await chunks.removeChunk(tx, projectId, triggerId, number))) return
+      const delta = { ...nothing(triggerId), openChunks: -1 }
+      if (chunk.state === 'planned') {
+        const devices = chunk.device_ids.length
+        delta.failed = devices
+        delta.targeted = chunk.held ? 0 : devices
+        delta.failedFor = { INTERNAL_ERROR: devices }
+      }
+      const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
+      if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
     })
-  }
-}
 
-function deltaOf(triggerId: string, written: number, skips: chunks.Skip[], held: Sorted['held']): Delta {
-  const delta = nothing(triggerId)
-  delta.targeted = written + skips.length
-  for (const deviceIds of held.values()) delta.targeted += deviceIds.length
-  for (const { reason } of skips) {
-    // Held back on purpose is one thing, could not be made another.
-    if (reason === templateFailed) {
-      delta.failed += 1
-      tally(delta.failedFor, templateFailed.toUpperCase())
-    } else {
-      delta.skipped += 1
-      tally(delta.skippedFor, reason)
-    }
-  }
-  return delta
+  const job = defineJob<ChunkPayload>({
+    name: chunkJobName,
+    maxAttempts,
+    run: unlessGone(orGiveUp((payload, context) => run(payload, context), giveUp))
+  })
+  return { run, giveUp, job }
 }

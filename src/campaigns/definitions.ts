@@ -2,6 +2,7 @@ import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { SegmentAt } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
+import { Gone } from './ending.ts'
 import { type Rendering, renderingOf } from './rendering.ts'
 import { compileSegment } from './segment-sql.ts'
 import { findVersion } from './store.ts'
@@ -38,7 +39,7 @@ export function createDefinitions(pool: Pool) {
       const known = kept.get(key)
       if (known) return known
       const definition = await findVersion(pool, projectId, campaignId, version)
-      if (!definition) throw new Error(`version ${version} of campaign ${campaignId} is gone`)
+      if (!definition) throw new Gone(`version ${version} of campaign ${campaignId}`)
       const ready = readyOf(definition)
       if (kept.size >= mostKept) kept.delete(kept.keys().next().value!)
       kept.set(key, ready)

@@ -9,6 +9,8 @@ import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, nothing, type OnEnded, tally } from './counting.ts'
 import type { Definitions } from './definitions.ts'
+import { orGiveUp, unlessGone } from './ending.ts'
+import { inParts } from './parts.ts'
 import { reserveThrottle } from './store.ts'
 import { resolveTargets } from './targets.ts'
 import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
@@ -24,6 +26,8 @@ export const chunkDevices = 500
 /** Of one trigger, for each worker there is: others get their turn in between. */
 const chunksPerWorker = 2
 const targetsPerStep = 200
+/** Over half an hour, with the usual waits between them. */
+const maxAttempts = 12
 const windows = { least: 500, first: 2_000, most: 10_000 }
 
 export interface ExpansionOptions {
@@ -58,6 +62,7 @@ interface Step {
 export function createExpansion({ pool, definitions, onEnded, workers, runChunk, goOnCanceling }: ExpansionOptions) {
   async function expand({ projectId, triggerId }: Wake, context: JobContext): Promise<void> {
     let window = windows.first
+    let most = windows.most
     for (;;) {
       context.signal.throwIfAborted()
       const work = await chunks.loadWork(pool, projectId, triggerId)
@@ -70,7 +75,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       const campaign = await definitions.get(projectId, work.campaign_id, work.campaign_version)
       try {
         const step = await nextStep(projectId, work, campaign.definition, campaign.segmentFor(work), window, room)
-        window = step.deviceIds.length < chunkDevices ? Math.min(windows.most, window * 2) : windows.first
+        window = step.deviceIds.length < chunkDevices ? Math.min(most, window * 2) : Math.min(most, windows.first)
         const only = await take(projectId, work, campaign.definition, step)
         if (only !== undefined) return runChunk({ projectId, triggerId, number: only }, context, true)
         if (step.outcome) return
@@ -79,7 +84,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
         if (!(error instanceof SegmentFailed)) throw error
         // A segment may be slow without being hostile: it is given a small window before it is given up.
         if (error.reason === 'segment_invalid' || window === windows.least) return fail(projectId, work, error.reason)
-        window = windows.least
+        window = most = windows.least
       }
     }
   }
@@ -133,11 +138,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       ofDefault && 'targets' in ofDefault
         ? sliceOf(ofDefault.targets, from, to)
         : await chunks.sliceTargets(pool, projectId, id, from, to)
-    const resolved =
-      targets.length === 0
-        ? { deviceIds: [], userIds: [], skips: [] }
-        : await resolveTargets(pool, projectId, segment, targets)
-    const { deviceIds, skips } = resolved
+    const { deviceIds, skips } = await resolveTargets(pool, projectId, id, segment, targets)
     return { deviceIds, skips, cursor: String(to), outcome: to >= length ? 'completed' : null, reason: null }
   }
 
@@ -151,7 +152,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
         const due = await dueTimes(tx, projectId, work.campaign_id, definition, parts, at)
         const advance = { from: work.cursor, to: step.cursor, chunks: parts.length, ...pick(step) }
         // Before the trigger is locked: they wait for users, and whoever deletes a user waits for its triggers.
-        const skips = await chunks.addSkips(tx, projectId, work.id, step.skips, at)
+        const skips = await chunks.addSkips(tx, projectId, step.skips, at)
         const last = await chunks.advanceTrigger(tx, projectId, work.id, advance, at)
         if (last === undefined) throw new Overtaken()
         const added = parts.map((deviceIds, index) => ({
@@ -195,7 +196,9 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
   async function wakeChunks(projectId: ProjectId, triggerId: string, open: { number: number; due_at: Date }[]) {
     const keys = open.map(({ number }) => chunkKey(triggerId, number))
     const known = await knownKeys(pool, chunkJobName, keys)
-    const lost = open.filter(({ number }) => !known.has(chunkKey(triggerId, number)))
+    // What is held for hours has time to be found when it is due.
+    const soon = Date.now() + 60_000
+    const lost = open.filter(({ number, due_at }) => !known.has(chunkKey(triggerId, number)) && due_at.getTime() < soon)
     const jobs = lost.map(({ number, due_at }) => ({ number, dueAt: due_at }))
     await addChunkJobs(pool, projectId, triggerId, jobs)
   }
@@ -208,7 +211,12 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       await addToCounters(tx, projectId, [nothing(work.id)], onEnded)
     })
 
-  return defineJob<Wake>({ name: expandJobName, maxAttempts: 50, run: expand })
+  async function giveUp({ projectId, triggerId }: Wake): Promise<void> {
+    const work = await chunks.loadWork(pool, projectId, triggerId)
+    if (work && work.outcome === null) await fail(projectId, work, 'internal_error')
+  }
+
+  return defineJob<Wake>({ name: expandJobName, maxAttempts, run: unlessGone(orGiveUp(expand, giveUp)) })
 }
 
 export const addChunkJobs = (
@@ -232,12 +240,6 @@ const pick = ({ outcome, reason }: Step) => ({ outcome, reason })
 
 function sliceOf(targets: StoredTarget[], from: number, to: number) {
   return { length: targets.length, targets: targets.slice(from, to) }
-}
-
-function inParts<Item>(items: Item[], size: number): Item[][] {
-  const parts: Item[][] = []
-  for (let from = 0; from < items.length; from += size) parts.push(items.slice(from, from + size))
-  return parts
 }
 
 const cursorOf = ({ user, device }: Place): string => (device === null ? user : `${user} ${device}`)

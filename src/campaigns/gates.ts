@@ -19,11 +19,11 @@ export function quietFor({ quiet_hours }: Campaign, { properties, facts }: Recip
   return quiet_hours ? quietUntil(quiet_hours, { user: properties.timezone, device: facts.timezone }, now) : null
 }
 
-/** The tokens of devices, or why there is none that this campaign can use. */
+/** The tokens of devices, or why there is none; for a Live Activity, of its kind. */
 export async function findTargets(
   db: Db,
   projectId: ProjectId,
-  { live_activity }: Campaign,
+  live_activity: Campaign['live_activity'],
   deviceIds: string[]
 ): Promise<Map<string, PushTarget | FailureCode>> {
   const devices = await reach.findReach(db, projectId, [], deviceIds)

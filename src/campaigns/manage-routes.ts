@@ -7,7 +7,9 @@ import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { CampaignShape } from './campaign-shape.ts'
 import type { Campaigns } from './campaigns.ts'
-import type { Expected, Saved } from './saving.ts'
+import { TriggerBody } from './routes.ts'
+import { type Expected, notFound, type Saved } from './saving.ts'
+import { PreviewAnswer } from './shapes.ts'
 import * as store from './store.ts'
 import { checkCampaignId } from './trigger-request.ts'
 
@@ -50,6 +52,17 @@ const example = {
   message: { title: 'Hello {{ user.id }}', body: 'Your code is {{ trigger.code }}.' }
 }
 
+const Count = (description: string) => Type.Integer({ description })
+const Counts = Type.Object({
+  triggers: Count('How often it was triggered.'),
+  targeted: Count('Messages to devices, as of triggers.'),
+  sent: Count('Accepted by a gateway.'),
+  failed: Count('Refused for good, or given up.'),
+  skipped: Count('Held back on purpose.'),
+  delivered: Count('Reported by apps.'),
+  tapped: Count('Reported by apps.')
+})
+const DraftBody = Type.Object({ campaign: CampaignBody, ...TriggerBody.properties })
 const TestBody = Type.Object({
   device_ids: Type.Array(Type.String(), { description: '1 to 20 devices.' }),
   properties: Type.Optional(
@@ -169,6 +182,38 @@ export function campaignManagementRoutes(
     }
   )
 
+  manage.get(
+    `${one}/counts`,
+    {
+      summary: 'What all triggers of a campaign have counted, also those that are no longer kept',
+      access: 'viewer',
+      answer: Counts,
+      refusals
+    },
+    async ({ caller, params }) => {
+      const found = await store.totalsOf(pool, caller.project!.id, checkCampaignId(params.campaign_id))
+      if (!found) throw notFound()
+      return found
+    }
+  )
+
+  manage.post(
+    `${path}::preview`,
+    {
+      summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
+      access: 'viewer',
+      body: DraftBody,
+      checksBody: true,
+      answer: PreviewAnswer,
+      refusals: ['invalid_trigger', 'invalid_campaign', 'invalid_segment', 'invalid_template'],
+      example: { campaign: example, audience: { broadcast: true }, properties: { code: 'SPRING' } }
+    },
+    ({ caller, body }) => {
+      const { campaign, ...trigger } = (isObject(body) ? body : {}) as Record<string, unknown>
+      return campaigns.previewDraft(caller.project!.id, campaign, trigger)
+    }
+  )
+
   manage.post(
     `${path}/:campaign_id(^[\\s\\S]*?)::test`,
     {
@@ -184,6 +229,9 @@ export function campaignManagementRoutes(
     })
   )
 }
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function cursorParts(cursor: string): [Date, string] {
   const [at, id] = decodeCursor(cursor, 2)

@@ -7,7 +7,7 @@ import { findTargets } from './gates.ts'
 import { loadRecipients } from './recipients.ts'
 import { resolveTargets } from './targets.ts'
 import { TemplateFailed } from './template.ts'
-import { readAudience, readTriggerRequest, type StoredAudience } from './trigger-request.ts'
+import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from './trigger-request.ts'
 
 /** What a trigger would do, without doing it. */
 export interface Preview {
@@ -105,12 +105,12 @@ async function findTargeted(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
-  targets: Parameters<typeof resolveTargets>[3]
+  targets: StoredTarget[]
 ): Promise<Found> {
   const found = none(null)
   const devices = new Set<string>()
   for (let from = 0; from < targets.length; from += targetsAtOnce) {
-    const part = await resolveTargets(pool, projectId, segment, targets.slice(from, from + targetsAtOnce))
+    const part = await resolveTargets(pool, projectId, '', segment, targets.slice(from, from + targetsAtOnce))
     for (const id of part.deviceIds) devices.add(id)
     for (const { reason } of part.skips) found.skipped[reason] = (found.skipped[reason] ?? 0) + 1
     for (const id of part.userIds) found.users.add(id)
@@ -126,7 +126,7 @@ async function sampleOf(
   deviceIds: string[]
 ): Promise<Preview['sample']> {
   const recipients = await loadRecipients(pool, projectId, deviceIds)
-  const targets = await findTargets(pool, projectId, ready.definition, deviceIds)
+  const targets = await findTargets(pool, projectId, ready.definition.live_activity, deviceIds)
   const render = ready.rendering.for(trigger)
   return recipients.map((recipient) => {
     const { project_user_id, device_id, platform } = recipient

@@ -70,6 +70,9 @@ export function createSaving(pool: Pool) {
     recordAudit(tx, projectId, { actor, action: `campaign.${verb}`, target: id, details: { version } })
 
   return {
+    /** Whether it could be saved: the campaign as it would be, with what is wrong told as saving tells it. */
+    check: (body: unknown): Promise<Campaign> => checked(pool, body),
+
     /** A campaign that was not there before. */
     async create(projectId: ProjectId, actor: string, body: unknown): Promise<Saved> {
       const campaign = await checked(pool, body)

@@ -67,6 +67,18 @@ const reserve = statement(
     where project_id = $1 and id = $2
    returning throttled_until - $4::float8 * interval '1 ms' as from_at`
 )
+const names = ['triggers', 'targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
+const totals = statement(
+  'campaigns.totals',
+  `select ${names
+    .map((name) => {
+      const kept = name === 'triggers' ? 'count(t.id)' : `coalesce(sum(t.${name}), 0)`
+      return `(${kept} + coalesce((c.past ->> '${name}')::bigint, 0))::float8 as ${name}`
+    })
+    .join(', ')}
+     from campaigns c left join triggers t on t.project_id = $1 and t.campaign_id = c.id
+    where c.project_id = $1 and c.id = $2 group by c.past`
+)
 const erase = statement(
   'campaigns.erase_window',
   `delete from campaigns where project_id = $1 and id in (
@@ -127,6 +139,11 @@ export const findVersion = async (db: Db, projectId: ProjectId, id: string, numb
 /** What decides whether a campaign can be triggered. */
 export const factsOf = (db: Db, projectId: ProjectId, id: string) =>
   db.one<Pick<Campaign, 'type' | 'status'>>(facts, [projectId, id])
+
+export type Totals = Record<(typeof names)[number], number>
+
+/** What all triggers of a campaign counted, those that are no longer kept too. */
+export const totalsOf = (db: Db, projectId: ProjectId, id: string) => db.one<Totals>(totals, [projectId, id])
 
 /** From when on so many messages may go, at this rate. */
 export async function reserveThrottle(

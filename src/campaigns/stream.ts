@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { Pool } from '../platform/db/db.ts'
-import { type Listener, notify } from '../platform/db/listen.ts'
+import type { Listener } from '../platform/db/listen.ts'
+import { statement } from '../platform/db/statement.ts'
 import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { OnEnded } from './counting.ts'
@@ -15,9 +16,11 @@ const mostWatching = 500
 /** Proxies cut what is silent. */
 const beatMs = 15_000
 
+const tell = statement('triggers.tell_ended', 'select pg_notify($1, id) from unnest($2::text[]) as id')
+
 /** Tells those who watch that triggers have ended. A hint: they look by themselves too. */
 export const tellEnded: OnEnded = async (tx, _projectId, triggers) => {
-  for (const { id } of triggers) await tx.run(notify, [channel, id])
+  await tx.query(tell, [channel, triggers.map(({ id }) => id)])
 }
 
 export type Streams = ReturnType<typeof createStreams>

@@ -12,38 +12,72 @@ export interface Resolved {
   skips: Skip[]
 }
 
+/** What one trigger asks for. */
+export interface Wanted {
+  triggerId: string
+  segment: SegmentAt
+  targets: StoredTarget[]
+}
+
 const unknown: Record<TargetKind, string> = {
   project_user_id: 'unknown_user',
   user_id: 'unknown_user',
   device_id: 'unknown_device'
 }
 
-/**
- * Contract 4.4, rules 2, 4 and 6: the devices that targets lead to, as far as they match the segment. A target that
- * leads to no message counts as one skipped, and says why.
- */
-export async function resolveTargets(
+export const resolveTargets = async (
   pool: Pool,
   projectId: ProjectId,
+  triggerId: string,
   segment: SegmentAt,
   targets: StoredTarget[]
-): Promise<Resolved> {
-  const found = Map.groupBy(await findNamed(pool, projectId, targets), ({ kind, value }) => keyOf(kind, value))
-  const candidates = new Set([...found.values()].flat().flatMap(({ device_id }) => device_id ?? []))
-  const matching = candidates.size === 0 ? candidates : await matchingOf(pool, projectId, segment, candidates)
-  const skips = targets.flatMap(([kind, value]): Skip[] => {
-    const leads = found.get(keyOf(kind, value))
-    const reason = reasonOf(kind, leads, matching, segment)
-    return reason ? [{ kind, value, reason, userId: leads?.[0]?.user_id ?? null }] : []
+): Promise<Resolved> => (await resolveMany(pool, projectId, [{ triggerId, segment, targets }]))[0]!
+
+/**
+ * Contract 4.4, rules 2, 4 and 6: the devices that targets lead to, as far as they match the segment. A target that
+ * leads to no message counts as one skipped, and says why. Several triggers are looked up together, and those that ask
+ * the same question ask it once.
+ */
+export async function resolveMany(pool: Pool, projectId: ProjectId, wanted: Wanted[]): Promise<Resolved[]> {
+  const named = new Map(wanted.flatMap(({ targets }) => targets.map((target) => [keyOf(...target), target])))
+  const rows = named.size > 0 ? await findNamed(pool, projectId, [...named.values()]) : []
+  const found = Map.groupBy(rows, ({ kind, value }) => keyOf(kind, value))
+  const leadsOf = ({ targets }: Wanted) => targets.flatMap((target) => found.get(keyOf(...target)) ?? [])
+  const questions = Map.groupBy(wanted, ({ segment }) => {
+    const { condition, values } = segment(1)
+    return JSON.stringify([condition, values])
   })
-  const leads = [...found.values()].flat()
-  const userIds = leads.flatMap(({ user_id, device_id }) => (device_id && matching.has(device_id) ? user_id : []))
-  return { deviceIds: [...matching], userIds, skips }
+  const matching = new Map<Wanted, Set<string>>()
+  for (const asking of questions.values()) {
+    const candidates = new Set(asking.flatMap(leadsOf).flatMap(({ device_id }) => device_id ?? []))
+    const matched = await matchingOf(pool, projectId, asking[0]!.segment, candidates)
+    for (const one of asking) matching.set(one, matched)
+  }
+  return wanted.map((one) => resolved(one, leadsOf(one), found, matching.get(one)!))
+}
+
+function resolved(
+  { triggerId, segment, targets }: Wanted,
+  leads: Named[],
+  found: Map<string, Named[]>,
+  matching: Set<string>
+): Resolved {
+  const hits = leads.filter(({ device_id }) => device_id !== null && matching.has(device_id))
+  const skips = targets.flatMap(([kind, value]): Skip[] => {
+    const own = found.get(keyOf(kind, value))
+    const reason = reasonOf(kind, own, matching, segment)
+    return reason ? [{ triggerId, kind, value, reason, userId: own?.[0]?.user_id ?? null }] : []
+  })
+  return {
+    deviceIds: [...new Set(hits.map(({ device_id }) => device_id!))],
+    userIds: hits.map(({ user_id }) => user_id),
+    skips
+  }
 }
 
 async function matchingOf(pool: Pool, projectId: ProjectId, segment: SegmentAt, candidates: Set<string>) {
   const { nobody, condition } = segment(1)
-  if (nobody) return new Set<string>()
+  if (nobody || candidates.size === 0) return new Set<string>()
   // Everyone is in it: nobody has to be asked.
   return condition === 'true' ? candidates : matchDevices(pool, projectId, segment, [...candidates])
 }

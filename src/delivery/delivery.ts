@@ -6,12 +6,12 @@ import type { Metrics } from '../platform/metrics.ts'
 import { createHandOver, type HandOverOptions } from './hand-over.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
-import { isSettled, type MessageDraft, type MessageRow } from './message.ts'
+import type { MessageDraft, MessageRow } from './message.ts'
 import type { Sender } from './push.ts'
 import { createRecorder, type OnOutcomes } from './recorder.ts'
 import type { DeliveryResult } from './results.ts'
 import { createSending } from './sending.ts'
-import { findMessages } from './store.ts'
+import { findUnanswered } from './store.ts'
 import * as upkeep from './upkeep.ts'
 import { rowOf, writeRows } from './writing.ts'
 
@@ -75,11 +75,9 @@ export function createDelivery({
         drafts.map((draft, place) => rowOf(draft, place, simulated, at))
       )
     },
-    /** For campaigns that go on after a crash: what of this is written and has not come to its end. */
-    unsettled: async (projectId: ProjectId, triggerId: string, deviceIds: string[]): Promise<MessageRow[]> => {
-      const keys = deviceIds.map((device_id) => ({ trigger_id: triggerId, device_id }))
-      return (await findMessages(pool, projectId, keys)).filter((row) => !isSettled(row))
-    },
+    /** For campaigns that go on after a crash: what of these triggers was written, and never came back from a gateway. */
+    unanswered: (projectId: ProjectId, triggerIds: string[], deviceIds?: string[]): Promise<MessageRow[]> =>
+      findUnanswered(pool, projectId, triggerIds, deviceIds),
     /** Hands over what is not settled, as fast as the gateways take it; what must be tried later goes on by itself. */
     handOver: (projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> =>
       hands.handOver(projectId, rows, options),

@@ -1,12 +1,12 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { createHolds } from './holds.ts'
 import { isSettled, type MessageRow } from './message.ts'
 import type { Outcome, Push, Sender } from './push.ts'
 import type { FailureCode } from './reasons.ts'
 import type { Recorder, Recording } from './recorder.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
-import { findMessages, holdMessages, keyOf } from './store.ts'
 import { locate } from './targets.ts'
 
 export interface HandOverOptions {
@@ -15,10 +15,6 @@ export interface HandOverOptions {
   signal?: AbortSignal | undefined
 }
 
-/** How long a row counts as in somebody's hands. After that whoever finds it takes it. */
-export const heldMs = 30_000
-/** A gateway answers within 10 s or so: with less than this left, a row is held anew before it is handed over. */
-const marginMs = 15_000
 /** Rows that one statement marks as handed. */
 const batchSize = 500
 
@@ -39,37 +35,10 @@ export function createHandOver({
   recorder: Recorder
   log: Log
 }) {
-  /** Until when a row is in these hands, by their promise in the database. */
-  const heldUntil = new WeakMap<MessageRow, number>()
+  const { hold, isHeld, isGone, markHeld } = createHolds(pool)
   let inHands = 0
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
-
-  /** Makes sure that the rows are ours for long enough, and answers those that are. The others are settled or gone. */
-  async function hold(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
-    const now = Date.now()
-    const loose = rows.filter((row) => (heldUntil.get(row) ?? 0) < now + marginMs)
-    if (loose.length === 0) return rows
-    const until = new Date(now + heldMs)
-    const held = await holdMessages(pool, projectId, loose, new Date(now), until)
-    const lost = loose.filter((row) => !held.has(keyOf(row)))
-    for (const row of loose) if (held.has(keyOf(row))) markHeld(row, until)
-    if (lost.length === 0) return rows
-    await readAgain(projectId, lost)
-    return rows.filter((row) => !lost.includes(row))
-  }
-
-  function markHeld(row: MessageRow, until: Date): void {
-    heldUntil.set(row, until.getTime())
-    Object.assign(row, { state: 'handed', due_at: until })
-  }
-
-  /** Somebody else ended them, or they went with their user. */
-  async function readAgain(projectId: ProjectId, rows: MessageRow[]): Promise<void> {
-    const found = new Map((await findMessages(pool, projectId, rows)).map((row) => [keyOf(row), row]))
-    for (const row of rows)
-      Object.assign(row, found.get(keyOf(row)) ?? { state: 'skipped', reason: 'CANCELED', due_at: null })
-  }
 
   async function record(
     projectId: ProjectId,
@@ -103,7 +72,7 @@ export function createHandOver({
   const release = ({ projectId }: Run, row: MessageRow) =>
     record(projectId, row, { state: row.state === 'unknown' ? 'unknown' : 'queued', due_at: new Date() })
 
-  /** Waits for room at the gateway. Nothing where there was none in time. */
+  /** Waits for room at the gateway. Nothing where there was none in time, or the row is no longer ours. */
   async function submit(run: Run, row: MessageRow): Promise<{ answer: Promise<Outcome> } | undefined> {
     const push = pushOf(run.projectId, row)
     const { promise: answer, resolve } = Promise.withResolvers<Outcome>()
@@ -128,7 +97,7 @@ export function createHandOver({
     const { projectId } = run
     let sent = first
     for (;;) {
-      if (!sent) return isSettled(row) ? undefined : release(run, row)
+      if (!sent) return isGone(row) ? undefined : release(run, row)
       const outcome = await sent.answer
       const now = Date.now()
       const attempts = row.attempts + (outcome.kind === 'retry' && outcome.free ? 0 : 1)
@@ -173,7 +142,10 @@ export function createHandOver({
         continue
       }
       await recorder.room()
-      for (const row of await hold(run.projectId, batch)) {
+      for (const [index, row] of batch.entries()) {
+        // For the first, and again when the gateway is so slow that the hold on the rest runs out.
+        if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
+        if (isGone(row)) continue
         const expired = row.not_after.getTime() < Date.now()
         const end = expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, await submit(run, row))
         run.ends.push(guarded(run, end))

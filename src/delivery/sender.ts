@@ -3,9 +3,8 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Credential, CredentialSource, ProviderTokens } from './credential.ts'
 import { gateways } from './gateways/gateways.ts'
 import type { GatewayName, Outcome, Push, Sender } from './push.ts'
-import { failureReasons } from './reasons.ts'
-import { checkCredential } from './sender/check.ts'
 import { createGuard, type Guard } from './sender/guard.ts'
+import { closed, rejected, retry } from './sender/outcomes.ts'
 import { createPool, type Pool } from './sender/pool.ts'
 import { defaultSettings, type SenderSettings } from './sender/settings.ts'
 import { nodeHttp2 } from './transport/node-http2.ts'
@@ -119,7 +118,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       // Another app of the project may have another credential by now, and asks for it itself.
       for (const each of waiting)
         if (laneOf(each.push) === lane) route(lane, each)
-        else each.done(giveBack('The credential of the project has changed.', Date.now()))
+        else each.done(giveBack('The credential of the project has changed.', 0))
     }
   }
 
@@ -131,7 +130,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   function poolOf(lane: Lane, push: Push): Pool | Outcome {
     const { credential } = lane
-    if (!credential) return missing
+    if (!credential) return rejected('CREDENTIALS_MISSING')
     const gateway = gateways[credential.gateway]
     const origin = gateway.origin(push, credential)
     if (typeof origin !== 'string') return { ...origin }
@@ -186,9 +185,13 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   }
 
   let ticks = 0
+  let busy = false
   const timer = setInterval(() => {
     const now = Date.now()
     ticks += 1
+    // A process does not end while somebody waits for an outcome, and is not kept by a sender with nothing to do.
+    busy = [...pools.values()].some((pool) => !pool.idle) || [...lanes.values()].some((lane) => lane.waiting.length > 0)
+    if (!busy) timer.unref()
     for (const [key, pool] of pools) {
       // Of thousands of projects few are busy: the others are looked at now and then.
       if (pool.idle && ticks % 10 !== 0) continue
@@ -204,13 +207,20 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
   const sender: Sender = {
     submit(push, given) {
+      if (closing) {
+        setImmediate(counted(push, given), closed())
+        return true
+      }
+      if (!busy) {
+        busy = true
+        timer.ref()
+      }
       const now = Date.now()
       const lane = laneOf(push)
       lane.usedAt = now
       const age = now - lane.foundAt
       if (age > settings.credentialMs) lane.finding ??= find(lane, push)
-      if (closing) setImmediate(counted(push, given), closed(now))
-      else if (age < trustedMs) {
+      if (age < trustedMs) {
         const pool = poolOf(lane, push)
         if ('kind' in pool) setImmediate(counted(push, given), pool)
         else if (pool.full) return false
@@ -222,21 +232,20 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     async ready(push) {
       const lane = laneOf(push)
       if (Date.now() - lane.foundAt >= trustedMs) await lane.finding
+      if (closing) return
       const pool = poolOf(lane, push)
-      if (!closing && !('kind' in pool)) await pool.ready()
+      if (!('kind' in pool)) await pool.ready()
     },
     async close(deadlineMs) {
       closing = true
       clearInterval(timer)
-      for (const lane of lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed(Date.now()))
+      for (const lane of lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed())
       await Promise.all([...pools.values()].map((pool) => pool.close(deadlineMs)))
     }
   }
 
   return {
     ...sender,
-    /** Asks the gateway itself, and says in words what is wrong. */
-    check: (credential: Credential) => checkCredential(credential, { transport, providerTokens, settings }),
     stats() {
       const all = [...pools.values()].map((pool) => pool.stats())
       return { pools: all, sockets: [...pools.values()].reduce((sum, pool) => sum + pool.sockets, 0) }
@@ -246,23 +255,8 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
 const isSame = (a: Credential, b: Credential) => a.projectId === b.projectId && a.id === b.id && a.version === b.version
 
-const missing: Outcome = {
-  kind: 'rejected',
-  reason: 'CREDENTIALS_MISSING',
-  message: failureReasons.CREDENTIALS_MISSING,
-  gatewayCode: ''
-}
-
-const giveBack = (message: string, notBefore: number): Outcome => ({
-  kind: 'retry',
-  reason: 'GATEWAY_UNAVAILABLE',
-  message,
-  gatewayCode: '',
-  notBefore,
-  free: true
-})
-const closed = (now: number) => giveBack('The sender is being closed.', now)
-const unread = () => giveBack('The credential of the project cannot be read at the moment.', Date.now() + 2_000)
+const giveBack = (message: string, waitMs: number) => retry('GATEWAY_UNAVAILABLE', Date.now() + waitMs, { message })
+const unread = () => giveBack('The credential of the project cannot be read at the moment.', 2_000)
 
 function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined

@@ -4,7 +4,8 @@ import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import { type createHandOver, heldMs } from './hand-over.ts'
+import type { createHandOver } from './hand-over.ts'
+import { heldMs } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { messageMonths } from './jobs.ts'
 import { isSettled, type MessageRow } from './message.ts'
@@ -63,7 +64,7 @@ export function createSending({
       notAfter: at.getTime() + Math.max(own ?? ttlSeconds, leastTtlSeconds) * 1000
     }))
     const simulated = await isSimulated(projectId)
-    const begin = () => againIfRaced(() => write(projectId, wishes, plan, simulated, at, key))
+    const begin = () => writeInTries((last) => write(projectId, wishes, plan, simulated, at, key, last))
     const begun = await begin().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
       // No worker has run for months, or the clock was set: the month is made now.
@@ -87,10 +88,11 @@ export function createSending({
     plan: (wishes: Wish[]) => Promise<Planned[]>,
     simulated: boolean,
     at: Date,
-    key: IdempotencyKey | undefined
+    key: IdempotencyKey | undefined,
+    last: boolean
   ): Promise<{ answered: DeliveryResult[] } | { messageIds: string[]; rows: MessageRow[] }> {
     const messageIds = wishes.map(({ messageId }) => messageId)
-    // Outside of the transaction: who was deleted since is found by the foreign key, and all of it is done again.
+    // Outside of the transaction, so that it is short.
     const planned = await plan(wishes)
     const rows = planned.flatMap((one) =>
       'deadEnd' in one
@@ -115,7 +117,9 @@ export function createSending({
           return { messageIds, rows: await findByMessageId(tx, projectId, messageIds) }
         }
       }
-      return { messageIds, rows: await writeRows(tx, projectId, rows) }
+      const standing = await writeRows(tx, projectId, rows)
+      if (standing.length < rows.length && !last) throw new UserGone('a user went while this was being written')
+      return { messageIds, rows: standing }
     })
   }
 
@@ -137,6 +141,19 @@ export function createSending({
 /** What was accepted stays so, and what a job will try again is left to it. The rest nobody has: a crash left it. */
 const isOurs = (row: MessageRow) =>
   !isSettled(row) && (row.state === 'handed' || (row.state === 'queued' && row.attempts === 0))
+
+/** Its devices may be somebody else's now: who has them is looked up anew. */
+class UserGone extends Error {}
+
+async function writeInTries<Result>(write: (last: boolean) => Promise<Result>): Promise<Result> {
+  for (let left = 3; ; left -= 1) {
+    try {
+      return await againIfRaced(() => write(left === 1))
+    } catch (error) {
+      if (!(error instanceof UserGone)) throw error
+    }
+  }
+}
 
 function refuseTaken({ state }: Claim<unknown, unknown>): void {
   if (state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')

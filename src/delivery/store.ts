@@ -7,10 +7,14 @@ export const columns = `trigger_id, device_id, message_id, push_id, user_id, cam
   content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
   reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at`
 
-// An earlier run may have written them: then its rows stand, and the statement after this one reads them.
+// An earlier run may have written them: then its rows stand, and the statement after this one reads them. Users are held
+// in the order in which removals lock them, so that one who is being deleted costs its own row and not the whole batch.
 const insert = statement(
   'messages.insert',
-  `insert into messages (project_id, trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at,
+  `with held as materialized (
+     select u.id from users u
+      where u.project_id = $1 and u.id = any($3::uuid[]) order by u.id for key share)
+   insert into messages (project_id, trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at,
           not_after, content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries,
           reason, simulated, created_at, handed_at, settled_at)
    select p.project_id, m.trigger_id, m.device_id, m.message_id, m.push_id, m.user_id, m.campaign_id, m.place, m.state,
@@ -23,8 +27,13 @@ const insert = statement(
             gateway text, environment text, activity_type text, activity_id text, attempts int, retries jsonb, reason text,
             simulated boolean, created_at timestamptz, handed_at timestamptz, settled_at timestamptz)
     where p.project_id = $1 and p.deleted_at is null
+      and (m.user_id is null or m.user_id in (select id from held))
    on conflict (project_id, trigger_id, device_id) do nothing
    returning trigger_id, device_id`
+)
+const projectExists = statement(
+  'messages.project_exists',
+  'select 1 from projects where project_id = $1 and deleted_at is null'
 )
 const key = 'g(trigger_id uuid, device_id text)'
 const findByKey = statement(
@@ -33,17 +42,25 @@ const findByKey = statement(
      join json_to_recordset($2::json) as ${key} on m.trigger_id = g.trigger_id and m.device_id = g.device_id
     where m.project_id = $1`
 )
+// What a gateway has answered once is with the retry job, and nobody else may take it.
+const unanswered = statement(
+  'messages.unanswered',
+  `select ${columns} from messages
+    where project_id = $1 and trigger_id = any($2::uuid[]) and ($3::text[] is null or device_id = any($3))
+      and due_at is not null and attempts = 0 and state in ('queued', 'handed')`
+)
 const findByMessage = statement(
   'messages.by_message',
   `select ${columns} from messages where project_id = $1 and message_id = any($2::uuid[]) order by message_id, place`
 )
-// Only what nobody has settled meanwhile, and what is still there: a user may have been deleted.
+// Only what nobody has settled or taken meanwhile, which changes due_at, and what is still there: a user may have been
+// deleted.
 const hold = statement(
   'messages.hold',
   `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3)
-     from json_to_recordset($2::json) as ${key}
+     from json_to_recordset($2::json) as g(trigger_id uuid, device_id text, due_at timestamptz)
     where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
-      and messages.due_at is not null
+      and messages.due_at = g.due_at
    returning messages.trigger_id, messages.device_id`
 )
 /** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
@@ -101,27 +118,37 @@ export const keyOf = ({ trigger_id, device_id }: Pick<MessageRow, 'trigger_id' |
   `${trigger_id}${device_id}`
 
 type Key = Pick<MessageRow, 'trigger_id' | 'device_id'>
+type Held = Pick<MessageRow, 'trigger_id' | 'device_id' | 'due_at'>
 const keysOf = (rows: Key[]) =>
   JSON.stringify(rows.map(({ trigger_id, device_id }) => ({ trigger_id, device_id })).sort(inKeyOrder))
+const heldOf = (rows: Held[]) =>
+  JSON.stringify(rows.map(({ trigger_id, device_id, due_at }) => ({ trigger_id, device_id, due_at })).sort(inKeyOrder))
 /** Every node locks rows in the same order. */
 export const inKeyOrder = (one: Key, two: Key) =>
   one.trigger_id < two.trigger_id ? -1 : one.trigger_id > two.trigger_id ? 1 : one.device_id < two.device_id ? -1 : 1
 
-/** The keys of those that were written now. None at all where the project is being erased. */
+/** The keys of those that were written now: not for users who are gone, and none where the project is being erased. */
 export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<Set<string>> {
   const stored = rows.map(({ target: _, ...row }) => row).sort(inKeyOrder)
-  return new Set((await db.query<Key>(insert, [projectId, JSON.stringify(stored)])).map(keyOf))
+  const userIds = [...new Set(rows.flatMap(({ user_id }) => user_id ?? []))]
+  return new Set((await db.query<Key>(insert, [projectId, JSON.stringify(stored), userIds])).map(keyOf))
 }
+
+export const isProject = async (db: Db, projectId: ProjectId): Promise<boolean> =>
+  (await db.one(projectExists, [projectId])) !== undefined
 
 export const findMessages = (db: Db, projectId: ProjectId, keys: Key[]) =>
   db.query<MessageRow>(findByKey, [projectId, keysOf(keys)])
 
+export const findUnanswered = (db: Db, projectId: ProjectId, triggerIds: string[], deviceIds?: string[]) =>
+  db.query<MessageRow>(unanswered, [projectId, triggerIds, deviceIds ?? null])
+
 export const findByMessageId = (db: Db, projectId: ProjectId, messageIds: string[]) =>
   db.query<MessageRow>(findByMessage, [projectId, messageIds])
 
-/** Marks as handed, and answers the keys of those that may be: the others are settled or gone. */
-export async function holdMessages(db: Db, projectId: ProjectId, rows: Key[], at: Date, until: Date) {
-  return new Set((await db.query<Key>(hold, [projectId, keysOf(rows), at, until])).map(keyOf))
+/** Marks as handed, and answers the keys of those that may be: the others are settled, taken or gone. */
+export async function holdMessages(db: Db, projectId: ProjectId, rows: Held[], at: Date, until: Date) {
+  return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until])).map(keyOf))
 }
 
 /** Takes a window of what is due into these hands. */

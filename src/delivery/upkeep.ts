@@ -9,6 +9,12 @@ import type { OnOutcomes } from './recorder.ts'
 
 const told = 'trigger_id, device_id, message_id, campaign_id, user_id'
 
+// Before several rows are changed they are locked in the order in which outcomes are recorded.
+const lockOfUsers = statement(
+  'messages.lock_of_users',
+  `select 1 from messages where project_id = $1 and user_id = any($2::uuid[])
+    order by trigger_id, device_id for update`
+)
 const move = statement('messages.move', 'update messages set user_id = $3 where project_id = $1 and user_id = $2')
 const remove = statement(
   'messages.remove_of_users',
@@ -72,12 +78,14 @@ const canceled = (row: Touched) => changeOf(row, { from: row.state, to: 'skipped
 
 /** For whoever joins two users. */
 export const moveMessages = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
+  await tx.run(lockOfUsers, [projectId, [fromUserId]])
   await tx.run(move, [projectId, fromUserId, toUserId])
 }
 
 /** Before users are removed, in that transaction. Nothing new can be written for them meanwhile. */
 export async function removeOfUsers(tx: Db, projectId: ProjectId, userIds: string[], onOutcomes: OnOutcomes) {
   await identity.lock(tx, projectId, userIds)
+  await tx.run(lockOfUsers, [projectId, userIds])
   const rows = await tx.query<Touched & { due_at: Date | null }>(remove, [projectId, userIds])
   const open = rows.filter(({ due_at }) => due_at !== null)
   if (open.length > 0) await onOutcomes(tx, projectId, open.map(canceled))

@@ -1,9 +1,9 @@
 import type { Db } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import { heldMs } from './hand-over.ts'
+import { heldMs } from './holds.ts'
 import type { DeadEnd, MessageDraft, MessageRow } from './message.ts'
-import { findMessages, insertMessages, keyOf } from './store.ts'
+import { findMessages, insertMessages, isProject, keyOf } from './store.ts'
 
 /** Rows that one statement writes. */
 const rowsAtOnce = 1_000
@@ -72,7 +72,7 @@ export const deadEndRow = (end: DeadEnd, simulated: boolean, at: Date): MessageR
   settled_at: at
 })
 
-/** Writes rows, and answers those that stand now: where an earlier run wrote one, that one. */
+/** Writes rows, and answers those that stand now: an earlier run's where it wrote one, none for users who are gone. */
 export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
   const standing: MessageRow[] = []
   for (let from = 0; from < rows.length; from += rowsAtOnce) {
@@ -86,10 +86,10 @@ export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]
     const known = new Map((await findMessages(tx, projectId, before)).map((row) => [keyOf(row), row]))
     for (const row of batch) {
       const found = written.has(keyOf(row)) ? row : known.get(keyOf(row))
-      // Neither written nor there: the project is being erased.
-      if (!found) throw new Refusal('invalid_api_key', 'Invalid API key')
-      standing.push(Object.assign(found, { target: row.target }))
+      if (found) standing.push(Object.assign(found, { target: row.target }))
     }
   }
+  if (standing.length < rows.length && !(await isProject(tx, projectId)))
+    throw new Refusal('invalid_api_key', 'Invalid API key')
   return standing
 }

@@ -37,7 +37,7 @@ const faults = {
   hang: Type.Boolean({ description: 'Requests are read and never answered.' }),
   latency_ms: Type.Integer({ description: 'Every answer comes this much later.' }),
   jitter_ms: Type.Integer({ description: 'Up to so much later again, at random.' }),
-  error_rate: Type.Number({ description: 'The share of requests, 0 to 1, that is refused.' }),
+  error_rate: Type.Number({ description: 'The share of pushes, 0 to 1, that is refused.' }),
   error_status: Type.Integer({ description: 'With which status.' }),
   goaway_after: Type.Integer({ description: 'A connection gets GOAWAY with its nth request; 0: never.' }),
   drop_after: Type.Integer({ description: 'A connection is cut at its nth request; 0: never.' }),

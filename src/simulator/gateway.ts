@@ -71,8 +71,11 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     const judged = gateway.judge(incoming)
     let fault: Fault = {}
     if (isAccepted(judged.answer)) fault = faults.ofToken(judged.token) ?? {}
-    if (judged.listed !== false && !faults.withinQuota(gateway.name)) fault = { status: 429 }
-    if (whole.errorRate > 0 && faults.random() < whole.errorRate) fault = { ...fault, status: whole.errorStatus }
+    // What is no push, such as the call for an access token, has no part in these.
+    const isPush = judged.listed !== false
+    if (isPush && !faults.withinQuota(gateway.name)) fault = { status: 429 }
+    if (isPush && whole.errorRate > 0 && faults.random() < whole.errorRate)
+      fault = { ...fault, status: whole.errorStatus }
     if (whole.goawayAfter > 0 && connection.requests >= whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
     if (whole.dropAfter > 0 && connection.requests >= whole.dropAfter) fault = { ...fault, transport: 'drop' }
 
@@ -82,7 +85,7 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     // The order of arrival is what the ledger keeps: an item is written before its answer leaves.
     const answer = fault.status === undefined ? judged.answer : gateway.refuse(fault, incoming)
     const silent = fault.transport !== undefined && fault.transport !== 'goaway'
-    if (judged.listed !== false) {
+    if (isPush) {
       ledger.add({
         id: newId(),
         received_at: new Date().toISOString(),

@@ -136,14 +136,17 @@ export function toldState(event: Json): string {
 export const doubles = {
   sent: [] as Json[],
   triggered: [] as Json[],
-  sendPush: async (_: string, body: unknown): Promise<DeliveryResult[]> => {
+  runs: new Set<string>(),
+  sendPush: async (_: string, body: unknown, runId: string): Promise<DeliveryResult[]> => {
     const [item] = (body as Json).push_notifications
     const who = item.target.project_user_id ?? item.target.device_id ?? item.target.user_id
     if (who === 'slow') await new Promise((resolve) => setTimeout(resolve, 3_000))
     if (who === 'crash') throw new Error('boom')
     if (item.image_url === 'ftp://x')
       throw new Refusal('invalid_parameter', 'push_notifications[0].image_url: must be http or https')
-    doubles.sent.push(item)
+    // As the sender: a repeat of a run is answered, not sent.
+    if (!doubles.runs.has(runId)) doubles.sent.push(item)
+    doubles.runs.add(runId)
     const failed = who === 'nobody' ? '[USER_NOT_FOUND] No user.' : who === 'live' ? '[CREDENTIALS_MISSING] None.' : ''
     const status = failed ? 'DELIVERY_RESULT_STATUS_FAILED' : 'DELIVERY_RESULT_STATUS_SUCCEED'
     return [{ message_id: randomUUID(), status, additional_params: { failure_reason: failed } }]

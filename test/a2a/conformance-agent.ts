@@ -49,22 +49,9 @@ export const conformanceSkill: Skill = {
   run: async ({ messageId }) => (byPrefix.find(([prefix]) => messageId.startsWith(prefix))?.[1] ?? done)()
 }
 
-/** Calls at once and only once: kits wait for one call, and the real sender is tested by itself. */
-async function call(url: string, headers: Record<string, string>, body: string): Promise<void> {
-  await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) }).catch(() => {})
-}
-
 export const conformance = {
   moreSkills: [conformanceSkill],
-  readText: () => ({ kind: 'request' as const, skill: 'conformance', fields: {}, understood: 'a test' }),
-  refuseAddress: async (url: string) => (/^https?:\/\//.test(url) ? null : 'must be an http or https address'),
-  enqueue: async (
-    _tx: unknown,
-    _projectId: unknown,
-    { url, headers, body }: { url: string; headers: Record<string, string>; body: string }
-  ) => {
-    setTimeout(() => void call(url, headers, body), 50)
-  }
+  readText: () => ({ kind: 'request' as const, skill: 'conformance', fields: {}, understood: 'a test' })
 }
 
 if (import.meta.main) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { put } from '../support/devices.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles } from './agent.ts'
@@ -11,7 +12,11 @@ const set = (id: string, columns: string) => service.sql(`update a2a_tasks set $
 const lapsed = `now() - interval '1 second'`
 
 /** What a node leaves that died in the middle of a task. */
-async function left(data: object, state: 'submitted' | 'working'): Promise<string> {
+async function left(
+  data: { skill: string; [field: string]: unknown },
+  state: 'submitted' | 'working'
+): Promise<string> {
+  const { skill, ...fields } = data
   const { id } = await agent.send(data)
   const status = { state, at: new Date().toISOString() }
   const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [id])
@@ -19,7 +24,7 @@ async function left(data: object, state: 'submitted' | 'working'): Promise<strin
   await service.sql(`update a2a_tasks set state = $2, content = $3, due_at = ${lapsed} where id = $1`, [
     id,
     state,
-    JSON.stringify({ ...content, status, log, artifacts: [] })
+    JSON.stringify({ ...content, log, artifacts: [], request: { skill, fields } })
   ])
   return id
 }
@@ -38,18 +43,25 @@ describe('a task whose node died', () => {
     assert.equal(task.artifacts[0].name, 'user-result')
   })
 
-  it('is failed with the reason where it may have been done already', async () => {
+  it('goes on under the same name of its run, so that a push is sent once', async () => {
     const before = doubles.sent.length
     const id = await left({ skill: 'send-push-notification', projectUserId: 'once', title: 'a' }, 'working')
-    await ended(id, 'failed', /stopped before it was finished/)
+    const task = await ended(id, 'completed', /^$/)
+    assert.equal(task.artifacts[0].parts[0].data.totalSent, 1)
     assert.equal(doubles.sent.length, before + 1, 'the first time only')
   })
 
+  it('is failed with the reason where it may have been done already', async () => {
+    await agent.send({ skill: 'create-user', projectUserId: 'eve' })
+    const id = await left({ skill: 'track-event', eventName: 'buy', projectUserId: 'eve' }, 'working')
+    await ended(id, 'failed', /stopped before it was finished/)
+    const [{ n }] = await service.sql(`select count(*)::int as n from events where project_id = $1`, [project.id])
+    assert.equal(n, 1, 'the first time only')
+  })
+
   it('is done where nothing of it had begun', async () => {
-    const before = doubles.sent.length
-    const id = await left({ skill: 'send-push-notification', projectUserId: 'begun', title: 'a' }, 'submitted')
+    const id = await left({ skill: 'track-event', eventName: 'sell', projectUserId: 'eve' }, 'submitted')
     await ended(id, 'completed', /^$/)
-    assert.equal(doubles.sent.length, before + 2)
   })
 
   it('is not given up while its node lives, however long it takes', async () => {
@@ -68,9 +80,9 @@ describe('a task whose node died', () => {
     const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
     const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
     const dying = agentOf({ url: await program.ready }, project, 'plain')
-    const sending = Array.from({ length: 200 }, (_, index) =>
-      dying.send({ skill: 'create-user', projectUserId: `d${index}` }, { contextId: 'dying' }).catch(() => undefined)
-    )
+    await put(project, { id: 'dying-phone', platform: 'IOS' })
+    const event = { skill: 'track-event', eventName: 'buy', deviceId: 'dying-phone' }
+    const sending = Array.from({ length: 400 }, () => dying.send(event, { contextId: 'dying' }).catch(() => undefined))
     await eventually(async () => {
       const [{ n }] = await service.sql(`select count(*)::int as n from a2a_tasks where context_id = 'dying'`)
       assert.ok(n > 0)
@@ -87,14 +99,9 @@ describe('a task whose node died', () => {
 describe('a task that waits', () => {
   it('is failed after 24 hours without an answer, and not before', async () => {
     const [old, young] = [await agent.send({ skill: 'create-user' }), await agent.send({ skill: 'create-user' })]
-    const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [old.id])
-    const at = new Date(Date.now() - 24 * 3_600_000 - 1_000).toISOString()
     const due = await service.sql('select due_at from a2a_tasks where id = $1', [young.id])
     assert.ok(Math.abs(due[0].due_at.getTime() - Date.now() - 24 * 3_600_000) < 60_000)
-    await service.sql(`update a2a_tasks set content = $2, due_at = ${lapsed} where id = $1`, [
-      old.id,
-      JSON.stringify({ ...content, status: { ...content.status, at } })
-    ])
+    await set(old.id, `due_at = ${lapsed}`)
     await ended(old.id, 'failed', /Nobody answered for 24 hours/)
     assert.equal((await agent.get(young.id)).status.state, 'input-required')
     assert.equal(

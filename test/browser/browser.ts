@@ -2,14 +2,13 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
 
 /** Debian's place, unless another is named. */
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
-/** A browser of its own with nothing remembered, in which sites may show notifications. */
-export async function openBrowser(t: TestContext, site: string): Promise<BrowserContext> {
-  const browser = await chromium.launch({
+export const launch = (): Promise<Browser> =>
+  chromium.launch({
     executablePath,
     args: [
       '--no-sandbox',
@@ -19,6 +18,10 @@ export async function openBrowser(t: TestContext, site: string): Promise<Browser
       '--disable-sync'
     ]
   })
+
+/** A browser of its own with nothing remembered, in which sites may show notifications. */
+export async function openBrowser(t: TestContext, site: string): Promise<BrowserContext> {
+  const browser = await launch()
   t.after(() => browser.close())
   const context = await browser.newContext({ locale: 'de-AT', timezoneId: 'Europe/Vienna' })
   await context.grantPermissions(['notifications'], { origin: site })

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import { ask } from '../support/http.ts'
 import { startService } from './service.ts'
 
-const yaml = `campaign_id: welcome
-name: Welcome
+const yaml = `campaign_id: greeting
+name: Greeting
 status: active
 segment: { attribute: user.plan, operator: equals, value: premium }
 message:
@@ -26,11 +26,11 @@ test('campaigns are kept and triggered from the command line', async (t) => {
   await t.test('a file of several documents is applied, and applied again changes nothing', async () => {
     const first = await tidings('campaign', 'apply', '-f', file)
     assert.equal(first.code, 0, first.stderr)
-    assert.equal(first.stdout, 'welcome created, version 1\nweekly created, version 1\n')
+    assert.equal(first.stdout, 'greeting created, version 1\nweekly created, version 1\n')
     assert.match(first.stderr, /weekly: .*do not run/)
     assert.equal(
       (await tidings('campaign', 'apply', '-f', file)).stdout,
-      'welcome unchanged, version 1\nweekly unchanged, version 1\n'
+      'greeting unchanged, version 1\nweekly unchanged, version 1\n'
     )
   })
 
@@ -39,7 +39,7 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     const changed = yaml.replace('Hello', 'Hi')
     const diff = await feed(changed, 'campaign', 'diff', '-f', '-')
     assert.equal(diff.code, 1)
-    assert.equal(diff.stdout, 'welcome\n- message.title: "Hello {{ user.id }}"\n+ message.title: "Hi {{ user.id }}"\n')
+    assert.equal(diff.stdout, 'greeting\n- message.title: "Hello {{ user.id }}"\n+ message.title: "Hi {{ user.id }}"\n')
     const json = (await feed(changed, 'campaign', 'apply', '-f', '-', '--json')).json<{ items: { result: string }[] }>()
     assert.deepEqual(
       json.items.map(({ result }) => result),
@@ -69,11 +69,11 @@ test('campaigns are kept and triggered from the command line', async (t) => {
   })
 
   await t.test('get prints what a file would hold, list shows all, archive ends it', async () => {
-    const got = await tidings('campaign', 'get', 'welcome')
-    assert.match(got.stdout, /^campaign_id: welcome$/m)
+    const got = await tidings('campaign', 'get', 'greeting')
+    assert.match(got.stdout, /^campaign_id: greeting$/m)
     assert.doesNotMatch(got.stdout, /version/)
-    assert.equal((await feed(got.stdout, 'campaign', 'apply', '-f', '-')).stdout, 'welcome unchanged, version 2\n')
-    assert.match((await tidings('campaign', 'list')).stdout, /^welcome +Welcome +api_triggered +active +2 /m)
+    assert.equal((await feed(got.stdout, 'campaign', 'apply', '-f', '-')).stdout, 'greeting unchanged, version 2\n')
+    assert.match((await tidings('campaign', 'list')).stdout, /^greeting +Greeting +api_triggered +active +2 /m)
     assert.match((await tidings('campaign', 'archive', 'good')).stdout, /^Archived good, version 2\.$/m)
     assert.equal((await tidings('campaign', 'get', 'who')).code, 3)
   })
@@ -90,7 +90,7 @@ test('campaigns are kept and triggered from the command line', async (t) => {
       ...[
         'campaign',
         'trigger',
-        'welcome',
+        'greeting',
         '--user',
         'ana',
         '--user',
@@ -112,8 +112,8 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     assert.deepEqual([trigger.state, trigger.counts.targeted, trigger.counts.skipped], ['completed', 3, 2])
     assert.deepEqual(trigger.skipped, { no_device: 1, unknown_device: 1 })
     assert.match(
-      (await tidings('trigger', 'list', '--campaign', 'welcome')).stdout,
-      new RegExp(`^${trigger.trigger_id} +welcome +completed +3 `, 'm')
+      (await tidings('trigger', 'list', '--campaign', 'greeting')).stdout,
+      new RegExp(`^${trigger.trigger_id} +greeting +completed +3 `, 'm')
     )
     assert.match((await tidings('trigger', 'get', trigger.trigger_id)).stdout, /^Skipped +2 \(/m)
     const explained = await tidings('trigger', 'explain', trigger.trigger_id, '--user', 'bo')
@@ -122,7 +122,10 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     assert.equal(late.code, 1)
     assert.match(late.stdout, /^The trigger is completed: /)
     assert.equal((await tidings('campaign', 'trigger', 'who')).code, 1)
-    assert.equal((await tidings('campaign', 'trigger', 'welcome', '--broadcast', '--user', 'ana')).code, 2)
-    assert.match((await tidings('campaign', 'trigger', 'welcome', '--user', 'ana')).stdout, /^Trigger +[0-9a-f-]{36}$/m)
+    assert.equal((await tidings('campaign', 'trigger', 'greeting', '--broadcast', '--user', 'ana')).code, 2)
+    assert.match(
+      (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,
+      /^Trigger +[0-9a-f-]{36}$/m
+    )
   })
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { ActivityChange, Outcome, Push } from '../../src/delivery/push.ts'
 import { apnsReasons } from '../../src/simulator/apns-reasons.ts'
 import { simulator } from '../simulator/client.ts'
-import { answer, anyToken, apnsCredential, plainServer, project, push, send, senderFor, topic } from './senders.ts'
+import { answer, anyToken, apnsCredential, plainServer, push, send, senderFor, topic } from './senders.ts'
 
 const only = { fcm: false, webpush: false } as const
 
@@ -237,25 +237,4 @@ test('an expired provider token is renewed once for all, and nothing is lost', a
   assert.deepEqual(new Set(outcomes.map(named)), new Set(['accepted']))
   assert.deepEqual(asked, ['old'])
   assert.ok(seen.filter((value) => value === 'bearer old').length <= 40)
-})
-
-test('the credential is checked by asking APNs itself', async (t) => {
-  const sim = await simulator(t, { ...only, apns: { topics: [topic] } })
-  const right = apnsCredential(sim)
-  const sender = senderFor(t, right)
-  assert.deepEqual(await sender.check(right), { ok: true, message: 'APNs accepts the credential.' })
-  const wrongTeam = await sender.check({ ...right, teamId: 'OTHERTEAM0' })
-  assert.equal(wrongTeam.ok, false)
-  assert.match(wrongTeam.message, /key id, team id and key do not belong together.*InvalidProviderToken/)
-  const wrongTopic = await sender.check({ ...right, topic: 'com.example.other' })
-  assert.match(wrongTopic.message, /may not send to the bundle id.*TopicDisallowed/)
-  const away = await sender.check({ ...right, origin: 'https://127.0.0.1:1' })
-  assert.match(away.message, /could not be asked at https:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/)
-  const { ca: _, ...untrusted } = right
-  assert.match((await sender.check(untrusted)).message, /certificate/)
-  assert.deepEqual(
-    sim.ledger.items({}).filter(({ answer }) => answer.status === 200),
-    [],
-    `nothing reaches a device of ${project}`
-  )
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ProviderTokenFailed } from '../../src/delivery/credential.ts'
 import type { Outcome, Push } from '../../src/delivery/push.ts'
-import { Refusal } from '../../src/platform/errors.ts'
 import { simulator } from '../simulator/client.ts'
 import {
   answer,
@@ -201,6 +201,24 @@ test('proxies that answer in HTML are waited for', async (t) => {
   assert.ok(outcome.kind === 'retry' && outcome.gatewayCode === '502')
 })
 
+test('an answer that makes no sense ends its own push and nothing else', async (t) => {
+  const odd = [
+    '{"error":{"details":[{"@type":{"toString":1}}],"status":{"toString":1}}}',
+    '{"error":[]}',
+    '{"error":{"details":7,"message":{},"status":[]}}',
+    `{"error":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+    '{',
+    '\u0000'
+  ]
+  let turn = 0
+  const server = await plainServer(t, (stream) => {
+    stream.respond({ ':status': 418 })
+    stream.end(odd[turn++])
+  })
+  const sender = senderFor(t, plainCredential(server), { providerTokens: anyToken })
+  for (const body of odd) assert.equal(named(await send(sender, toFcm())), 'rejected INTERNAL_ERROR', body.slice(0, 80))
+})
+
 test('an access token that is refused is exchanged once; refused again, the credential is wrong', async (t) => {
   const asked: (string | undefined)[] = []
   let good = 'second'
@@ -234,13 +252,13 @@ test('an access token that is refused is exchanged once; refused again, the cred
 
 test('a service account that Google refuses is told in its words; one that cannot be asked is tried again', async (t) => {
   const server = await plainServer(t, (stream) => answer(stream, 200, { name: 'n' }))
-  const refusing = { of: async () => Promise.reject(new Refusal('invalid_parameter', 'The key was revoked.')) }
+  const refusing = { of: async () => Promise.reject(new ProviderTokenFailed('refused', 'The key was revoked.')) }
   const refused = await send(senderFor(t, plainCredential(server), { providerTokens: refusing }), toFcm())
   assert.deepEqual(
     [named(refused), 'message' in refused && refused.message],
     ['rejected CREDENTIALS_INVALID', 'The key was revoked.']
   )
-  const away = { of: async () => Promise.reject(new Error('connect ECONNREFUSED')) }
+  const away = { of: async () => Promise.reject(new ProviderTokenFailed('unavailable', 'connect ECONNREFUSED')) }
   const later = await send(senderFor(t, plainCredential(server), { providerTokens: away }), toFcm())
   assert.equal(named(later), 'retry GATEWAY_UNAVAILABLE')
 })
@@ -278,13 +296,4 @@ test('what is larger than Firebase takes is not sent; what fits is', async (t) =
   assert.equal(named(await send(sender, sized(4_096))), 'rejected PAYLOAD_TOO_LARGE')
   assert.equal(sim.ledger.items().length, 0)
   assert.equal(named(await send(sender, sized(3_900))), 'accepted')
-})
-
-test('the credential is checked by asking Firebase itself', async (t) => {
-  const sim = await simulator(t, only)
-  const right = fcmCredential(sim)
-  const sender = senderFor(t, right)
-  assert.deepEqual(await sender.check(right), { ok: true, message: 'Firebase accepts the credential.' })
-  const other = await sender.check({ ...right, firebaseProject: 'other' })
-  assert.deepEqual([other.ok, /may not send for the Firebase project/.test(other.message)], [false, true])
 })

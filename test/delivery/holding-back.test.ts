@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { Outcome, Push } from '../../src/delivery/push.ts'
 import type { GatewaySender } from '../../src/delivery/sender.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
@@ -20,6 +23,7 @@ import {
   tally
 } from './senders.ts'
 
+const run = promisify(execFile)
 const only = { fcm: false, webpush: false } as const
 type Retry = Extract<Outcome, { kind: 'retry' }>
 
@@ -250,4 +254,19 @@ test('pushes are counted by gateway and outcome', async (t) => {
   assert.match(text, /^tidings_pushes_total\{gateway="apns",outcome="accepted"\} 1$/m)
   assert.match(text, /^tidings_pushes_total\{gateway="apns",outcome="rejected"\} 1$/m)
   assert.match(text, /^tidings_pushes_in_flight\{gateway="apns"\} 0$/m)
+})
+
+test('a process lives as long as somebody waits for an outcome, and no longer', async () => {
+  const script = `
+    import { createSender } from './src/delivery/sender.ts'
+    import { push } from './test/delivery/senders.ts'
+    import { silentLog } from './test/support/log.ts'
+    const credential = { gateway: 'apns', id: 'a', version: 1, projectId: 'p', origin: 'https://127.0.0.1:1', simulated: true,
+      environment: 'production', keyId: '', teamId: '', privateKey: '', topic: 't' }
+    const sender = createSender({ log: silentLog, credentials: { find: async () => credential }, providerTokens: { of: async () => 't' },
+      settings: { unreachableMs: 500 } })
+    sender.submit(push(), (outcome) => console.log(outcome.kind))`
+  const cwd = resolve(import.meta.dirname, '../..')
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd, timeout: 30_000 })
+  assert.equal(stdout, 'retry\n')
 })

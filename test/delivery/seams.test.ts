@@ -163,6 +163,24 @@ describe('delivery for campaigns', () => {
     assert.equal(told.filter(({ to }) => to === 'skipped').length, 2)
   })
 
+  it('does not touch what somebody else has taken meanwhile', async (t) => {
+    const { pool, sql, delivery, draft, sender } = await given(t)
+    const triggerId = newId()
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
+    )
+    await sql(`update messages set state = 'handed', due_at = due_at + interval '10 s' where device_id = 'a'`)
+    await delivery.handOver(projectId, rows, soon())
+    assert.deepEqual(
+      sender.pushes.map(({ deviceId }) => deviceId),
+      ['b']
+    )
+    assert.deepEqual(
+      rows.map(({ state }) => state),
+      ['handed', 'accepted']
+    )
+  })
+
   it('stops when it is told to, and leaves the rest to others', async (t) => {
     const { pool, delivery, draft, sender, states } = await given(t)
     sender.shut()
@@ -184,7 +202,11 @@ describe('delivery for campaigns', () => {
   it('does not write for a user who is gone, or a project that is being erased', async (t) => {
     const { pool, sql, delivery, draft } = await given(t)
     const write = (drafts: MessageDraft[]) => pool.transaction((tx) => delivery.write(tx, projectId, drafts))
-    await assert.rejects(write([draft(newId(), 'a', { userId: newId() })]), { code: '23503' })
+    const rows = await write([draft(newId(), 'a', { userId: newId() }), draft(newId(), 'b')])
+    assert.deepEqual(
+      rows.map(({ device_id }) => device_id),
+      ['b']
+    )
     await sql('update projects set deleted_at = now()')
     await assert.rejects(write([draft(newId(), 'a')]), { code: 'invalid_api_key' })
   })

@@ -63,6 +63,8 @@ it('a broadcast survives workers that are killed: every device is reached, what 
     victim!.child.kill('SIGKILL')
     await victim!.exited
     const rows = await sql(`select device_id from messages where state = 'accepted'`)
+    const inHands = new Set(entries().map(([device]) => device)).size - rows.length
+    t.diagnostic(`kill ${kill + 1}: ${inHands} pushes were handed over and their answers not yet recorded`)
     seen.push({ accepted: new Set(rows.map(({ device_id }) => device_id)), from: entries().length })
     workers.push(start('worker'))
   }

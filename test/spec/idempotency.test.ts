@@ -134,7 +134,7 @@ describe('a request with an idempotency key', () => {
     // As kill -9 leaves it: one answer never came, one push was never made, and nobody holds the key.
     await service.sql(
       `update messages set state = case device_id when 'dead-2' then 'handed' else 'queued' end, settled_at = null,
-              due_at = now() + interval '30 s', gateway_message_id = null, attempts = 0
+              due_at = date_trunc('milliseconds', now() + interval '30 s'), gateway_message_id = null, attempts = 0
         where project_id = $1 and device_id <> 'dead-1'`,
       [project.id]
     )

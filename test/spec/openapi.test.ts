@@ -238,7 +238,11 @@ describe('what is documented is what is answered', () => {
       listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
       getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
       listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
+      getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
       testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
+      minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
+      previewProjectCampaigns: () =>
+        manage('POST', `${own}/campaigns:preview`, { campaign: { name: 'News', message: { title: 'Hi' } } }),
       previewCampaign: () => call('POST', '/api/v1/campaigns/news:preview'),
       triggerCampaign: () => call('POST', '/api/v1/campaigns/news:trigger'),
       listTriggers: () => call('GET', '/api/v1/triggers'),

@@ -226,6 +226,30 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
   })
 })
 
+describe('POST /manage/v1/projects/{id}/campaigns:preview', () => {
+  it('tells the same of a campaign that is not saved, says what is wrong with it, and saves nothing', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 10, 'draft')
+    const preview = (json: Json) => service.manage('POST', `/projects/${project.id}/campaigns:preview`, { json })
+    const campaign = {
+      name: 'Draft',
+      segment: { attribute: 'user.n', operator: 'less_or_equal', value: 3 },
+      message: { title: '{{ user.n }} {{ trigger.x }}' }
+    }
+    const { json } = await preview({ campaign, ...everyone, properties: { x: 'ü' } })
+    assert.deepEqual([json.audience.users, json.sample.length], [3, 3])
+    assert.deepEqual(json.sample[0].content.notification, { title: '1 ü' })
+    const broken = await preview({ campaign: { ...campaign, message: { title: 'a\n{% if %}' } }, ...everyone })
+    assert.equal(broken.status, 400)
+    assert.equal(broken.json.details[0].path, 'message.title')
+    assert.match(broken.json.details[0].message, /^line 2, column 6: /)
+    for (const wrong of [{}, { campaign: 7 }, { campaign, audience: 5 }, { campaign, properties: [] }, [], null, 'x'])
+      assert.equal((await preview(wrong)).status, 400, JSON.stringify(wrong))
+    assert.deepEqual((await service.manage('GET', `/projects/${project.id}/campaigns`)).json.items, [])
+    assert.equal(pushesTo('draft').length, 0)
+  })
+})
+
 describe('a test send', () => {
   it('goes to chosen devices, whatever segment and status are, and makes no trigger', async () => {
     const project = await service.project()

@@ -70,6 +70,8 @@ describe('time passes for triggers', () => {
     await pool.close()
     const left = await service.sql('select id from triggers where project_id = $1', [project.id])
     assert.deepEqual(left, [{ id: fresh.trigger_id }])
+    const counts = await service.manage('GET', `/projects/${project.id}/campaigns/news/counts`)
+    assert.deepEqual([counts.json.triggers, counts.json.targeted, counts.json.sent, counts.json.skipped], [3, 7, 6, 1])
     const [{ past }] = await service.sql('select past from campaigns where project_id = $1', [project.id])
     assert.deepEqual(past, { triggers: 2, targeted: 5, sent: 4, failed: 0, skipped: 1, delivered: 0, tapped: 0 })
   })

@@ -18,7 +18,7 @@ export interface TestProject {
 }
 
 /** What a test gives in the place of the real thing. */
-export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents'>
+export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents' | 'console'>
 
 export interface TestService {
   url: string

@@ -9,11 +9,8 @@ export interface DeliveryResult {
   additional_params?: { failure_reason?: string }
 }
 
-/**
- * As POST /api/v1/messages:send, for a body as it is sent there. `taskId` stands for this request: a repeat under it
- * must not notify again.
- */
-export type SendPush = (projectId: ProjectId, body: unknown, taskId: string) => Promise<DeliveryResult[]>
+/** As POST /api/v1/messages:send, for a body as it is sent there. A repeat of the same run must not notify again. */
+export type SendPush = (projectId: ProjectId, body: unknown, runId: string) => Promise<DeliveryResult[]>
 
 const schema = Type.Object({
   skill: Type.Literal('send-push-notification'),
@@ -41,8 +38,8 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
   ],
   schema,
   oneOf: who,
-  repeatable: false,
-  async run({ projectId, fields, taskId }) {
+  repeatable: true,
+  async run({ projectId, fields, runId }) {
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
     if (!fields.title && !fields.body) {
@@ -50,7 +47,7 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
     }
     const item: Record<string, unknown> = { target: { [targets[named[0]!]]: fields[named[0]!] } }
     for (const [from, to] of Object.entries(texts)) if (fields[from] !== undefined) item[to] = fields[from]
-    return outcomeOf(await sendPush(projectId, { push_notifications: [item] }, taskId))
+    return outcomeOf(await sendPush(projectId, { push_notifications: [item] }, runId))
   }
 })
 

@@ -20,8 +20,9 @@ export interface Result {
 
 export interface SkillCall {
   projectId: ProjectId
-  /** Of the task that asks. The same on a repeat after a crash. */
   taskId: string
+  /** Of this run of the task: another after each message that goes on with it, the same when a node takes it over. */
+  runId: string
   messageId: string
   fields: Record<string, unknown>
   /** Aborted when the task was canceled, took too long, or its node stops. */
@@ -39,14 +40,14 @@ export interface Skill {
   schema: TSchema
   /** Of these at least one must be given. */
   oneOf?: readonly string[]
-  /** Whether doing it twice is doing it once: then another node may take it over. */
+  /** Whether doing it twice under one run id is doing it once: then another node may take it over. */
   repeatable: boolean
   run(call: SkillCall): Promise<Outcome>
   /**
    * Where all it does is in our own database: does many calls of one project in the transaction that writes their
    * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
    */
-  runTogether?(tx: Db, projectId: ProjectId, calls: Pick<SkillCall, 'taskId' | 'fields'>[]): Promise<Outcome[]>
+  runTogether?(tx: Db, projectId: ProjectId, calls: Pick<SkillCall, 'runId' | 'fields'>[]): Promise<Outcome[]>
 }
 
 export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

@@ -2,12 +2,12 @@ import { Type } from '@sinclair/typebox'
 import type { ProjectId } from '../../platform/ids.ts'
 import { result, type Skill } from './skill.ts'
 
-/** As POST /api/v1/campaigns/{campaign_id}:trigger, for a body as it is sent there. */
+/** As POST /api/v1/campaigns/{campaign_id}:trigger, for a body as it is sent there. A repeat of the same run triggers once. */
 export type TriggerCampaign = (
   projectId: ProjectId,
   campaignId: string,
   body: unknown,
-  taskId: string
+  runId: string
 ) => Promise<{ trigger_id: string }>
 
 const Target = Type.Object({
@@ -43,8 +43,8 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
   tags: ['campaign', 'marketing', 'automation'],
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
   schema,
-  repeatable: false,
-  async run({ projectId, fields, taskId }) {
+  repeatable: true,
+  async run({ projectId, fields, runId }) {
     const { campaignId, broadcast, targets, properties } = fields
     const audience =
       broadcast === true
@@ -53,7 +53,7 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
           ? undefined
           : { targets: (targets as Record<string, unknown>[]).map(renamed) }
     const body = { ...(audience && { audience }), ...(properties !== undefined && { properties }) }
-    const { trigger_id } = await triggerCampaign(projectId, campaignId as string, body, taskId)
+    const { trigger_id } = await triggerCampaign(projectId, campaignId as string, body, runId)
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: trigger_id })] }
   }
 })

@@ -109,6 +109,10 @@ export function ended(task: Task, outcome: Outcome): Task {
   )
 }
 
+/** Names the run that the task is in: by where in its log it began to work. */
+export const runIdOf = ({ id, log }: Task): string =>
+  `${id}.${log.findLastIndex((entry) => 'status' in entry && entry.status.state === 'working')}`
+
 /** When someone must look after it, by where it stands. */
 export function dueAt({ status: { state } }: Task, byJob = false): Date | null {
   if (isTerminal(state)) return null

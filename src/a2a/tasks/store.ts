@@ -1,9 +1,22 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { DialectName, Task, TaskState } from '../model.ts'
+import {
+  type DialectName,
+  isTerminal,
+  type Message,
+  type Request,
+  type Status,
+  type Task,
+  type TaskState
+} from '../model.ts'
 
-type Content = Pick<Task, 'status' | 'artifacts' | 'history' | 'log' | 'request' | 'takeovers'>
+/** Nothing twice: the status is the last of the log, messages have the ids of their task, and what ended asks nothing. */
+interface Content extends Pick<Task, 'artifacts' | 'log'> {
+  history: Omit<Message, 'contextId' | 'taskId'>[]
+  request?: Request
+  takeovers?: number
+}
 
 interface Row {
   id: string
@@ -44,6 +57,10 @@ const find = statement(
   'a2a.find_tasks',
   `select ${columns} from a2a_tasks where project_id = $1 and id = any($2::uuid[])`
 )
+const revisions = statement(
+  'a2a.task_revisions',
+  'select id, revision from a2a_tasks where project_id = $1 and id = any($2::uuid[])'
+)
 const lock = statement('a2a.lock_task', `select ${columns} from a2a_tasks where project_id = $1 and id = $2 for update`)
 const attend = statement('a2a.attend_task', 'update a2a_tasks set attended = true where project_id = $1 and id = $2')
 const hold = statement(
@@ -64,6 +81,10 @@ const due = statement(
   `select project_id, id from a2a_tasks where due_at <= $1 order by due_at limit 500`,
   { acrossProjects: 'tasks whose runner or caller is gone, of all projects, are found by their time' }
 )
+const stillDue = statement(
+  'a2a.task_is_due',
+  'select 1 from a2a_tasks where project_id = $1 and id = $2 and due_at <= $3'
+)
 const sweep = statement(
   'a2a.sweep_tasks',
   `delete from a2a_tasks where project_id = $1 and id in (
@@ -82,25 +103,32 @@ const toRow = ({ task, dueAt, attended }: TaskWrite) => ({
   state_at: task.status.at,
   dialect: task.dialect,
   content: {
-    status: task.status,
     artifacts: task.artifacts,
-    history: task.history,
+    history: task.history.map(({ contextId: _, taskId: __, ...message }) => message),
     log: task.log,
-    request: task.request,
-    takeovers: task.takeovers
+    ...(!isTerminal(task.status.state) && { request: task.request, takeovers: task.takeovers })
   } satisfies Content,
   revision: task.revision,
   attended,
   due_at: dueAt
 })
 
-const toTask = ({ id, context_id, dialect, content, revision }: Row): Task => ({
-  ...content,
-  id,
-  contextId: context_id,
-  dialect,
-  revision
-})
+function toTask({ id, context_id: contextId, dialect, content, revision }: Row): Task {
+  const { artifacts, history, log, request = { fields: {} }, takeovers = 0 } = content
+  const last = log.findLast((entry) => 'status' in entry) as { status: Status }
+  return {
+    id,
+    contextId,
+    status: last.status,
+    artifacts,
+    history: history.map((message) => ({ ...message, contextId, taskId: id })),
+    log,
+    request,
+    dialect,
+    revision,
+    takeovers
+  }
+}
 
 const rowsOf = (writes: TaskWrite[]) => JSON.stringify(writes.map(toRow))
 
@@ -121,6 +149,10 @@ export const changeTask = (db: Db, projectId: ProjectId, write: TaskWrite) =>
 export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, Task>> {
   return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))
 }
+
+/** How far each has come: little to read, for those who only wait for a change. */
+export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<{ id: string; revision: number }>(revisions, [projectId, ids])
 
 export async function lockTask(db: Db, projectId: ProjectId, id: string): Promise<Task | undefined> {
   const row = await db.one<Row>(lock, [projectId, id])
@@ -160,6 +192,9 @@ export const countTasks = async (db: Db, projectId: ProjectId, wanted: TaskFilte
   (await db.one<{ total: number }>(count, filterOf(projectId, wanted)))!.total
 
 export const dueTasks = (db: Db, now: Date) => db.query<{ project_id: ProjectId; id: string }>(due, [now])
+
+export const isDue = async (db: Db, projectId: ProjectId, id: string, now: Date): Promise<boolean> =>
+  (await db.one(stillDue, [projectId, id, now])) !== undefined
 
 /** Up to a window of tasks that ended and were made before the given id's time. */
 export const sweepTaskWindow = (db: Db, projectId: ProjectId, beforeId: string) => db.run(sweep, [projectId, beforeId])

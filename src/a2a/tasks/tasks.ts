@@ -8,7 +8,7 @@ import type { Metrics } from '../../platform/metrics.ts'
 import { AgentError, noTask } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
 import type { Skill } from '../skills/skill.ts'
-import { dueAt, ended, written } from './changes.ts'
+import { dueAt, ended, runIdOf, written } from './changes.ts'
 import * as store from './store.ts'
 
 /** What a key stands for, and what every repeat of it is answered. */
@@ -92,7 +92,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     const after = new Map<Beginning, Task>()
     for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
       if (!skill?.runTogether) continue
-      const calls = asked.map(({ task: { id, request } }) => ({ taskId: id, fields: request.fields }))
+      const calls = asked.map(({ task }) => ({ runId: runIdOf(task), fields: task.request.fields }))
       const outcomes = await skill.runTogether(tx, projectId, calls)
       for (const [index, beginning] of asked.entries()) after.set(beginning, ended(beginning.task, outcomes[index]!))
     }

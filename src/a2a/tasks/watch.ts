@@ -3,7 +3,7 @@ import { type Listener, notify } from '../../platform/db/listen.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Task } from '../model.ts'
-import { findTasks } from './store.ts'
+import { findRevisions, findTasks } from './store.ts'
 
 const channel = 'tidings_a2a'
 /** Behind the notifications, which may be lost. */
@@ -14,6 +14,8 @@ type Watcher = (task: Task) => void
 interface Watched {
   projectId: ProjectId
   watchers: Set<Watcher>
+  /** The latest that was told. */
+  revision: number
 }
 
 export type Watch = ReturnType<typeof createWatch>
@@ -41,19 +43,25 @@ export function createWatch({
     const [projectId, taskId] = payload.split(' ') as [ProjectId, string]
     const known = watched.get(taskId)
     if (known) void look([[taskId, known]])
-    else if (interested(taskId)) void look([[taskId, { projectId, watchers: new Set() }]])
+    else if (interested(taskId)) void look([[taskId, { projectId, watchers: new Set(), revision: 0 }]])
   })
 
   function publish(task: Task): void {
     changed(task)
-    for (const watcher of [...(watched.get(task.id)?.watchers ?? [])]) watcher(task)
+    const known = watched.get(task.id)
+    if (!known) return
+    known.revision = Math.max(known.revision, task.revision)
+    for (const watcher of [...known.watchers]) watcher(task)
   }
 
   async function look(wanted: [string, Watched][]): Promise<void> {
     const byProject = Map.groupBy(wanted, ([, { projectId }]) => projectId)
     try {
       for (const [projectId, entries] of byProject) {
-        const ids = entries.map(([id]) => id)
+        const told = new Map(entries.map(([id, { revision }]) => [id, revision]))
+        const now = await findRevisions(pool, projectId, [...told.keys()])
+        const ids = now.filter(({ id, revision }) => revision > told.get(id)!).map(({ id }) => id)
+        if (ids.length === 0) continue
         for (const task of (await findTasks(pool, projectId, ids)).values()) publish(task)
       }
     } catch (error) {
@@ -66,8 +74,10 @@ export function createWatch({
     /** In the transaction of a change that others must hear of. */
     announce: (tx: Db, projectId: ProjectId, taskId: string) => tx.run(notify, [channel, `${projectId} ${taskId}`]),
     /** Answers how to stop. Every change is told, some more than once. */
-    subscribe(projectId: ProjectId, taskId: string, watcher: Watcher): () => void {
-      const known = watched.get(taskId) ?? { projectId, watchers: new Set() }
+    subscribe(projectId: ProjectId, { id: taskId, revision }: Task, watcher: Watcher): () => void {
+      const known = watched.get(taskId) ?? { projectId, watchers: new Set(), revision }
+      // Whoever comes with less is told again what the others know.
+      known.revision = Math.min(known.revision, revision)
       known.watchers.add(watcher)
       watched.set(taskId, known)
       timer ??= setInterval(() => void look([...watched]), pollMs).unref()

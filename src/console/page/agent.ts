@@ -25,6 +25,13 @@ export interface Message {
   contextId?: string
 }
 
+/** In the contract's own spelling, whichever the task was made in. */
+export const stateOf = ({ status: { state } }: { status: { state: string } }) =>
+  state
+    .replace(/^TASK_STATE_/, '')
+    .replaceAll('_', '-')
+    .toLowerCase()
+
 interface Reply<Result> {
   result?: Result
   error?: { code: number; message: string; data?: unknown }

@@ -56,6 +56,18 @@ function refusalOf(response: Response, text: string): ApiError {
   }
 }
 
+/** What the service says about one field, in its own words. */
+export function problemAt(error: Error | null | undefined, path: string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const found = error.details.filter(
+    (detail) => detail.path === path || detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)
+  )
+  return (
+    found.map((detail) => (detail.path === path ? detail.message : `${detail.path}: ${detail.message}`)).join(' · ') ||
+    undefined
+  )
+}
+
 /** Under /manage/v1. */
 export const manage = <Answer>(method: string, path: string, asked: Asked = {}) =>
   call<Answer>(method, `/manage/v1${path}`, asked)

@@ -46,25 +46,4 @@ export function useInbox() {
   return { items, state, error: before.error, clear: () => setItems([]) }
 }
 
-/** The part of a payload that is about a Live Activity, wherever the gateway puts it. */
-export interface ActivityPush {
-  event: 'start' | 'update' | 'end'
-  type: string | undefined
-  state: Record<string, unknown>
-}
-
-export function activityOf({ request: { payload } }: InboxItem): ActivityPush | undefined {
-  const at = (value: unknown, name: string) =>
-    typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
-  const aps = at(payload, 'aps') ?? at(at(at(at(payload, 'message'), 'apns'), 'payload'), 'aps')
-  const event = at(aps, 'event')
-  if (event !== 'start' && event !== 'update' && event !== 'end') return undefined
-  const type = at(aps, 'attributes-type')
-  return {
-    event,
-    type: typeof type === 'string' ? type : undefined,
-    state: (at(aps, 'content-state') as Record<string, unknown> | undefined) ?? {}
-  }
-}
-
 export const arrived = ({ answer }: InboxItem) => answer.status >= 200 && answer.status < 300

@@ -1,5 +1,5 @@
 import '@mantine/core/styles.css'
-import { createTheme, MantineProvider } from '@mantine/core'
+import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -7,13 +7,7 @@ import { createRoot } from 'react-dom/client'
 import { ApiError } from './api.ts'
 import { router } from './router.tsx'
 import { SignedIn } from './sign-in.tsx'
-
-const theme = createTheme({
-  primaryColor: 'cyan',
-  primaryShade: { light: 8, dark: 6 },
-  defaultRadius: 'md',
-  cursorType: 'pointer'
-})
+import { readable, theme } from './theme.ts'
 
 const queries = new QueryClient({
   defaultOptions: {
@@ -21,14 +15,15 @@ const queries = new QueryClient({
       // A refusal stays one; a service that is away comes back.
       retry: (count, error) => !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 5,
       retryDelay: (count) => Math.min(500 * 2 ** count, 5_000),
-      staleTime: 2_000
+      staleTime: 2_000,
+      networkMode: 'always'
     }
   }
 })
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
+    <MantineProvider theme={theme} cssVariablesResolver={readable} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
         <SignedIn>
           <RouterProvider router={router} />

@@ -10,16 +10,20 @@ function FirstProject() {
   const projects = useProjects()
   if (projects.error) return <Failed error={projects.error} again={projects.refetch} />
   if (projects.isPending) return <Waiting />
-  const id = projects.data.items.at(-1)?.id
-  return id ? (
-    <Navigate to={`/p/${encodeURIComponent(id)}/home`} replace />
-  ) : (
-    <Empty title="There is no project yet">Make one: npx tidings project create --name Mine</Empty>
-  )
+  const { items } = projects.data
+  const last = localStorage.getItem('tidings-project')
+  const id = (items.find((each) => each.id === last) ?? items.at(-1))?.id
+  return id ? <Navigate to={`/p/${encodeURIComponent(id)}/home`} replace /> : <Navigate to="/projects" replace />
 }
 
 const start = createRoute({ getParentRoute: () => root, path: '/', component: FirstProject })
 const project = createRoute({ getParentRoute: () => root, path: '/p/$projectId', component: Shell })
+
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./pages/projects.tsx'), 'Projects')
+})
 
 /** Each page is loaded when it is opened. */
 const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
@@ -35,6 +39,7 @@ export const router = createRouter({
   basepath: '/console',
   routeTree: root.addChildren([
     start,
+    projects,
     project.addChildren([
       page('home', () => import('./pages/home.tsx'), 'Home'),
       page('lab', () => import('./pages/lab.tsx'), 'Lab'),

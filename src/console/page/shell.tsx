@@ -13,9 +13,10 @@ import {
   useComputedColorScheme,
   useMantineColorScheme
 } from '@mantine/core'
-import { useDisclosure, useNetwork } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { session } from './api.ts'
 import { Failed, Waiting } from './parts/states.tsx'
 import { useProject, useProjectId, useProjects, useWho } from './who.ts'
@@ -38,8 +39,11 @@ export function Shell() {
   const projects = useProjects()
   const project = useProject()
   const projectId = useProjectId()
-  const { online } = useNetwork()
+  const reachable = useReachable()
   const path = useRouterState({ select: ({ location }) => location.pathname })
+  useEffect(() => {
+    if (project) localStorage.setItem('tidings-project', project.id)
+  }, [project])
   return (
     <AppShell
       header={{ height: 56 }}
@@ -81,7 +85,7 @@ export function Shell() {
         ))}
       </AppShell.Navbar>
       <AppShell.Main>
-        {(!online || projects.error) && projects.data && (
+        {!reachable && (
           <Alert color="orange" mb="md" role="status">
             The connection to the service is lost. The page goes on by itself when it is back.
           </Alert>
@@ -100,6 +104,28 @@ export function Shell() {
   )
 }
 
+/** Whether the service answers. When it does again, everything shown is asked for anew. */
+function useReachable(): boolean {
+  const queries = useQueryClient()
+  const { error } = useQuery({
+    queryKey: ['reachable'],
+    queryFn: async () => (await fetch('/healthz', { cache: 'no-store' })).status,
+    refetchInterval: 2_000,
+    // The browser's own guess about the network is none of ours: the service may be on this machine.
+    networkMode: 'always',
+    retry: false
+  })
+  const lost = error !== null
+  const before = useRef(lost)
+  useEffect(() => {
+    if (before.current && !lost) void queries.invalidateQueries()
+    before.current = lost
+  }, [lost, queries])
+  return !lost
+}
+
+const all = 'all projects'
+
 function ProjectChoice() {
   const { data } = useProjects()
   const projectId = useProjectId()
@@ -112,8 +138,11 @@ function ProjectChoice() {
       searchable
       allowDeselect={false}
       value={projectId}
-      data={data?.items.map(({ id, name }) => ({ value: id, label: name || id })) ?? []}
-      onChange={(id) => id && void navigate({ to: `/p/${encodeURIComponent(id)}/home` })}
+      data={[
+        ...(data?.items.map(({ id, name }) => ({ value: id, label: name || id })) ?? []),
+        { value: all, label: 'All projects…' }
+      ]}
+      onChange={(id) => id && void navigate({ to: id === all ? '/projects' : `/p/${encodeURIComponent(id)}/home` })}
     />
   )
 }

@@ -51,8 +51,14 @@ export function SignedIn({ children }: { children: ReactNode }) {
               Open the link that the start printed, or give a management token. The first one is in credentials.json in
               the data folder, as admin_token.
             </Text>
-            <PasswordInput name="token" label="Management token" placeholder="svc_at_…" required autoFocus />
-            {signIn.error && <Failed error={signIn.error} />}
+            <PasswordInput
+              name="token"
+              label="Management token"
+              placeholder="svc_at_…"
+              error={signIn.error?.message}
+              required
+              autoFocus
+            />
             <Button type="submit" loading={signIn.isPending}>
               Sign in
             </Button>

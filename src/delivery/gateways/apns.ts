@@ -28,7 +28,7 @@ export const apns: Gateway<ApnsCredential> = {
         'apns-priority': push.priority === 'high' ? '10' : '5',
         'apns-expiration': expiration(push),
         'apns-id': push.pushId,
-        ...(push.collapseId && { 'apns-collapse-id': collapseHeader(push.collapseId) })
+        'apns-collapse-id': push.collapseId ? collapseHeader(push.collapseId) : undefined
       },
       body
     }
@@ -57,17 +57,18 @@ function payloadOf(push: Push, now: number): object {
   return {
     aps: alertAps(notification),
     message_id: push.messageId,
-    ...(notification.landingUrl && { landing_url: notification.landingUrl }),
-    ...(notification.imageUrl && { image_url: notification.imageUrl }),
-    ...(notification.data && { data: notification.data })
+    landing_url: notification.landingUrl || undefined,
+    image_url: notification.imageUrl || undefined,
+    data: notification.data
   }
 }
 
+/** What is undefined is not written. */
 export const alertAps = ({ title, body, imageUrl, sound, badge, threadId }: Notification) => ({
-  alert: { ...(title && { title }), ...(body && { body }) },
-  ...(sound && { sound }),
-  ...(badge !== undefined && { badge }),
-  ...(threadId && { 'thread-id': threadId }),
+  alert: { title: title || undefined, body: body || undefined },
+  sound: sound || undefined,
+  badge,
+  'thread-id': threadId || undefined,
   // The app's extension fetches the picture, and runs only for those that ask for it.
-  ...(imageUrl && { 'mutable-content': 1 })
+  'mutable-content': imageUrl ? 1 : undefined
 })

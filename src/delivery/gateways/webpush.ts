@@ -76,8 +76,9 @@ interface Subscription {
 function subscriptionOf(token: string): Subscription | undefined {
   const { endpoint, keys } = jsonOf(token)
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !isObject(keys)) return undefined
-  const p256dh = Buffer.from(String(keys.p256dh), 'base64url')
-  const auth = Buffer.from(String(keys.auth), 'base64url')
+  if (typeof keys.p256dh !== 'string' || typeof keys.auth !== 'string') return undefined
+  const p256dh = Buffer.from(keys.p256dh, 'base64url')
+  const auth = Buffer.from(keys.auth, 'base64url')
   return p256dh.length === 65 && auth.length > 0 ? { endpoint: new URL(endpoint), p256dh, auth } : undefined
 }
 

@@ -1,13 +1,14 @@
 import type { Log } from '../../platform/log.ts'
 import type { Credential } from '../credential.ts'
-import { type Gateway, type Later, later, type Refused, type Verdict } from '../gateways/gateway.ts'
+import { type Gateway, refused, type Verdict } from '../gateways/gateway.ts'
 import type { Outcome, Push } from '../push.ts'
-import { type FailureCode, failureReasons } from '../reasons.ts'
 import type { Ending, H2Transport } from '../transport/transport.ts'
 import { createCircuit } from './circuit.ts'
 import { createConnections, type Link } from './connections.ts'
 import { createGates } from './gates.ts'
 import type { Guard } from './guard.ts'
+import { createJudge, type Entry } from './judge.ts'
+import { closed, rejected, retry, unknown } from './outcomes.ts'
 import { createPresentedToken } from './presented-token.ts'
 import type { SenderSettings } from './settings.ts'
 import { createWindow } from './window.ts'
@@ -25,26 +26,11 @@ export interface PoolOptions {
   log: Log
 }
 
-/** One push on its way. */
-interface Entry {
-  readonly push: Push
-  readonly done: (outcome: Outcome) => void
-  readonly dueAt: number
-  /** Not sent until then: it is given back. */
-  readonly leaveAt: number
-  sentAt: number
-  refusals: number
-  /** The provider token that was too old when it was sent the first time. */
-  renewed: string | undefined
-  reconnected: boolean
-}
-
 export type Pool = ReturnType<typeof createPool>
 
 const fewestQueued = 16
 const patientRefusals = 3
 const shortMs = 1_000
-const unrenewedMs = 30_000
 
 /** Everything on its way to one gateway for one credential: queue, window, connections, and when to hold back. */
 export function createPool(options: PoolOptions) {
@@ -74,13 +60,22 @@ export function createPool(options: PoolOptions) {
   })
   const presented = createPresentedToken(options.providerToken, settings.deadlineMs, {
     onReady: () => pump(),
-    onFailed: (message, refused) => {
-      for (const entry of queue) {
-        queue.delete(entry)
-        if (refused) refuseCredential(entry, '', message)
-        else end(entry, retry('GATEWAY_UNAVAILABLE', message, '', Date.now() + 5 * shortMs, true))
-      }
+    onFailed(message, isRefused) {
+      if (!isRefused)
+        return giveBack(() => retry('GATEWAY_UNAVAILABLE', Date.now() + 5 * shortMs, { message: sentence(message) }))
+      for (const entry of takeAll()) refuseCredential(entry, '', message)
     }
+  })
+  const { judge, refusal, refuseCredential, suspended } = createJudge({
+    credential,
+    circuit,
+    gates,
+    guard,
+    presented,
+    log,
+    end,
+    again,
+    giveBack
   })
 
   const queueLimit = () => {
@@ -88,52 +83,35 @@ export function createPool(options: PoolOptions) {
     return Math.max(fewestQueued, 2 * able)
   }
 
-  function retry(reason: FailureCode, message: string, gatewayCode: string, at: number, free: boolean): Outcome {
-    // Spread, so that those told the same time do not all come at it.
-    const notBefore = Math.round(at + Math.random() * Math.min(0.2 * Math.max(0, at - Date.now()), 5 * shortMs))
-    return { kind: 'retry', reason, message, gatewayCode, notBefore, free }
-  }
-
   function end(entry: Entry, outcome: Outcome) {
     usedAt = Date.now()
     entry.done(outcome)
   }
 
+  function takeAll(): Entry[] {
+    // A copy: whoever is told may put new ones in while we go through them.
+    const waiting = [...queue]
+    queue.clear()
+    return waiting
+  }
+
+  function giveBack(outcome: () => Outcome) {
+    for (const entry of takeAll()) end(entry, outcome())
+  }
+
   /** Why a push need not even try now. */
   function heldBack(push: Push, now: number): Outcome | undefined {
-    if (closing) return retry('GATEWAY_UNAVAILABLE', 'The sender is being closed.', '', now, true)
-    if (now > push.notAfter) return expired
+    if (closing) return closed()
+    if (now > push.notAfter) return rejected('EXPIRED')
     const gate = gates.closed(push.token, now)
-    if (gate) return retry(gate.reason, failureReasons[gate.reason], gate.gatewayCode, gate.until, true)
+    if (gate) return retry(gate.reason, gate.until, { gatewayCode: gate.gatewayCode })
     const unreachable = connections.unreachable(now)
-    if (unreachable && now < unreachable.nextAt) return unreachableOutcome(unreachable)
-    if (!circuit.admits(now)) return suspended()
-    return undefined
+    if (unreachable && now < unreachable.nextAt) return away(unreachable)
+    return circuit.admits(now) ? undefined : suspended()
   }
 
-  const unreachableOutcome = ({ message, nextAt }: { message: string; nextAt: number }) =>
-    retry('GATEWAY_UNAVAILABLE', `${origin} cannot be reached: ${message}.`, '', nextAt, true)
-
-  /** The circuit is open. Not a rejection: with the right key all that waits is delivered. */
-  const suspended = (code = '', message: string = failureReasons.CREDENTIALS_INVALID) =>
-    retry('CREDENTIALS_INVALID', message, code, circuit.probeAt, true)
-
-  function refuseCredential(entry: Entry, code: string, message?: string) {
-    const before = circuit.open
-    circuit.wrong(Date.now())
-    if (circuit.open && !before) {
-      log.warn(
-        { project: credential.projectId, gateway: credential.gateway, credential: credential.id, reason: code },
-        'the gateway refuses the credential: pushes wait until it is replaced'
-      )
-      for (const each of queue) {
-        queue.delete(each)
-        end(each, suspended(code, message))
-      }
-    }
-    if (before || circuit.open) end(entry, suspended(code, message))
-    else end(entry, rejected('CREDENTIALS_INVALID', message, code))
-  }
+  const away = ({ message, nextAt }: { message: string; nextAt: number }) =>
+    retry('GATEWAY_UNAVAILABLE', nextAt, { message: sentence(`${origin} cannot be reached: ${message}`) })
 
   /** `since`: when it was given to the sender, if that was not now. */
   function submit(push: Push, done: (outcome: Outcome) => void, since?: number): void {
@@ -173,24 +151,23 @@ export function createPool(options: PoolOptions) {
   }
 
   function send(entry: Entry, link: Link) {
-    let refusal: Outcome | undefined
+    let outcome: Outcome | undefined
     try {
-      refusal = request(entry, link)
+      outcome = request(entry, link)
     } catch (error) {
       // Nesting that JSON cannot write is the caller's; anything else is a bug of ours, and must not stop the others.
       const deep = error instanceof RangeError
-      refusal = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
-      if (!deep)
-        log.error({ err: error, project: credential.projectId, gateway: credential.gateway }, 'a push cannot be sent')
+      outcome = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
+      if (!deep) complain(error, 'a push cannot be sent')
     }
-    if (refusal) end(entry, refusal)
+    if (outcome) end(entry, outcome)
   }
 
   function request(entry: Entry, link: Link): Outcome | undefined {
     const now = Date.now()
     const token = presented.value
     const prepared = gateway.prepare(entry.push, credential, token, now)
-    if ('kind' in prepared) return verdictOutcome(prepared, now)
+    if ('kind' in prepared) return refusal(prepared, now)
     entry.sentAt = now
     link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
       inFlight -= 1
@@ -206,7 +183,7 @@ export function createPool(options: PoolOptions) {
     switch (ending.kind) {
       case 'answer': {
         connections.answered(link, now)
-        const verdict = gateway.read(entry.push, ending.status, ending.headers, ending.body)
+        const verdict = read(entry.push, ending)
         if (verdict.kind === 'retry' && verdict.pushback) window.pushback(now)
         else window.answered(now - entry.sentAt, inFlight, now)
         return judge(entry, link, token, verdict)
@@ -221,94 +198,47 @@ export function createPool(options: PoolOptions) {
         return again(entry, 'The gateway refuses requests on its connections.')
       }
       case 'lost':
-        return end(entry, { kind: 'unknown', reason: 'CONNECTION_LOST', message: failureReasons.CONNECTION_LOST })
+        return end(entry, unknown('CONNECTION_LOST'))
       case 'timeout': {
         window.pushback(now)
         // Nothing at all since this one was sent: whoever comes next had better take another connection.
         if (link.heardAt <= entry.sentAt || link.answers === 0) link.connection.drain()
-        return end(entry, { kind: 'unknown', reason: 'GATEWAY_TIMEOUT', message: failureReasons.GATEWAY_TIMEOUT })
+        return end(entry, unknown('GATEWAY_TIMEOUT'))
       }
     }
   }
+
+  /** No answer, however odd, may end more than its push. */
+  function read(push: Push, { status, headers, body }: Extract<Ending, { kind: 'answer' }>): Verdict {
+    try {
+      return gateway.read(push, status, headers, body)
+    } catch (error) {
+      complain(error, 'the answer of a gateway cannot be read')
+      return refused('INTERNAL_ERROR', String(status))
+    }
+  }
+
+  const complain = (error: unknown, what: string) =>
+    log.error({ err: error, project: credential.projectId, gateway: credential.gateway }, what)
 
   /** Once more, at no cost: the gateway has done nothing with it. */
   function again(entry: Entry, message: string, gatewayCode = '') {
     const now = Date.now()
     if (closing || now >= entry.leaveAt)
-      end(entry, retry('GATEWAY_UNAVAILABLE', message, gatewayCode, now + shortMs, true))
+      end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message, gatewayCode }))
     else if (circuit.open) end(entry, suspended(gatewayCode))
     else queue.add(entry)
-  }
-
-  function judge(entry: Entry, link: Link, token: string, verdict: Verdict): void {
-    if (verdict.kind === 'accepted') {
-      circuit.right()
-      guard.accepted()
-      end(entry, verdict)
-    } else if (verdict.kind === 'rejected') judgeRefused(entry, verdict)
-    else if (verdict.kind === 'retry') judgeLater(entry, verdict)
-    else if (verdict.kind === 'renew') renew(entry, token, verdict.gatewayCode)
-    else {
-      link.connection.drain()
-      if (entry.reconnected) judge(entry, link, token, verdict.otherwise)
-      else {
-        entry.reconnected = true
-        again(entry, verdict.otherwise.message, verdict.otherwise.gatewayCode)
-      }
-    }
-  }
-
-  function judgeRefused(entry: Entry, verdict: Refused) {
-    if (verdict.credentialWrong) return refuseCredential(entry, verdict.gatewayCode, verdict.message)
-    if (verdict.reason !== 'CREDENTIALS_INVALID') circuit.right()
-    if (verdict.tokenDead !== undefined) guard.tokenDead()
-    end(entry, verdictOutcome(verdict, entry.sentAt))
-  }
-
-  function judgeLater(entry: Entry, verdict: Later) {
-    const now = Date.now()
-    if (verdict.scope !== 'push') holdBack(entry.push, verdict, now + verdict.afterMs)
-    end(entry, retry(verdict.reason, verdict.message, verdict.gatewayCode, now + verdict.afterMs, false))
-  }
-
-  function renew(entry: Entry, token: string, code: string) {
-    if (entry.renewed === undefined) {
-      entry.renewed = token
-      presented.renew(token)
-      return again(entry, failureReasons.CREDENTIALS_INVALID, code)
-    }
-    if (entry.renewed !== token) return refuseCredential(entry, code)
-    // Its owner may not make another so soon: Apple counts them.
-    const verdict = later('GATEWAY_UNAVAILABLE', code, unrenewedMs, { scope: 'gateway' })
-    judgeLater(entry, { ...verdict, message: 'The provider token is too old, and a newer one cannot be made yet.' })
-  }
-
-  function holdBack({ token }: Push, { scope, reason, gatewayCode }: Later, until: number) {
-    gates.close(scope === 'device' ? token : undefined, { until, reason, gatewayCode })
-    if (scope === 'device') return
-    for (const entry of queue) {
-      queue.delete(entry)
-      end(entry, retry(reason, failureReasons[reason], gatewayCode, until, true))
-    }
-  }
-
-  function verdictOutcome(verdict: Refused, sentAt: number): Outcome {
-    const { tokenDead } = verdict
-    const outcome = rejected(verdict.reason, verdict.message, verdict.gatewayCode)
-    if (tokenDead === undefined || guard.holds) return outcome
-    return { ...outcome, tokenDeadAsOf: new Date(tokenDead === 'now' ? sentAt : tokenDead) }
   }
 
   /** Gives back what has waited too long. */
   function tick(now: number) {
     connections.tick(now)
     const unreachable = connections.unreachable(now)
-    for (const entry of queue) {
-      if (!unreachable && now < entry.leaveAt) continue
-      queue.delete(entry)
-      if (now > entry.push.notAfter) end(entry, expired)
-      else if (unreachable) end(entry, unreachableOutcome(unreachable))
-      else end(entry, retry('GATEWAY_UNAVAILABLE', 'The gateway takes pushes too slowly.', '', now + shortMs, true))
+    for (const entry of [...queue]) {
+      if ((!unreachable && now < entry.leaveAt) || !queue.delete(entry)) continue
+      if (now > entry.push.notAfter) end(entry, rejected('EXPIRED'))
+      else if (unreachable) end(entry, away(unreachable))
+      else end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message: 'The gateway takes pushes too slowly.' }))
     }
     pump()
   }
@@ -349,18 +279,13 @@ export function createPool(options: PoolOptions) {
     }),
     /** Takes out what waits, for another pool to send. */
     withdraw(): { push: Push; done: (outcome: Outcome) => void; since: number }[] {
-      const waiting = [...queue].map(({ push, done, dueAt }) => ({ push, done, since: dueAt - settings.deadlineMs }))
-      queue.clear()
-      return waiting
+      return takeAll().map(({ push, done, dueAt }) => ({ push, done, since: dueAt - settings.deadlineMs }))
     },
     /** Gives back what waits, lets the gateway answer what it has, and cuts the rest at the deadline. */
     async close(deadlineMs: number): Promise<void> {
       closing = true
       const now = Date.now()
-      for (const entry of queue) {
-        queue.delete(entry)
-        end(entry, retry('GATEWAY_UNAVAILABLE', 'The sender is being closed.', '', now, true))
-      }
+      giveBack(closed)
       pump()
       connections.drainAll()
       while (inFlight > 0 && Date.now() - now < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10))
@@ -369,12 +294,4 @@ export function createPool(options: PoolOptions) {
   }
 }
 
-const expired: Outcome = {
-  kind: 'rejected',
-  reason: 'EXPIRED',
-  message: failureReasons.EXPIRED,
-  gatewayCode: ''
-}
-
-const rejected = (reason: FailureCode, message: string = failureReasons[reason], gatewayCode = '') =>
-  ({ kind: 'rejected', reason, message, gatewayCode }) as const
+const sentence = (text: string) => (text.endsWith('.') ? text : `${text}.`)

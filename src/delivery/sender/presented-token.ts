@@ -1,4 +1,4 @@
-import { Refusal } from '../../platform/errors.ts'
+import { ProviderTokenFailed } from '../credential.ts'
 
 export interface PresentedToken {
   /** Whether there is one to present now. If not, it is asked for, and `onReady` or `onFailed` follows. */
@@ -39,9 +39,10 @@ export function createPresentedToken(
       value = await Promise.race([ask(presenting), late])
     } catch (error) {
       asking = false
-      // A refusal is about the credential; anything else may be better in a moment.
+      // Whoever is refused is wrong; anything else may be better in a moment.
+      const wrong = error instanceof ProviderTokenFailed && error.kind === 'refused'
       if (value === undefined || refused !== undefined)
-        events.onFailed(error instanceof Error ? error.message : String(error), error instanceof Refusal)
+        events.onFailed(error instanceof Error ? error.message : String(error), wrong)
       return
     } finally {
       clearTimeout(timer)

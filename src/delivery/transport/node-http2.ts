@@ -1,8 +1,9 @@
 import * as http2 from 'node:http2'
-import { isPublicAddress, publicLookup } from './addresses.ts'
+import { isIP } from 'node:net'
+import { guardedLookup, mayConnect, resolveByDns } from '../../webhooks/webhooks.ts'
 import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './transport.ts'
 
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
+const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants
 /** Answers are short. What is longer is cut, so that no peer fills our memory. */
 const longestAnswer = 64 * 1024
 const sweepMs = 50
@@ -16,6 +17,9 @@ interface Waiting {
   settle(ending: Ending): void
 }
 
+/** Names are resolved as usual and lead to public addresses only: a name may change its mind between check and use. */
+const publicLookup = guardedLookup(false, resolveByDns)
+
 /** Transport over Node's own HTTP/2. */
 export const nodeHttp2: H2Transport = {
   open: (origin, tls, events, timeoutMs) =>
@@ -24,7 +28,7 @@ export const nodeHttp2: H2Transport = {
       if (protocol !== 'https:') return reject(new Error(`${origin} is not https`))
       // A literal address is never looked up, so the look-up cannot refuse it.
       const literal = hostname.replace(/^\[|\]$/g, '')
-      if (tls.publicOnly && /^[\d.]+$|:/.test(literal) && !isPublicAddress(literal))
+      if (tls.publicOnly && isIP(literal) !== 0 && !mayConnect(literal, false))
         return reject(new Error(`${hostname} is not a public address`))
       const session = http2.connect(origin, {
         ...(tls.ca && { ca: tls.ca }),
@@ -140,15 +144,18 @@ function connectionOn(session: http2.ClientHttp2Session, firstLimit: number, eve
       }
       if (waiting.size === 0) sweeper = setInterval(sweep, sweepMs)
       waiting.add(each)
-      stream.on('response', (got) => {
+      stream.on('response', (got, flags) => {
         answer = got
+        // Most answers have no body. Reading it only where there is one saves a tenth of the CPU.
+        if (flags & NGHTTP2_FLAG_END_STREAM) stream.resume()
+        else stream.on('data', keep)
       })
-      stream.on('data', (chunk: Buffer) => {
+      const keep = (chunk: Buffer) => {
         size += chunk.length
         if (size > longestAnswer) return
         if (chunks) chunks.push(chunk)
         else chunks = [chunk]
-      })
+      }
       // A cut connection ends streams without an error event, so `close` is what tells; the error says nothing more.
       stream.on('error', () => {})
       stream.on('close', () => {

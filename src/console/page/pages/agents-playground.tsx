@@ -1,9 +1,12 @@
-import { Button, Code, Group, JsonInput, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
+import { Anchor, Button, Group, JsonInput, Paper, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { type Message, stream } from '../agent.ts'
+import { type Message, stateOf, stream } from '../agent.ts'
 import { Failed } from '../parts/states.tsx'
+import { Lines } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
+import { TaskState } from './agents-tasks.tsx'
 
 const example = JSON.stringify(
   { skill: 'send-push-notification', projectUserId: 'demo-user', title: 'Hello', body: 'From an agent' },
@@ -12,7 +15,33 @@ const example = JSON.stringify(
 )
 
 interface Update {
-  statusUpdate?: { taskId: string; contextId: string; status: { state: string } }
+  statusUpdate?: { taskId: string; contextId: string; status: { state: string; message?: Message } }
+}
+
+const updateOf = (event: unknown) => (event as { result?: Update }).result?.statusUpdate
+
+/** An event of the stream: its state, what it says, and all of it. */
+function Heard({ event }: { event: unknown }) {
+  const update = updateOf(event)
+  const said = update?.status.message?.parts.map(({ text }) => text).join(' ')
+  return (
+    <Paper withBorder p="xs" data-event={update?.status.state ?? 'other'}>
+      <Group gap="xs">
+        {update && <TaskState state={stateOf(update)} />}
+        {said && <Text size="sm">{said}</Text>}
+      </Group>
+      <Lines mt="xs">{JSON.stringify((event as { result?: unknown }).result ?? event, null, 2)}</Lines>
+    </Paper>
+  )
+}
+
+function jsonProblem(text: string): string | undefined {
+  try {
+    JSON.parse(text)
+    return undefined
+  } catch (error) {
+    return `This is not JSON: ${(error as Error).message}`
+  }
 }
 
 /** Sends a message as an agent would, and shows what comes back as it comes. A question is answered by the next message. */
@@ -25,6 +54,7 @@ export function Playground() {
   const [events, setEvents] = useState<unknown[]>([])
   const [open, setOpen] = useState<{ taskId: string; contextId: string }>()
   const stopping = useRef<AbortController>(null)
+  const badJson = kind === 'data' ? jsonProblem(data) : undefined
   const send = useMutation({
     mutationFn: async () => {
       setEvents([])
@@ -34,9 +64,10 @@ export function Playground() {
       await stream(projectId, message, (event) => hear(event), stopping.current.signal)
     }
   })
+  const last = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
   const hear = (event: unknown) => {
     setEvents((known) => [...known, event])
-    const update = (event as { result?: Update }).result?.statusUpdate
+    const update = updateOf(event)
     if (!update) return
     const waits = update.status.state === 'input-required' || update.status.state === 'auth-required'
     setOpen(waits ? { taskId: update.taskId, contextId: update.contextId } : undefined)
@@ -61,18 +92,15 @@ export function Playground() {
           minRows={2}
         />
       ) : (
-        <JsonInput
-          label="Data"
-          value={data}
-          onChange={setData}
-          validationError="This is not JSON"
-          autosize
-          minRows={6}
-        />
+        <JsonInput label="Data" value={data} onChange={setData} error={badJson} autosize minRows={6} />
       )}
       {open && <Text role="status">The agent waits for an answer: the next message goes to the same task.</Text>}
       <Group>
-        <Button onClick={() => send.mutate()} loading={send.isPending} disabled={!may}>
+        <Button
+          onClick={() => send.mutate()}
+          loading={send.isPending}
+          disabled={!may || badJson !== undefined || (kind === 'text' && text.trim() === '')}
+        >
           Send
         </Button>
         {open && (
@@ -84,10 +112,16 @@ export function Playground() {
       {send.error && <Failed error={send.error} />}
       {events.map((event, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: events are only ever added
-        <Code block key={index} data-event={index}>
-          {JSON.stringify((event as { result?: unknown }).result ?? event, null, 2)}
-        </Code>
+        <Heard key={index} event={event} />
       ))}
+      {!send.isPending && last && (
+        <Text role="status">
+          The stream has ended.{' '}
+          <Anchor component={Link} to="." search={{ tab: 'tasks', task: last } as never}>
+            Look at the task
+          </Anchor>
+        </Text>
+      )}
     </Stack>
   )
 }

@@ -1,31 +1,28 @@
-import {
-  Alert,
-  Button,
-  Grid,
-  Group,
-  NumberInput,
-  Select,
-  Stack,
-  Switch,
-  Text,
-  Textarea,
-  TextInput,
-  Title
-} from '@mantine/core'
+import { Alert, Button, Grid, Group, Select, Stack, Switch, Text, Textarea, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { ApiError, project } from '../api.ts'
+import { useEffect, useState } from 'react'
+import { ApiError, problemAt, project } from '../api.ts'
 import { SegmentBuilder } from '../parts/segment-builder.tsx'
 import { Failed } from '../parts/states.tsx'
 import { useMay, useProjectId } from '../who.ts'
-import { CampaignPreview } from './campaign-preview.tsx'
+import { Limits } from './campaign-limits.tsx'
+import { CampaignPreview, usePreview } from './campaign-preview.tsx'
 import { type Campaign, campaignLink, type StoredCampaign } from './campaigns.tsx'
 
 /** Only what the file of a campaign holds; what the service added is not sent back. */
 export function fileOf(known: Campaign): Campaign {
   const { version: _v, created_at: _c, updated_at: _u, warnings: _w, ...file } = known as StoredCampaign
+  delete (file as { result?: string }).result
   return file
+}
+
+function kept(draft: string): Campaign | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(draft) ?? 'null') ?? undefined
+  } catch {
+    return undefined
+  }
 }
 
 export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) {
@@ -33,11 +30,19 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
   const may = useMay('editor')
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const [wish, setWish] = useState(() => fileOf(known))
   const version = 'version' in known ? known.version : undefined
+  const draft = `tidings-draft ${projectId} ${version === undefined ? 'new' : `${known.campaign_id} ${version}`}`
+  const [wish, setWish] = useState(() => kept(draft) ?? fileOf(known))
+  const body = tidy(wish)
+  const changed = JSON.stringify(body) !== JSON.stringify(tidy(fileOf(known)))
+  const preview = usePreview(body)
+  // A reload loses nothing that was typed.
+  useEffect(() => {
+    if (changed && may) sessionStorage.setItem(draft, JSON.stringify(wish))
+    else sessionStorage.removeItem(draft)
+  }, [draft, wish, changed, may])
   const save = useMutation({
     mutationFn: () => {
-      const body = tidy(wish)
       return version === undefined
         ? project<StoredCampaign>(projectId, 'POST', '/campaigns', { body })
         : project<StoredCampaign>(projectId, 'PUT', `/campaigns/${encodeURIComponent(wish.campaign_id!)}`, {
@@ -46,13 +51,16 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
           })
     },
     onSuccess: (saved) => {
+      sessionStorage.removeItem(draft)
       void queries.invalidateQueries({ queryKey: ['list', projectId, '/campaigns'] })
       queries.setQueryData(['campaign', projectId, saved.campaign_id], saved)
       if (version === undefined) void navigate({ to: campaignLink(projectId, saved.campaign_id) })
     }
   })
   const change = (more: Partial<Campaign>) => setWish((now) => ({ ...now, ...more }))
-  const problem = (path: string) => problemAt(save.error, path)
+  // What the preview finds wrong is said while it is typed; a name that is still missing only when it is saved.
+  const problem = (path: string) =>
+    problemAt(save.error, path) ?? (changed && path !== 'name' ? problemAt(preview.error, path) : undefined)
   const text = (
     name: 'title' | 'body' | 'image_url' | 'landing_url',
     label: string,
@@ -130,7 +138,11 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
             Who may get it
           </Title>
           <SegmentBuilder segment={wish.segment} change={(segment) => change({ segment })} readOnly={!may} />
-          {problem('segment') && <Text c="red">{problem('segment')}</Text>}
+          {problem('segment') && (
+            <Text c="var(--mantine-color-error)" role="alert">
+              {problem('segment')}
+            </Text>
+          )}
           <Switch
             label="Without an audience it goes to everyone in the segment"
             checked={wish.default_audience?.broadcast ?? false}
@@ -147,129 +159,19 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
               <Button onClick={() => save.mutate()} loading={save.isPending}>
                 {version === undefined ? 'Create' : 'Save'}
               </Button>
+              {changed && version !== undefined && (
+                <Button variant="default" onClick={() => setWish(fileOf(known))}>
+                  Take back
+                </Button>
+              )}
             </Group>
           )}
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 4 }}>
-        <CampaignPreview campaign={tidy(wish)} saved={version !== undefined} />
+        <CampaignPreview preview={preview} campaignId={changed ? undefined : known.campaign_id} />
       </Grid.Col>
     </Grid>
-  )
-}
-
-function Limits({
-  wish,
-  change,
-  may,
-  problem
-}: {
-  wish: Campaign
-  change: (more: Partial<Campaign>) => void
-  may: boolean
-  problem: (path: string) => string | undefined
-}) {
-  const number = (name: 'ttl_seconds' | 'throttle_per_second', label: string, about: string) => (
-    <NumberInput
-      label={label}
-      description={about}
-      value={wish[name] ?? ''}
-      error={problem(name)}
-      readOnly={!may}
-      min={0}
-      onChange={(value) => change({ [name]: value === '' ? undefined : Number(value) })}
-    />
-  )
-  const cap = wish.frequency_cap
-  const quiet = wish.quiet_hours
-  return (
-    <>
-      <Title order={2} size="h4">
-        Limits
-      </Title>
-      <Group grow align="start">
-        {number('ttl_seconds', 'Seconds it is worth sending', 'Later it expires. Empty: four weeks.')}
-        {number('throttle_per_second', 'Messages per second', 'Empty: as fast as it goes.')}
-      </Group>
-      <Group align="end">
-        <Switch
-          label="At most"
-          checked={cap !== undefined}
-          disabled={!may}
-          onChange={({ currentTarget }) =>
-            change({ frequency_cap: currentTarget.checked ? { count: 1, within: '24h' } : undefined })
-          }
-        />
-        {cap && (
-          <>
-            <NumberInput
-              aria-label="Messages of this campaign"
-              w={80}
-              min={1}
-              value={cap.count}
-              onChange={(count) => change({ frequency_cap: { ...cap, count: Number(count) } })}
-            />
-            <Text>within</Text>
-            <TextInput
-              aria-label="Within"
-              w={80}
-              value={cap.within}
-              error={problem('frequency_cap')}
-              onChange={({ currentTarget }) => change({ frequency_cap: { ...cap, within: currentTarget.value } })}
-            />
-          </>
-        )}
-      </Group>
-      <Group align="end">
-        <Switch
-          label="Quiet hours"
-          checked={quiet !== undefined}
-          disabled={!may}
-          onChange={({ currentTarget }) =>
-            change({
-              quiet_hours: currentTarget.checked
-                ? { from: '22:00', to: '08:00', timezone: 'user', action: 'hold' }
-                : undefined
-            })
-          }
-        />
-        {quiet && (
-          <>
-            <TextInput
-              aria-label="From"
-              w={80}
-              value={quiet.from}
-              onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, from: currentTarget.value } })}
-            />
-            <Text>to</Text>
-            <TextInput
-              aria-label="To"
-              w={80}
-              value={quiet.to}
-              onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, to: currentTarget.value } })}
-            />
-            <TextInput
-              aria-label="Time zone: user, device or a name such as Europe/Berlin"
-              w={150}
-              value={quiet.timezone}
-              error={problem('quiet_hours')}
-              onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, timezone: currentTarget.value } })}
-            />
-            <Select
-              aria-label="Meanwhile"
-              w={200}
-              allowDeselect={false}
-              value={quiet.action}
-              data={[
-                { value: 'hold', label: 'hold it back' },
-                { value: 'skip', label: 'do not send it' }
-              ]}
-              onChange={(action) => action && change({ quiet_hours: { ...quiet, action: action as 'hold' | 'skip' } })}
-            />
-          </>
-        )}
-      </Group>
-    </>
   )
 }
 
@@ -281,16 +183,4 @@ export function tidy(wish: Campaign): Campaign {
   )
   if (Object.keys(message).length === 0) delete given.message
   return given as unknown as Campaign
-}
-
-/** What the service says about one field, in its own words. */
-function problemAt(error: Error | null, path: string): string | undefined {
-  if (!(error instanceof ApiError)) return undefined
-  const found = error.details.filter(
-    (detail) => detail.path === path || detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)
-  )
-  return (
-    found.map((detail) => (detail.path === path ? detail.message : `${detail.path}: ${detail.message}`)).join(' · ') ||
-    undefined
-  )
 }

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { project } from '../api.ts'
 import { Empty, Failed } from '../parts/states.tsx'
 import { useMay, useProjectId } from '../who.ts'
+import { parsed } from './campaign-preview.tsx'
 import type { StoredCampaign } from './campaigns.tsx'
 import { triggerLink } from './triggers.tsx'
 
@@ -15,6 +16,7 @@ export function TriggerForm({ campaign }: { campaign: StoredCampaign }) {
   const [to, setTo] = useState('users')
   const [users, setUsers] = useState<string[]>([])
   const [properties, setProperties] = useState('{}')
+  const given = parsed(properties)
   const trigger = useMutation({
     mutationFn: () => {
       const audience =
@@ -28,7 +30,7 @@ export function TriggerForm({ campaign }: { campaign: StoredCampaign }) {
         'POST',
         `/api/v1/campaigns/${encodeURIComponent(campaign.campaign_id)}:trigger`,
         {
-          body: { ...(audience && { audience }), properties: JSON.parse(properties) }
+          body: { ...(audience && { audience }), properties: given }
         }
       )
     },
@@ -56,7 +58,7 @@ export function TriggerForm({ campaign }: { campaign: StoredCampaign }) {
       <JsonInput
         label="Trigger properties"
         description="What {{ trigger.name }} stands for."
-        validationError="This is not JSON"
+        error={given ? undefined : 'This must be an object: { "name": value }'}
         value={properties}
         onChange={setProperties}
         autosize
@@ -66,7 +68,7 @@ export function TriggerForm({ campaign }: { campaign: StoredCampaign }) {
       <Button
         onClick={() => trigger.mutate()}
         loading={trigger.isPending}
-        disabled={to === 'users' && users.length === 0}
+        disabled={!given || (to === 'users' && users.length === 0)}
       >
         Send it
       </Button>

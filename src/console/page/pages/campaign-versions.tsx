@@ -1,7 +1,7 @@
-import { Accordion, Code, Group, Text } from '@mantine/core'
+import { Accordion, Group, Text } from '@mantine/core'
 import { usePages } from '../parts/list.tsx'
 import { Failed, Waiting } from '../parts/states.tsx'
-import { When } from '../parts/texts.tsx'
+import { Lines, When } from '../parts/texts.tsx'
 import type { StoredCampaign } from './campaigns.tsx'
 
 interface Version {
@@ -70,13 +70,13 @@ const shades = { ' ': undefined, '+': 'var(--mantine-color-green-light)', '-': '
 
 function Difference({ before, now }: { before: object | undefined; now: object }) {
   return (
-    <Code block>
+    <Lines>
       {compare(linesOf(before), linesOf(now)).map(({ sign, line }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: lines have no names
         <div key={index} style={{ background: shades[sign] }}>
           {sign} {line}
         </div>
       ))}
-    </Code>
+    </Lines>
   )
 }

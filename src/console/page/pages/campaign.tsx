@@ -1,7 +1,8 @@
-import { Alert, Group, Tabs } from '@mantine/core'
+import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { project } from '../api.ts'
+import { PageTabs } from '../parts/in-url.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Shown } from '../parts/states.tsx'
 import { useProjectId } from '../who.ts'
@@ -45,28 +46,14 @@ export function CampaignPage() {
               {warning}
             </Alert>
           ))}
-          <Tabs defaultValue="edit" keepMounted={false}>
-            <Tabs.List>
-              <Tabs.Tab value="edit">Edit</Tabs.Tab>
-              <Tabs.Tab value="trigger">Trigger</Tabs.Tab>
-              <Tabs.Tab value="versions">Versions</Tabs.Tab>
-              <Tabs.Tab value="use">Use it from code</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="edit" pt="md">
-              <CampaignEditor key={found.version} known={found} />
-            </Tabs.Panel>
-            <Tabs.Panel value="trigger" pt="md">
-              <TriggerForm campaign={found} />
-            </Tabs.Panel>
-            <Tabs.Panel value="versions" pt="md">
-              <CampaignVersions campaign={found} />
-            </Tabs.Panel>
-            <Tabs.Panel value="use" pt="md">
-              <Group grow>
-                <CampaignSnippets campaign={found} />
-              </Group>
-            </Tabs.Panel>
-          </Tabs>
+          <PageTabs
+            tabs={[
+              ['edit', 'Edit', <CampaignEditor key={`edit ${found.version}`} known={found} />],
+              ['trigger', 'Trigger', <TriggerForm key="trigger" campaign={found} />],
+              ['versions', 'Versions', <CampaignVersions key="versions" campaign={found} />],
+              ['use', 'Use it from code', <CampaignSnippets key="use" campaign={found} />]
+            ]}
+          />
         </PageOf>
       )}
     </Shown>

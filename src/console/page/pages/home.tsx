@@ -1,12 +1,13 @@
-import { Anchor, Badge, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
+import { Anchor, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { manage, type Page, project } from '../api.ts'
+import { type Page, project } from '../api.ts'
 import { type Minute, MinuteChart } from '../parts/chart.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Shown } from '../parts/states.tsx'
-import { CopyBlock, When } from '../parts/texts.tsx'
+import { CopyBlock } from '../parts/texts.tsx'
 import { useProject, useProjectId } from '../who.ts'
+import { GatewayHealth, gatewaysOf, Nodes } from './home-health.tsx'
 import { Share, StateBadge, type Trigger, triggerLink } from './triggers.tsx'
 
 export function Home() {
@@ -20,6 +21,7 @@ export function Home() {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
           <Running />
+          <GatewayHealth />
           <Nodes />
         </Grid.Col>
       </Grid>
@@ -40,10 +42,7 @@ function Next() {
   })
   const messages = useQuery(first<unknown>('/messages'))
   const devices = useQuery(first<unknown>('/devices'))
-  const gateways = useQuery({
-    queryKey: ['gateways', projectId],
-    queryFn: () => project<{ items: unknown[] }>(projectId, 'GET', '/gateways')
-  })
+  const gateways = useQuery(gatewaysOf(projectId))
   const done = [any(messages.data), any(devices.data), (gateways.data?.items.length ?? 0) > 0 && mode === 'live']
   const next = done.indexOf(false)
   const to = (room: string) => `/p/${encodeURIComponent(projectId)}/${room}`
@@ -163,32 +162,6 @@ function Running() {
           )
         }
       </Shown>
-    </Paper>
-  )
-}
-
-function Nodes() {
-  const nodes = useQuery({
-    queryKey: ['nodes'],
-    queryFn: () => manage<{ items: { id: string; role: string; host: string; seen_at: string }[] }>('GET', '/nodes'),
-    refetchInterval: 5_000,
-    retry: false
-  })
-  if (nodes.error) return null
-  return (
-    <Paper withBorder p="md" component="section" aria-label="Processes">
-      <Title order={2} size="h4" mb="sm">
-        Processes at work
-      </Title>
-      {nodes.data?.items.map(({ id, role, host, seen_at }) => (
-        <Group key={id} justify="space-between">
-          <Text size="sm">{host}</Text>
-          <Badge variant="light">{role === 'all' ? 'api and worker' : role}</Badge>
-          <Text size="xs" c="dimmed">
-            <When at={seen_at} />
-          </Text>
-        </Group>
-      ))}
     </Paper>
   )
 }

@@ -5,7 +5,7 @@ import { Failed } from '../parts/states.tsx'
 import { useMay, useProjectId } from '../who.ts'
 
 type Gateway = 'apns' | 'fcm' | 'webpush'
-type Settings = Record<Gateway, { down: boolean; latency_ms: number; error_rate: number; error_status: number }>
+export type Settings = Record<Gateway, { down: boolean; latency_ms: number; error_rate: number; error_status: number }>
 
 const well = { down: false, latency_ms: 0, error_rate: 0, error_status: 503 }
 const conditions = {
@@ -67,7 +67,7 @@ export function Faults() {
   )
 }
 
-function conditionOf({ down, latency_ms, error_rate, error_status }: Settings[Gateway]): Condition {
+export function conditionOf({ down, latency_ms, error_rate, error_status }: Settings[Gateway]): Condition {
   if (down) return 'down'
   if (error_rate > 0) return error_status === 410 ? 'gone' : 'busy'
   return latency_ms > 0 ? 'slow' : 'well'

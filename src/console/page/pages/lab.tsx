@@ -1,13 +1,14 @@
-import { Alert, Badge, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core'
+import { Alert, Badge, Button, Code, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useActivityTokens } from '../activities.ts'
 import { project } from '../api.ts'
 import { arrived, type InboxItem, useInbox } from '../inbox.ts'
 import { usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Phone, type Platform } from '../parts/phone.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
-import { When } from '../parts/texts.tsx'
+import { Lines, When } from '../parts/texts.tsx'
 import { useMay, useProject, useProjectId } from '../who.ts'
 import { Faults } from './lab-faults.tsx'
 
@@ -43,22 +44,31 @@ function AddDevices() {
   const projectId = useProjectId()
   const may = useMay('editor')
   const queries = useQueryClient()
+  const [user, setUser] = useState('demo-user')
   const add = useMutation({
     mutationFn: (platform: Platform) =>
-      project(projectId, 'POST', '/simulator/devices', { body: { platform, project_user_id: 'demo-user' } }),
+      project(projectId, 'POST', '/simulator/devices', {
+        body: { platform, ...(user && { project_user_id: user }) }
+      }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] })
   })
   if (!may) return null
   return (
-    <Stack gap={4} align="end">
-      <Group gap="xs">
+    <Stack gap={4}>
+      <Group gap="xs" align="end">
+        <TextInput
+          label="Whose phone"
+          size="xs"
+          value={user}
+          error={add.error?.message}
+          onChange={({ currentTarget }) => setUser(currentTarget.value)}
+        />
         {(Object.keys(names) as Platform[]).map((platform) => (
           <Button key={platform} variant="light" size="xs" loading={add.isPending} onClick={() => add.mutate(platform)}>
             Add {names[platform]}
           </Button>
         ))}
       </Group>
-      {add.error && <Failed error={add.error} />}
     </Stack>
   )
 }
@@ -67,6 +77,7 @@ function Phones() {
   const projectId = useProjectId()
   const devices = usePages<Device>('/devices', {}, 5_000)
   const inbox = useInbox()
+  useActivityTokens(inbox.items)
   const [opened, setOpened] = useState<InboxItem>()
   const shown = (devices.data?.pages.flatMap(({ items }) => items) ?? []).filter(({ push }) => push).slice(0, 12)
   const tap = (item: InboxItem) => {
@@ -88,7 +99,7 @@ function Phones() {
       )}
       {inbox.error && <Failed error={inbox.error} />}
       {devices.isSuccess && shown.length === 0 && (
-        <Empty title="No phone yet">Add one above: it registers itself for the user demo-user.</Empty>
+        <Empty title="No phone yet">Add one above: it registers itself as an app would.</Empty>
       )}
       <Group align="start" gap="lg">
         {shown.map(({ id, platform, project_user_id }) => (
@@ -154,13 +165,13 @@ const Detail = ({ item, close }: { item: InboxItem | undefined; close: () => voi
           The gateway answered {item.answer.status || 'nothing'} {item.answer.reason}
           {item.answer.gateway_message_id && ` as ${item.answer.gateway_message_id}`}.
         </Text>
-        <Code block>{item.request.path}</Code>
-        <Code block>
+        <Lines>{item.request.path}</Lines>
+        <Lines>
           {Object.entries(item.request.headers)
             .map(([name, value]) => `${name}: ${value}`)
             .join('\n')}
-        </Code>
-        <Code block>{JSON.stringify(item.request.payload, null, 2)}</Code>
+        </Lines>
+        <Lines>{JSON.stringify(item.request.payload, null, 2)}</Lines>
       </Stack>
     )}
   </Modal>

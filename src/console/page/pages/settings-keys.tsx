@@ -1,11 +1,11 @@
-import { Alert, Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Select, Stack, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { project } from '../api.ts'
 import { Ask } from '../parts/ask.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
-import { Empty, Failed } from '../parts/states.tsx'
-import { CopyBlock, When } from '../parts/texts.tsx'
+import { CreateSecret } from '../parts/shown-once.tsx'
+import { Empty } from '../parts/states.tsx'
+import { When } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
 
 interface Key {
@@ -51,56 +51,42 @@ export function Keys() {
   )
 }
 
-function CreateKey({ done }: { done: () => unknown }) {
+const CreateKey = ({ done }: { done: () => unknown }) => {
   const projectId = useProjectId()
-  const [opened, { open, close }] = useDisclosure()
-  const create = useMutation({
-    mutationFn: (wish: { kind: string; name: string }) =>
-      project<{ key: string }>(projectId, 'POST', '/keys', { body: wish }),
-    onSuccess: done
-  })
-  const leave = () => {
-    close()
-    create.reset()
-  }
   return (
-    <Group>
-      <Button onClick={open}>Create a key</Button>
-      <Modal opened={opened} onClose={leave} title="Create a key" centered>
-        {create.data ? (
-          <Stack>
-            <Alert color="orange">This is the only time the key is shown. Keep it where your secrets are.</Alert>
-            <CopyBlock text={create.data.key} label="key" />
-            <Button onClick={leave}>I have it</Button>
-          </Stack>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              const form = new FormData(event.currentTarget)
-              create.mutate({ kind: String(form.get('kind')), name: String(form.get('name')) })
-            }}
-          >
-            <Stack>
-              <TextInput name="name" label="Name" description="Who will use it." required data-autofocus />
-              <Select
-                name="kind"
-                label="Kind"
-                defaultValue="secret"
-                allowDeselect={false}
-                data={[
-                  { value: 'secret', label: 'Secret: for servers' },
-                  { value: 'public', label: 'Public: for apps and browsers' }
-                ]}
-              />
-              {create.error && <Failed error={create.error} />}
-              <Button type="submit" loading={create.isPending}>
-                Create
-              </Button>
-            </Stack>
-          </form>
-        )}
-      </Modal>
-    </Group>
+    <CreateSecret
+      label="Create a key"
+      what="key"
+      warning="This is the only time the key is shown. Keep it where your secrets are."
+      create={(form) =>
+        project<{ key: string }>(projectId, 'POST', '/keys', {
+          body: { kind: form.get('kind'), name: form.get('name') }
+        })
+      }
+      secretOf={({ key }) => key}
+      done={done}
+      fields={(problem) => (
+        <>
+          <TextInput
+            name="name"
+            label="Name"
+            description="Who will use it."
+            error={problem('name')}
+            required
+            data-autofocus
+          />
+          <Select
+            name="kind"
+            label="Kind"
+            defaultValue="secret"
+            allowDeselect={false}
+            data={[
+              { value: 'secret', label: 'Secret: for servers' },
+              { value: 'public', label: 'Public: for apps and browsers' }
+            ]}
+          />
+        </>
+      )}
+    />
   )
 }

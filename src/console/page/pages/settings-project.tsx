@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { project } from '../api.ts'
+import { problemAt, project } from '../api.ts'
 import { Failed, Waiting } from '../parts/states.tsx'
 import { type Project, useMay, useProject } from '../who.ts'
 
@@ -21,21 +21,27 @@ function Form({ known }: { known: Project }) {
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] })
   })
-  const number = (label: string, value: number, set: (value: number) => void, description?: string) => (
+  const limit = (name: keyof Project['limits'], label: string, description: string) => (
     <NumberInput
       label={label}
       description={description}
-      value={value}
-      onChange={(given) => set(Number(given))}
-      min={0}
+      value={wish.limits[name]}
+      error={problemAt(save.error, `limits.${name}`)}
+      onChange={(given) => setWish({ ...wish, limits: { ...wish.limits, [name]: Number(given) } })}
       readOnly={!may}
       allowDecimal={false}
     />
   )
-  const limit = (name: keyof Project['limits']) => (value: number) =>
-    setWish({ ...wish, limits: { ...wish.limits, [name]: value } })
-  const keep = (name: keyof Project['retention']) => (value: number) =>
-    setWish({ ...wish, retention: { ...wish.retention, [name]: value } })
+  const keep = (name: keyof Project['retention'], label: string) => (
+    <NumberInput
+      label={label}
+      value={wish.retention[name]}
+      error={problemAt(save.error, `retention.${name}`)}
+      onChange={(given) => setWish({ ...wish, retention: { ...wish.retention, [name]: Number(given) } })}
+      readOnly={!may}
+      allowDecimal={false}
+    />
+  )
   return (
     <Stack maw={520}>
       <TextInput
@@ -43,6 +49,7 @@ function Form({ known }: { known: Project }) {
         value={wish.name}
         onChange={({ currentTarget }) => setWish({ ...wish, name: currentTarget.value })}
         readOnly={!may}
+        error={problemAt(save.error, 'name')}
       />
       <Select
         label="Mode"
@@ -56,26 +63,11 @@ function Form({ known }: { known: Project }) {
         onChange={(mode) => mode && setWish({ ...wish, mode: mode as Project['mode'] })}
         disabled={!may}
       />
-      {number(
-        'Requests per second',
-        wish.limits.requests_per_second,
-        limit('requests_per_second'),
-        'Of secret keys. 0: no limit.'
-      )}
-      {number(
-        'Client requests per second',
-        wish.limits.client_requests_per_second,
-        limit('client_requests_per_second'),
-        'Of public keys. 0: no limit.'
-      )}
-      {number(
-        'Triggers per second',
-        wish.limits.triggers_per_second,
-        limit('triggers_per_second'),
-        'Of campaigns. 0: no limit.'
-      )}
-      {number('Days that events are kept', wish.retention.events_days, keep('events_days'))}
-      {number('Days that messages are kept', wish.retention.messages_days, keep('messages_days'))}
+      {limit('requests_per_second', 'Requests per second', 'Of secret keys and agents. 0: no limit.')}
+      {limit('client_requests_per_second', 'Client requests per second', 'Of public keys. 0: no limit.')}
+      {limit('triggers_per_second', 'Triggers per second', 'Of campaigns. 0: no limit.')}
+      {keep('events_days', 'Days that events are kept')}
+      {keep('messages_days', 'Days that messages are kept')}
       {save.error && <Failed error={save.error} />}
       {may && (
         <Group>

@@ -1,14 +1,15 @@
-import { Anchor, Button, Code, Group, Paper, SimpleGrid, Stack, Table, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { project } from '../api.ts'
 import { useLive } from '../live.ts'
 import { Ask } from '../parts/ask.tsx'
 import { PageOf } from '../parts/page.tsx'
-import { Failed, Shown } from '../parts/states.tsx'
+import { Shown } from '../parts/states.tsx'
 import { When } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
-import { MessageList } from './message-list.tsx'
+import { FilteredMessages } from './message-filters.tsx'
+import { Explain } from './trigger-explain.tsx'
 import { Share, StateBadge, type Trigger as TriggerItem } from './triggers.tsx'
 
 const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
@@ -73,7 +74,7 @@ export function Trigger() {
             <Title order={2} size="h4">
               Messages
             </Title>
-            <MessageList query={{ trigger_id: triggerId }} refetchMs={running ? 2_000 : false} />
+            <FilteredMessages query={{ trigger_id: triggerId }} refetchMs={running ? 2_000 : false} />
           </Stack>
         )}
       </Shown>
@@ -99,33 +100,3 @@ const Reasons = ({ title, reasons }: { title: string; reasons: Record<string, nu
       </Table>
     </div>
   )
-
-/** Why did X not get it: each gate in order. */
-function Explain({ triggerId }: { triggerId: string }) {
-  const projectId = useProjectId()
-  const explain = useMutation({
-    mutationFn: (userId: string) =>
-      project<unknown>(projectId, 'GET', `/api/v1/triggers/${triggerId}/explain`, {
-        query: { project_user_id: userId }
-      })
-  })
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        explain.mutate(String(new FormData(event.currentTarget).get('user')))
-      }}
-    >
-      <Stack gap="xs">
-        <Group align="end">
-          <TextInput name="user" label="Why did a user get it, or not?" placeholder="Id of the user" required />
-          <Button type="submit" variant="light" loading={explain.isPending}>
-            Explain
-          </Button>
-        </Group>
-        {explain.error && <Failed error={explain.error} />}
-        {explain.data !== undefined && <Code block>{JSON.stringify(explain.data, null, 2)}</Code>}
-      </Stack>
-    </form>
-  )
-}

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Group, Progress, Select, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useInUrl } from '../parts/in-url.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
@@ -44,8 +44,8 @@ export function Share({ counts }: Pick<Trigger, 'counts'>) {
 
 export function Triggers() {
   const projectId = useProjectId()
-  const [state, setState] = useState<string | null>(null)
-  const triggers = usePages<Trigger>('/api/v1/triggers', { state: state ?? undefined }, 2_000)
+  const [state, setState] = useInUrl('state')
+  const triggers = usePages<Trigger>('/api/v1/triggers', { state }, 2_000)
   return (
     <PageOf title="Triggers" about="Every time a campaign was set off, and what became of it.">
       <Select
@@ -53,7 +53,7 @@ export function Triggers() {
         placeholder="any"
         clearable
         w={200}
-        value={state}
+        value={state || null}
         onChange={setState}
         data={['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']}
       />

@@ -1,9 +1,10 @@
-import { Badge, Button, Group, JsonInput, Stack, Tabs, Text } from '@mantine/core'
+import { Badge, Button, Group, JsonInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { project } from '../api.ts'
 import { Ask } from '../parts/ask.tsx'
+import { PageTabs } from '../parts/in-url.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Empty, Failed, Shown } from '../parts/states.tsx'
@@ -43,26 +44,18 @@ export function User() {
     >
       <Shown query={user}>
         {(found) => (
-          <Tabs defaultValue="properties" keepMounted={false}>
-            <Tabs.List>
-              <Tabs.Tab value="properties">Properties</Tabs.Tab>
-              <Tabs.Tab value="devices">Devices</Tabs.Tab>
-              <Tabs.Tab value="events">Events</Tabs.Tab>
-              <Tabs.Tab value="messages">Messages</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="properties" pt="md">
-              <Properties key={JSON.stringify(found.properties)} user={found} />
-            </Tabs.Panel>
-            <Tabs.Panel value="devices" pt="md">
-              <Devices userId={userId} />
-            </Tabs.Panel>
-            <Tabs.Panel value="events" pt="md">
-              <Events userId={userId} />
-            </Tabs.Panel>
-            <Tabs.Panel value="messages" pt="md">
-              <MessageList query={{ project_user_id: userId }} />
-            </Tabs.Panel>
-          </Tabs>
+          <PageTabs
+            tabs={[
+              [
+                'properties',
+                'Properties',
+                <Properties key={`properties ${JSON.stringify(found.properties)}`} user={found} />
+              ],
+              ['devices', 'Devices', <Devices key="devices" userId={userId} />],
+              ['events', 'Events', <Events key="events" userId={userId} />],
+              ['messages', 'Messages', <MessageList key="messages" query={{ project_user_id: userId }} />]
+            ]}
+          />
         )}
       </Shown>
     </PageOf>

@@ -1,12 +1,13 @@
 import { Anchor, Button, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { project } from '../api.ts'
+import { useInUrl } from '../parts/in-url.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
-import { Empty, Failed } from '../parts/states.tsx'
+import { Empty } from '../parts/states.tsx'
 import { When } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
 
@@ -23,8 +24,9 @@ export const userLink = (projectId: string, projectUserId: string) =>
 
 export function Users() {
   const projectId = useProjectId()
-  const [typed, setTyped] = useState(() => new URLSearchParams(location.search).get('search') ?? '')
-  const [search] = useDebouncedValue(typed, 250)
+  const [search, setSearch] = useInUrl('search')
+  const [typed, setTyped] = useState(search)
+  const searchSoon = useDebouncedCallback(setSearch, 250)
   const users = usePages<UserItem>('/users', { search })
   return (
     <PageOf title="Users" about="The people of your product, by the ids you gave them." actions={<CreateUser />}>
@@ -32,7 +34,10 @@ export function Users() {
         label="Search"
         placeholder="A part of the id"
         value={typed}
-        onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => {
+          setTyped(currentTarget.value)
+          searchSoon(currentTarget.value)
+        }}
         maw={360}
       />
       <ListOf
@@ -90,8 +95,14 @@ function CreateUser() {
           }}
         >
           <Stack>
-            <TextInput name="id" label="Id" description="Your own id of this person." required data-autofocus />
-            {create.error && <Failed error={create.error} />}
+            <TextInput
+              name="id"
+              label="Id"
+              description="Your own id of this person."
+              error={create.error?.message}
+              required
+              data-autofocus
+            />
             <Group justify="end">
               <Button type="submit" loading={create.isPending}>
                 Create

@@ -1,14 +1,15 @@
-import { Alert, Badge, Button, Group, Modal, MultiSelect, Select, Stack, Tabs, Text, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { Badge, Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { project } from '../api.ts'
 import { Ask } from '../parts/ask.tsx'
+import { PageTabs } from '../parts/in-url.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
+import { CreateSecret } from '../parts/shown-once.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
-import { CopyBlock, When } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
+import { Deliveries } from './deliveries.tsx'
 
 const eventTypes = ['message.accepted', 'message.failed', 'message.delivered', 'message.tapped', 'trigger.completed']
 
@@ -18,34 +19,17 @@ interface Webhook {
   events: string[]
   active: boolean
 }
-interface Delivery {
-  id: string
-  state: 'pending' | 'delivered' | 'failed'
-  url: string
-  attempts: number
-  last_status: number | null
-  last_error: string | null
-  source: { kind: string; id: string }
-  created_at: string
-}
-
 export function Webhooks() {
   const may = useMay('editor')
   return (
     <PageOf title="Webhooks" about="Addresses of yours that are told what happened.">
       {may ? (
-        <Tabs defaultValue="webhooks" keepMounted={false}>
-          <Tabs.List>
-            <Tabs.Tab value="webhooks">Webhooks</Tabs.Tab>
-            <Tabs.Tab value="deliveries">Deliveries</Tabs.Tab>
-          </Tabs.List>
-          <Tabs.Panel value="webhooks" pt="md">
-            <List />
-          </Tabs.Panel>
-          <Tabs.Panel value="deliveries" pt="md">
-            <Deliveries />
-          </Tabs.Panel>
-        </Tabs>
+        <PageTabs
+          tabs={[
+            ['webhooks', 'Webhooks', <List key="webhooks" />],
+            ['deliveries', 'Deliveries', <Deliveries key="deliveries" />]
+          ]}
+        />
       ) : (
         <Empty title="Only editors and admins see webhooks">Their addresses may hold secrets.</Empty>
       )}
@@ -100,99 +84,30 @@ function List() {
 
 function Create({ done }: { done: () => unknown }) {
   const projectId = useProjectId()
-  const [opened, { open, close }] = useDisclosure()
-  const [url, setUrl] = useState('')
   const [events, setEvents] = useState<string[]>(['message.failed', 'trigger.completed'])
-  const create = useMutation({
-    mutationFn: () => project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: { url, events } }),
-    onSuccess: done
-  })
-  const leave = () => {
-    close()
-    create.reset()
-  }
   return (
-    <Group>
-      <Button onClick={open}>Create a webhook</Button>
-      <Modal opened={opened} onClose={leave} title="Create a webhook" centered>
-        {create.data ? (
-          <Stack>
-            <Alert color="orange">This secret signs the calls. It is shown this once.</Alert>
-            <CopyBlock text={create.data.secret} label="secret" />
-            <Button onClick={leave}>I have it</Button>
-          </Stack>
-        ) : (
-          <Stack>
-            <TextInput
-              label="Address"
-              placeholder="https://example.com/tidings"
-              value={url}
-              onChange={({ currentTarget }) => setUrl(currentTarget.value)}
-              data-autofocus
-            />
-            <MultiSelect label="Events" data={eventTypes} value={events} onChange={setEvents} />
-            {create.error && <Failed error={create.error} />}
-            <Button onClick={() => create.mutate()} loading={create.isPending}>
-              Create
-            </Button>
-          </Stack>
-        )}
-      </Modal>
-    </Group>
-  )
-}
-
-const colors = { pending: 'cyan', delivered: 'teal', failed: 'red' }
-
-function Deliveries() {
-  const projectId = useProjectId()
-  const queries = useQueryClient()
-  const [state, setState] = useState<string | null>(null)
-  const replay = useMutation({
-    mutationFn: (id: string) => project(projectId, 'POST', `/webhook-deliveries/${id}:replay`),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhook-deliveries'] })
-  })
-  return (
-    <Stack>
-      <Select
-        label="State"
-        placeholder="any"
-        clearable
-        w={200}
-        value={state}
-        onChange={setState}
-        data={Object.keys(colors)}
-      />
-      {replay.error && <Failed error={replay.error} />}
-      <ListOf
-        label="Deliveries"
-        pages={usePages<Delivery>('/webhook-deliveries', { state: state ?? undefined }, 3_000)}
-        keyOf={({ id }) => id}
-        empty={<Empty title="No calls yet">Calls to webhooks of the project and of agents’ tasks appear here.</Empty>}
-        columns={[
-          { name: 'When', show: ({ created_at }) => <When at={created_at} /> },
-          { name: 'Address', show: ({ url }) => <Text lineClamp={1}>{url}</Text> },
-          { name: 'About', show: ({ source }) => (source.kind === 'task' ? 'a task' : 'outcomes') },
-          {
-            name: 'State',
-            show: ({ state: now, last_error, last_status }) => (
-              <Badge color={colors[now]} variant="light" title={last_error ?? undefined}>
-                {now} {last_status}
-              </Badge>
-            )
-          },
-          { name: 'Tries', show: ({ attempts }) => attempts },
-          {
-            name: 'Again',
-            show: ({ id, state: now }) =>
-              now !== 'pending' && (
-                <Button size="xs" variant="default" onClick={() => replay.mutate(id)}>
-                  Replay
-                </Button>
-              )
-          }
-        ]}
-      />
-    </Stack>
+    <CreateSecret
+      label="Create a webhook"
+      what="secret"
+      warning="This secret signs the calls. It is shown this once."
+      create={(form) =>
+        project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: { url: form.get('url'), events } })
+      }
+      secretOf={({ secret }) => secret}
+      done={done}
+      fields={(problem) => (
+        <>
+          <TextInput
+            name="url"
+            label="Address"
+            placeholder="https://example.com/tidings"
+            error={problem('url')}
+            required
+            data-autofocus
+          />
+          <MultiSelect label="Events" data={eventTypes} value={events} onChange={setEvents} error={problem('events')} />
+        </>
+      )}
+    />
   )
 }

@@ -1,5 +1,7 @@
 import { Text } from '@mantine/core'
-import { activityOf, arrived, type InboxItem } from '../inbox.ts'
+import type { ReactNode } from 'react'
+import { activitiesOf, activityOf } from '../activities.ts'
+import { arrived, type InboxItem } from '../inbox.ts'
 import classes from './phone.module.css'
 
 export type Platform = 'IOS' | 'ANDROID' | 'WEB'
@@ -30,19 +32,41 @@ export const NotificationText = ({ title, body, image_url }: Shown) => (
   </>
 )
 
-/** The Live Activities a device shows now: started, changed, and gone when they ended. Oldest push first. */
-export function activitiesOf(items: InboxItem[]): { key: string; type: string; state: Record<string, unknown> }[] {
-  const shown = new Map<string, { key: string; type: string; state: Record<string, unknown> }>()
-  for (const item of items.filter(arrived)) {
-    const push = activityOf(item)
-    if (!push) continue
-    // A change names no type: it is for the activity that this phone started last.
-    const type = push.type ?? [...shown.keys()].at(-1) ?? 'Live Activity'
-    if (push.event === 'end') shown.delete(type)
-    else shown.set(type, { key: item.id, type, state: push.state })
-  }
-  return [...shown.values()]
-}
+/** A notification as it lies on a screen; with `open` it can be tapped. */
+export const NotificationCard = ({
+  open,
+  message,
+  ...shown
+}: Shown & { open?: () => void; message?: string | null }) =>
+  open ? (
+    <button type="button" className={classes.card} data-message={message} onClick={open}>
+      <NotificationText {...shown} />
+    </button>
+  ) : (
+    <div className={classes.card}>
+      <NotificationText {...shown} />
+    </div>
+  )
+
+/** The screen of a phone, or of a browser. */
+export const Screen = ({
+  platform,
+  label,
+  small = false,
+  children
+}: {
+  platform: Platform
+  label: string
+  small?: boolean
+  children: ReactNode
+}) => (
+  <section className={`${classes.phone} ${looks[platform]} ${small ? classes.small : ''}`} aria-label={label}>
+    <div className={classes.clock}>{clock.format(new Date())}</div>
+    <div className={classes.cards} aria-live="polite">
+      {children}
+    </div>
+  </section>
+)
 
 /** A phone's lock screen (or a browser) with what arrived on it. `items` are newest first. */
 export function Phone({
@@ -54,37 +78,29 @@ export function Phone({
   platform: Platform
   label: string
   items: InboxItem[]
-  open?: (item: InboxItem) => void
+  open: (item: InboxItem) => void
 }) {
   const alerts = items.filter((item) => arrived(item) && !activityOf(item)).slice(0, 20)
   return (
-    <section className={`${classes.phone} ${looks[platform]}`} aria-label={`Lock screen of ${label}`}>
-      <div className={classes.clock}>{clock.format(new Date())}</div>
-      <div className={classes.cards} aria-live="polite">
-        {activitiesOf([...items].reverse()).map(({ key, type, state }) => (
-          <div key={key} className={classes.activity} data-activity={type}>
-            <Text size="xs" c="gray.4">
-              {type}
+    <Screen platform={platform} label={`Lock screen of ${label}`}>
+      {activitiesOf(items).map(({ id, type, state }) => (
+        <div key={id} className={classes.activity} data-activity={type}>
+          <Text size="xs" c="gray.4">
+            {type}
+          </Text>
+          {Object.entries(state).map(([name, value]) => (
+            <Text key={name} size="sm">
+              {name}: <b>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</b>
             </Text>
-            {Object.entries(state).map(([name, value]) => (
-              <Text key={name} size="sm">
-                {name}: <b>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</b>
-              </Text>
-            ))}
-          </div>
-        ))}
-        {alerts.map((item) => (
-          <button
-            key={item.id}
-            type="button"
-            className={classes.card}
-            data-message={item.message_id}
-            onClick={() => open?.(item)}
-          >
-            <NotificationText {...item} />
-          </button>
-        ))}
-      </div>
-    </section>
+          ))}
+          <Text size="xs" c="gray.4">
+            activity_id {id}
+          </Text>
+        </div>
+      ))}
+      {alerts.map((item) => (
+        <NotificationCard key={item.id} {...item} message={item.message_id} open={() => open(item)} />
+      ))}
+    </Screen>
   )
 }

@@ -1,4 +1,5 @@
-import { ActionIcon, Box, Code, CopyButton, Tooltip } from '@mantine/core'
+import { ActionIcon, Box, Code, type CodeProps, CopyButton, Tooltip } from '@mantine/core'
+import type { ReactNode } from 'react'
 
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
@@ -11,6 +12,9 @@ export const When = ({ at }: { at: string | null | undefined }) =>
   ) : (
     <span>–</span>
   )
+
+/** Lines of code; what is wider than the page is reached by the keys too. */
+export const Lines = (props: CodeProps & { children: ReactNode }) => <Code block tabIndex={0} {...props} />
 
 /** A command to paste, with the button that copies it. */
 export const CopyBlock = ({ text, label }: { text: string; label: string }) => (

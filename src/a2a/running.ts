@@ -1,0 +1,142 @@
+import { type Db, isPassing } from '../platform/db/db.ts'
+import { Refusal, Unavailable } from '../platform/errors.ts'
+import type { IdempotencyKey } from '../platform/idempotency.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { RetryLater } from '../platform/jobs/definition.ts'
+import type { Log } from '../platform/log.ts'
+import type { Dialect } from './dialects/dialect.ts'
+import { AgentError } from './errors.ts'
+import { isInterrupted, isTerminal, type Task } from './model.ts'
+import { rejected } from './skills/check.ts'
+import type { Skills } from './skills/registry.ts'
+import type { Outcome, Skill } from './skills/skill.ts'
+import { ended, moved, runIdOf } from './tasks/changes.ts'
+import type { Runs } from './tasks/runs.ts'
+import { isDue } from './tasks/store.ts'
+import type { Tasks } from './tasks/tasks.ts'
+
+/** How soon to look again whether the work of a dead one may be taken. */
+const heldMs = 2_000
+const mostTakeovers = 3
+const diedReason =
+  'The node that ran it stopped before it was finished. It may have been done: check before sending it again.'
+
+export interface RunnerOptions {
+  log: Log
+  tasks: Tasks
+  runs: Runs
+  skills: Skills
+  /** Has a worker run the task. */
+  schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
+}
+
+export type Runner = ReturnType<typeof createRunner>
+
+/** Brings tasks to their end: by running their skill, by canceling, and when whoever ran them or was asked is gone. */
+export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptions) {
+  /** Runs the skill of a task that is `working`, and writes how it ended. */
+  async function run(projectId: ProjectId, task: Task, skill: Skill, key?: IdempotencyKey): Promise<Task> {
+    const signal = runs.begin(projectId, task.id)
+    try {
+      return await tasks.settle(projectId, task, ended(task, await outcomeOf(projectId, task, skill, signal)), key)
+    } finally {
+      runs.end(task.id)
+    }
+  }
+
+  async function outcomeOf(projectId: ProjectId, task: Task, skill: Skill, signal: AbortSignal): Promise<Outcome> {
+    const { fields } = task.request
+    const messageId = task.history.findLast(({ role }) => role === 'user')?.messageId ?? ''
+    const aborted = Promise.withResolvers<Outcome>()
+    const stop = () => aborted.resolve({ kind: 'failed', reason: (signal.reason as Error).message })
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      return await Promise.race([
+        skill.run({ projectId, taskId: task.id, runId: runIdOf(task), messageId, fields, signal }),
+        aborted.promise
+      ])
+    } catch (error) {
+      return failureOf(error, skill)
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+
+  function failureOf(error: unknown, skill: Skill): Outcome {
+    // Whoever died a moment ago still holds its work.
+    if (error instanceof Refusal && error.code === 'idempotency_key_in_use') throw new RetryLater(error.message, heldMs)
+    if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
+      return rejected(error)
+    // The lease runs out, and the sweep decides whether it may be tried again.
+    if (error instanceof Unavailable || isPassing(error)) throw error
+    if (error instanceof Refusal) throw error
+    log.error({ error, skill: skill.id }, 'a skill failed')
+    return { kind: 'failed', reason: 'A fault of the service. It is logged.' }
+  }
+
+  return {
+    run,
+    /** What a worker does with a task that nobody waits for, or whose runner died. */
+    async runLater(
+      projectId: ProjectId,
+      taskId: string,
+      { attempt, last }: { attempt: number; last: boolean }
+    ): Promise<void> {
+      let skill: Skill | undefined
+      const task = await tasks.change(
+        projectId,
+        taskId,
+        async (now) => {
+          const { state } = now.status
+          if (isTerminal(state) || isInterrupted(state)) return undefined
+          skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
+          if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
+          if (state === 'submitted') return moved(now, 'working')
+          if (attempt > 1 && !skill.repeatable) {
+            skill = undefined
+            return moved(now, 'failed', diedReason)
+          }
+          return { ...now, takeovers: now.takeovers + 1 }
+        },
+        true
+      )
+      if (!skill || task.status.state !== 'working') return
+      await run(projectId, task, skill).catch(async (error: Error) => {
+        if (!last) throw error
+        await tasks.change(projectId, taskId, async (now) =>
+          isTerminal(now.status.state) ? undefined : moved(now, 'failed', 'It was tried too often without success.')
+        )
+      })
+    },
+
+    async cancel(projectId: ProjectId, taskId: string, dialectOf: (task: Task) => Dialect): Promise<Task> {
+      return tasks.change(projectId, taskId, async (task) => {
+        const { state } = task.status
+        if (state === 'canceled' && dialectOf(task).rules.cancelsTwice) return undefined
+        if (isTerminal(state))
+          throw new AgentError('task_not_cancelable', `The task is ${state}: it can no longer be canceled.`)
+        return moved(task, 'canceled', 'Canceled by request.')
+      })
+    },
+
+    /** Looks after a task whose time is over: its runner died, or its caller never answered. */
+    async lookAfter(projectId: ProjectId, taskId: string, now: Date): Promise<void> {
+      await tasks.change(
+        projectId,
+        taskId,
+        async (task, tx) => {
+          const { state } = task.status
+          // Its runner may have said meanwhile that it lives.
+          if (runs.has(taskId) || !(await isDue(tx, projectId, taskId, now))) return undefined
+          if (isInterrupted(state)) return moved(task, 'failed', 'Nobody answered for 24 hours.')
+          const skill = task.request.skill === undefined ? undefined : skills.get(task.request.skill)
+          const again = skill?.repeatable || state === 'submitted'
+          if (!again || task.takeovers >= mostTakeovers) return moved(task, 'failed', diedReason)
+          await schedule(tx, projectId, taskId)
+          return { ...task, takeovers: task.takeovers + 1 }
+        },
+        true
+      )
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { Refusal } from '../platform/errors.ts'
+import type { JobContext, JobDefinition } from '../platform/jobs/definition.ts'
+
+/** What a job works on went with its project. */
+export class Gone extends Error {
+  override readonly name = 'Gone'
+}
+
+type Run<Payload> = JobDefinition<Payload>['run']
+
+/** A job whose project is being erased has nothing left to do, and no need to try again. */
+export const unlessGone =
+  <Payload>(run: Run<Payload>): Run<Payload> =>
+  async (payload, context) => {
+    try {
+      await run(payload, context)
+    } catch (error) {
+      // The one refusal a worker can meet: the project is not there any more.
+      if (!(error instanceof Gone) && !(error instanceof Refusal && error.code === 'invalid_api_key')) throw error
+    }
+  }
+
+/** When the last attempt fails too, what is left is booked, so that nothing runs for ever. */
+export const orGiveUp =
+  <Payload>(run: Run<Payload>, giveUp: (payload: Payload) => Promise<void>): Run<Payload> =>
+  async (payload, context: JobContext) => {
+    try {
+      await run(payload, context)
+    } catch (error) {
+      if (context.last && !context.signal.aborted && isFault(error)) await giveUp(payload)
+      throw error
+    }
+  }
+
+const isFault = (error: unknown) => !(error instanceof Error && error.name === 'RetryLater')

@@ -1,0 +1,38 @@
+import { ScrollArea, Table } from '@mantine/core'
+import type { Column } from './list.tsx'
+
+/** A short list that is there as a whole. */
+export const TableOf = <Item,>({
+  items,
+  columns,
+  keyOf,
+  label
+}: {
+  items: Item[]
+  columns: Column<Item>[]
+  keyOf: (item: Item) => string
+  label: string
+}) => (
+  <ScrollArea type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
+    <Table highlightOnHover aria-label={label} miw={560}>
+      <Table.Thead>
+        <Table.Tr>
+          {columns.map(({ name, width }) => (
+            <Table.Th key={name} w={width}>
+              {name}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((item) => (
+          <Table.Tr key={keyOf(item)}>
+            {columns.map(({ name, show }) => (
+              <Table.Td key={name}>{show(item)}</Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </ScrollArea>
+)

@@ -1,0 +1,115 @@
+import type { Log } from '../../platform/log.ts'
+import type { Credential } from '../credential.ts'
+import { type Later, later, type Refused, type Verdict } from '../gateways/gateway.ts'
+import type { Outcome, Push } from '../push.ts'
+import { failureReasons } from '../reasons.ts'
+import type { Circuit } from './circuit.ts'
+import type { Link } from './connections.ts'
+import type { Gates } from './gates.ts'
+import type { Guard } from './guard.ts'
+import { rejected, retry } from './outcomes.ts'
+import type { PresentedToken } from './presented-token.ts'
+
+/** One push on its way. */
+export interface Entry {
+  readonly push: Push
+  readonly done: (outcome: Outcome) => void
+  readonly dueAt: number
+  /** Not sent until then: it is given back. */
+  readonly leaveAt: number
+  sentAt: number
+  refusals: number
+  /** The provider token that was too old when it was sent the first time. */
+  renewed: string | undefined
+  reconnected: boolean
+}
+
+export interface JudgeOptions {
+  credential: Credential
+  circuit: Circuit
+  gates: Gates
+  guard: Guard
+  presented: PresentedToken
+  log: Log
+  end(entry: Entry, outcome: Outcome): void
+  /** Once more, at no cost. */
+  again(entry: Entry, message: string, gatewayCode: string): void
+  /** Ends all that waits. */
+  giveBack(outcome: () => Outcome): void
+}
+
+const unrenewedMs = 30_000
+
+/** What an answer means for its push, and for those that come after. */
+export function createJudge(options: JudgeOptions) {
+  const { credential, circuit, gates, guard, presented, log, end, again, giveBack } = options
+
+  function judge(entry: Entry, link: Link, token: string, verdict: Verdict): void {
+    if (verdict.kind === 'accepted') {
+      circuit.right()
+      guard.accepted()
+      end(entry, verdict)
+    } else if (verdict.kind === 'rejected') refuse(entry, verdict)
+    else if (verdict.kind === 'retry') postpone(entry, verdict)
+    else if (verdict.kind === 'renew') renew(entry, token, verdict.gatewayCode)
+    else {
+      link.connection.drain()
+      if (entry.reconnected) judge(entry, link, token, verdict.otherwise)
+      else {
+        entry.reconnected = true
+        again(entry, verdict.otherwise.message, verdict.otherwise.gatewayCode)
+      }
+    }
+  }
+
+  function refuse(entry: Entry, verdict: Refused) {
+    if (verdict.credentialWrong) return refuseCredential(entry, verdict.gatewayCode, verdict.message)
+    if (verdict.reason !== 'CREDENTIALS_INVALID') circuit.right()
+    if (verdict.tokenDead !== undefined) guard.tokenDead()
+    end(entry, refusal(verdict, entry.sentAt))
+  }
+
+  function refusal(verdict: Refused, sentAt: number): Outcome {
+    const { tokenDead } = verdict
+    const outcome = rejected(verdict.reason, verdict.message, verdict.gatewayCode)
+    if (tokenDead === undefined || guard.holds) return outcome
+    return { ...outcome, tokenDeadAsOf: new Date(tokenDead === 'now' ? sentAt : tokenDead) }
+  }
+
+  function postpone(entry: Entry, verdict: Later) {
+    const { scope, reason, message, gatewayCode } = verdict
+    const until = Date.now() + verdict.afterMs
+    if (scope !== 'push') gates.close(scope === 'device' ? entry.push.token : undefined, { until, reason, gatewayCode })
+    if (scope === 'gateway') giveBack(() => retry(reason, until, { gatewayCode }))
+    end(entry, retry(reason, until, { message, gatewayCode, free: false }))
+  }
+
+  function renew(entry: Entry, token: string, code: string) {
+    if (entry.renewed === undefined) {
+      entry.renewed = token
+      presented.renew(token)
+      return again(entry, failureReasons.CREDENTIALS_INVALID, code)
+    }
+    if (entry.renewed !== token) return refuseCredential(entry, code)
+    // Its owner may not make another so soon: Apple counts them.
+    const verdict = later('GATEWAY_UNAVAILABLE', code, unrenewedMs, { scope: 'gateway' })
+    postpone(entry, { ...verdict, message: 'The provider token is too old, and a newer one cannot be made yet.' })
+  }
+
+  /** The circuit is open. Not a rejection: with the right key all that waits is delivered. */
+  const suspended = (gatewayCode = '', message?: string): Outcome =>
+    retry('CREDENTIALS_INVALID', circuit.probeAt, { gatewayCode, ...(message !== undefined && { message }) })
+
+  function refuseCredential(entry: Entry, code: string, message?: string) {
+    const before = circuit.open
+    circuit.wrong(Date.now())
+    if (circuit.open && !before) {
+      const { projectId: project, gateway, id } = credential
+      log.warn({ project, gateway, credential: id, reason: code }, 'the gateway refuses the credential: pushes wait')
+      giveBack(() => suspended(code, message))
+    }
+    end(entry, circuit.open ? suspended(code, message) : rejected('CREDENTIALS_INVALID', message, code))
+  }
+
+  return { judge, refusal, refuseCredential, suspended }
+}

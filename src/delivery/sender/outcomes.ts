@@ -1,0 +1,31 @@
+import type { Outcome } from '../push.ts'
+import { type FailureCode, failureReasons } from '../reasons.ts'
+
+const longestSpreadMs = 5_000
+
+export interface RetryWords {
+  message?: string
+  gatewayCode?: string
+  /** Nothing was tried: the attempt does not count. */
+  free?: boolean
+}
+
+/** To be repeated, not before a time. Spread a little, so that those told the same time do not all come at it. */
+export function retry(reason: FailureCode, at: number, words: RetryWords = {}): Outcome {
+  const { message = failureReasons[reason], gatewayCode = '', free = true } = words
+  const spreadMs = Math.min(0.2 * Math.max(0, at - Date.now()), longestSpreadMs)
+  const notBefore = Math.round(at + Math.random() * spreadMs)
+  return { kind: 'retry', reason, message, gatewayCode, notBefore, free }
+}
+
+export const rejected = (reason: FailureCode, message: string = failureReasons[reason], gatewayCode = '') =>
+  ({ kind: 'rejected', reason, message, gatewayCode }) as const
+
+export const unknown = (reason: 'CONNECTION_LOST' | 'GATEWAY_TIMEOUT'): Outcome => ({
+  kind: 'unknown',
+  reason,
+  message: failureReasons[reason]
+})
+
+export const closed = (): Outcome =>
+  retry('GATEWAY_UNAVAILABLE', Date.now(), { message: 'The sender is being closed.' })

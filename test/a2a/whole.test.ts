@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { describe, it } from 'node:test'
+import type { Json } from '../support/http.ts'
+import { eventually, startService } from '../support/service.ts'
+import { agentOf, names, toldState } from './agent.ts'
+
+// Nothing is put in the place of anything here: grammar, delivery, campaigns and webhooks are the real ones.
+const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+const textOf = (task: Json) => task.status.message.parts[0].text
+
+async function shop() {
+  const project = await service.project({ mode: 'simulator' })
+  const own = `/projects/${project.id}`
+  const device = { platform: 'IOS', project_user_id: 'ana', device_id: 'ana-phone' }
+  assert.equal((await service.manage('POST', `${own}/simulator/devices`, { json: device })).status, 201)
+  const campaign = {
+    campaign_id: 'welcome',
+    name: 'Welcome',
+    type: 'api_triggered',
+    status: 'active',
+    message: { title: 'Hi {{ user.id }}' }
+  }
+  const made = await service.manage('POST', `${own}/campaigns`, { json: campaign })
+  assert.ok(made.status < 300, made.text)
+  const inbox = async () => (await service.manage('GET', `${own}/simulator/inbox`)).json.items as Json[]
+  return { project, inbox }
+}
+
+for (const name of names) {
+  describe(`a ${name} agent of a whole service`, () => {
+    it('has a push arrive and a campaign triggered', async () => {
+      const { project, inbox } = await shop()
+      const agent = agentOf(service, project, name)
+      const push = await agent.send({ skill: 'send-push-notification', projectUserId: 'ana', title: 'Hello' })
+      assert.equal(push.status.state, agent.state('completed'))
+      const { totalSent, results } = push.artifacts[0].parts[0].data
+      assert.deepEqual([totalSent, results[0].status], [1, 'DELIVERY_RESULT_STATUS_SUCCEED'])
+      await eventually(async () => {
+        const arrived = (await inbox()).map(({ message_id, title }) => [message_id, title])
+        assert.deepEqual(arrived, [[results[0].messageId, 'Hello']])
+      })
+      const triggered = await agent.send({
+        skill: 'trigger-campaign',
+        campaignId: 'welcome',
+        targets: [{ projectUserId: 'ana' }]
+      })
+      assert.equal(triggered.status.state, agent.state('completed'), JSON.stringify(triggered.status))
+      assert.match(triggered.artifacts[0].parts[0].data.triggerId, /^[0-9a-f-]{36}$/)
+      await eventually(async () =>
+        assert.deepEqual((await inbox()).map(({ title }) => title).sort(), ['Hello', 'Hi ana'])
+      )
+      const unknown = await agent.send({ skill: 'trigger-campaign', campaignId: 'none' })
+      assert.equal(unknown.status.state, agent.state('rejected'))
+      const nobody = await agent.send({ skill: 'send-push-notification', projectUserId: 'nobody', title: 'x' })
+      assert.equal(nobody.status.state, agent.state('failed'))
+      assert.match(textOf(nobody), /^\[USER_NOT_FOUND\]/)
+      const bad = await agent.send({
+        skill: 'send-push-notification',
+        projectUserId: 'ana',
+        title: 'x',
+        imageUrl: 'no'
+      })
+      assert.equal(bad.status.state, agent.state('rejected'))
+      assert.match(textOf(bad), /imageUrl/)
+    })
+
+    it('is asked for a gateway in a live project, and goes on when there is one', async () => {
+      const project = await service.project()
+      const agent = agentOf(service, project, name)
+      await project.call('POST', '/api/v1/devices', {
+        json: { devices: [{ id: 'p', platform: 'IOS', push_token: 'ab'.repeat(32), push_token_type: 'APNS' }] }
+      })
+      const task = await agent.send({ skill: 'send-push-notification', deviceId: 'p', title: 'x' })
+      assert.equal(task.status.state, agent.state('auth-required'), JSON.stringify(task.status))
+      assert.match(textOf(task), /^\[CREDENTIALS_MISSING\]/)
+      const still = await agent.send('done', { taskId: task.id })
+      assert.equal(still.status.state, agent.state('auth-required'))
+      assert.equal(
+        (await service.manage('PATCH', `/projects/${project.id}`, { json: { mode: 'simulator' } })).status,
+        200
+      )
+      await eventually(async () => {
+        const again = await agent.send('now it is', { taskId: task.id })
+        assert.notEqual(again.status.state, agent.state('auth-required'))
+      })
+    })
+
+    it('may write as people do: it is done, asked about, or confirmed', async () => {
+      const { project } = await shop()
+      const agent = agentOf(service, project, name)
+      const made = await agent.send('Create user bo with plan=premium and age=31')
+      assert.equal(made.status.state, agent.state('completed'), JSON.stringify(made.status))
+      assert.equal(made.artifacts[0].parts[0].data.projectUserId, 'bo')
+      assert.match(textOf(made), /Create the user "bo" with plan "premium", age 31/)
+      assert.deepEqual((await service.manage('GET', `/projects/${project.id}/users/bo`)).json.properties, {
+        plan: 'premium',
+        age: 31
+      })
+      const asked = await agent.send('Create a user')
+      assert.equal(asked.status.state, agent.state('input-required'))
+      const done = await agent.send('cleo', { taskId: asked.id })
+      assert.equal(done.artifacts[0].parts[0].data.projectUserId, 'cleo')
+      const half = await agent.send({ skill: 'create-user' })
+      assert.equal((await agent.send('dora', { taskId: half.id })).artifacts[0].parts[0].data.projectUserId, 'dora')
+      const all = await agent.send('Trigger campaign welcome for all users')
+      assert.equal(all.status.state, agent.state('input-required'))
+      const unsure = await agent.send({}, { taskId: all.id })
+      assert.equal(unsure.status.state, agent.state('input-required'), 'an empty answer is no yes')
+      const yes = await agent.send('yes', { taskId: all.id })
+      assert.equal(yes.status.state, agent.state('completed'), JSON.stringify(yes.status))
+      const declined = await agent.send('no', {
+        taskId: (await agent.send('Trigger campaign welcome for all users')).id
+      })
+      assert.equal(declined.status.state, agent.state('canceled'))
+      const not = await agent.send('Do not create user eve')
+      assert.equal(not.status.state, agent.state('canceled'))
+      assert.equal((await service.manage('GET', `/projects/${project.id}/users/eve`)).status, 404)
+    })
+
+    it('is called back in order, signed', async (t) => {
+      const heard: Json[] = []
+      const server = createServer((request, response) => {
+        let body = ''
+        request.on('data', (chunk) => {
+          body += chunk
+        })
+        request.on('end', () => {
+          heard.push({ headers: request.headers, body: JSON.parse(body) })
+          response.end()
+        })
+      }).listen(0, '127.0.0.1')
+      t.after(() => server.close())
+      await new Promise((resolve) => server.once('listening', resolve))
+      const { port } = server.address() as { port: number }
+      const config = { url: `http://127.0.0.1:${port}/`, token: 'tok' }
+      const agent = agentOf(service, await service.project(), name)
+      const wish = name === 'legacy' ? { pushNotificationConfig: config } : { taskPushNotificationConfig: config }
+      const task = await agent.send({ skill: 'create-user' }, {}, wish)
+      await agent.send({ projectUserId: 'w' }, { taskId: task.id })
+      await eventually(() => assert.equal(heard.length, 4))
+      const bodies = heard.map(({ body }) => (name === 'plain' ? body.params.result : body))
+      assert.deepEqual(bodies.map(toldState), ['submitted', 'input-required', 'working', 'completed'])
+      for (const { headers } of heard) {
+        assert.deepEqual([headers['x-a2a-token'], headers['x-a2a-notification-token']], ['tok', 'tok'])
+        assert.match(headers['webhook-signature'], /^v1,/)
+        assert.equal(headers['content-type'], name === 'official' ? 'application/a2a+json' : 'application/json')
+      }
+    })
+  })
+}

@@ -22,7 +22,7 @@ export const isDescribable = (skill: string): skill is Skill => skills.has(skill
  */
 export function mayBeGuessed(text: string): boolean {
   const split = splitOf(text)
-  if ('kind' in split) return false
+  if ('kind' in split || !/\p{L}/u.test(text)) return false
   const cursor = createCursor(split.tokens)
   if (isYes(cursor) || isRefusal(cursor)) return false
   return split.tokens.every((token) => token.kind !== 'word' || !negations.has(token.lower))

@@ -48,6 +48,21 @@ describe('a text model', () => {
     }
   })
 
+  it('that never stops answering is cut off', async () => {
+    const closed = Promise.withResolvers<void>()
+    server.respond = (_, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(16_384))) {}
+      }
+      response.writeHead(200).on('drain', more).on('close', closed.resolve)
+      more()
+    }
+    const { model, lines } = modelAt(server.url, 10)
+    assert.equal(await model.read(text), undefined)
+    assert.match(lines.join(), /"reason":"its answer is too long"/)
+    await closed.promise
+  })
+
   it('that cannot be reached is of no use, and the log says why, without the key', async () => {
     const gone = await startReceiver({ secure: false })
     await gone.close()

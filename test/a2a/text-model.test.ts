@@ -263,24 +263,6 @@ describe('an endpoint is of no use', () => {
       ['/v1/chat/completions']
     )
   })
-
-  it('that never stops answering: it is cut off', async () => {
-    let closed = 0
-    model.respond = (_, response) => {
-      const more = () => {
-        while (!response.destroyed && response.write(' '.repeat(65_536))) {}
-      }
-      response
-        .writeHead(200)
-        .on('drain', more)
-        .on('close', () => {
-          closed += 1
-        })
-      more()
-    }
-    await leavesItToTheGrammar()
-    await eventually(() => assert.equal(closed, model.received.length))
-  })
 })
 
 describe('the key and the texts', () => {

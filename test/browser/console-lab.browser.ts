@@ -109,7 +109,7 @@ describe('the device lab', () => {
     assert.match(additional_params.failure_reason, /UNREGISTERED/)
     await page.getByRole('button', { name: 'Gone' }).click()
     await sees(page.getByRole('dialog'), /The gateway answered 410 Unregistered/)
-    await sees(page, 'cannot be reached: no token')
+    await sees(page, /^cannot be reached: TOKEN_UNREGISTERED/)
     assert.deepEqual(complaints, [])
   })
 

@@ -16,7 +16,7 @@ interface Device {
   id: string
   platform: Platform
   project_user_id: string | null
-  push: { type: string } | null
+  push: { turned_off_at?: string; turned_off_reason?: string } | null
 }
 
 const names: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
@@ -131,9 +131,9 @@ function Phones() {
             <Text size="xs" c="dimmed">
               {project_user_id ?? 'nobody is logged in'}
             </Text>
-            {!push && (
+            {(!push || push.turned_off_at) && (
               <Badge color="red" variant="light">
-                cannot be reached: no token
+                cannot be reached: {push?.turned_off_reason ?? 'no token'}
               </Badge>
             )}
           </Stack>

@@ -150,7 +150,8 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     publicUrl: config.PUBLIC_URL,
     markTenant: config.A2A_TENANT_MARK,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
-    retentionDays: config.TASK_RETENTION_DAYS
+    retentionDays: config.TASK_RETENTION_DAYS,
+    textModel: textModelOf(config)
   })
   opened.push(agents.close)
 
@@ -184,6 +185,16 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     cluster
   }
 }
+
+const textModelOf = (config: Config) =>
+  config.TEXT_MODEL_URL === undefined
+    ? undefined
+    : {
+        url: config.TEXT_MODEL_URL,
+        name: config.TEXT_MODEL_NAME!,
+        key: config.TEXT_MODEL_KEY,
+        seconds: config.TEXT_MODEL_SECONDS
+      }
 
 /** A task that is taken up again after a crash asks under the same key, and nothing is sent twice. */
 const keyOfRun = (runId: string, body: unknown) => ({

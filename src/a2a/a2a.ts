@@ -24,6 +24,7 @@ import { createRuns } from './tasks/runs.ts'
 import { eraseTaskWindow } from './tasks/store.ts'
 import { createTasks } from './tasks/tasks.ts'
 import { createWatch } from './tasks/watch.ts'
+import { createTextModel, type TextModelSettings } from './text-model.ts'
 import { readBy } from './texts.ts'
 import type { ReadText } from './turns.ts'
 
@@ -46,6 +47,8 @@ export interface AgentsOptions {
   /** Beside the four. */
   moreSkills?: Skill[]
   readText?: ReadText
+  /** Tried on texts that the grammar does not read. */
+  textModel?: TextModelSettings | undefined
   enqueue: Enqueue
   refuseAddress: RefuseAddress
   publicUrl: string | undefined
@@ -61,6 +64,7 @@ export type Agents = ReturnType<typeof createAgents>
 export function createAgents(options: AgentsOptions) {
   const { pool, listener, log, metrics, key, enqueue, refuseAddress, idempotencyHours, publicUrl } = options
   const skills = createSkills(options.does, options.moreSkills)
+  const textModel = options.textModel && createTextModel({ ...options.textModel, skills, log, metrics })
   const runs = createRuns(pool, log)
   const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
   const streams = createStreams(watch)
@@ -83,7 +87,7 @@ export function createAgents(options: AgentsOptions) {
     tasks,
     runner,
     skills,
-    readText: options.readText ?? readBy(read),
+    readText: options.readText ?? readBy(read, textModel?.read),
     attach: configs.attach,
     schedule
   })
@@ -128,6 +132,7 @@ export function createAgents(options: AgentsOptions) {
       streams.close()
       watch.close()
       runs.close()
+      textModel?.close()
     }
   }
 }

@@ -57,7 +57,7 @@ const refuse = (fault: 'parse_error' | 'invalid_request', message: string) => ()
 }
 
 /** Walks with a list, so that depth cannot exhaust the stack; past here it cannot anywhere. */
-function checkValues(root: object, escaped: boolean): void {
+export function checkValues(root: object, escaped: boolean): void {
   const open: [value: unknown, depth: number][] = [[root, 1]]
   while (open.length > 0) {
     const [value, depth] = open.pop()!

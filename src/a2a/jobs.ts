@@ -28,10 +28,17 @@ export const lookAfterTasksJob = (pool: Pool, runner: () => Runner) =>
     everyMs: lookEveryMs,
     async run({ signal }) {
       const now = new Date()
+      // One that cannot be looked after does not keep the others waiting: it is told of when all had their turn.
+      let failed: unknown
       for (const { project_id, id } of await dueTasks(pool, now)) {
         signal.throwIfAborted()
-        await runner().lookAfter(project_id, id, now)
+        await runner()
+          .lookAfter(project_id, id, now)
+          .catch((error: unknown) => {
+            failed ??= error
+          })
       }
+      if (failed !== undefined) throw failed
     }
   })
 

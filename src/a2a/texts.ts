@@ -13,12 +13,19 @@ export type TextReading =
   | { kind: 'none'; question: string }
   | { kind: 'declined'; understood: string }
 
-/** Makes a reader of texts for tasks of one that knows nothing but a text and the question it answers. */
+/**
+ * Makes a reader of texts for tasks of one that knows nothing but a text and the question it answers. `elsewhere` is
+ * tried on what the first does not understand at all.
+ */
 export const readBy =
-  <Read extends TextReading>(read: (text: string, context: { pending?: Read }) => Read): ReadText =>
-  (text, { skills, known }) => {
+  <Read extends TextReading>(
+    read: (text: string, context: { pending?: Read }) => Read,
+    elsewhere?: (text: string) => Promise<TextReading | undefined>
+  ): ReadText =>
+  async (text, { skills, known }) => {
     const pending = (known?.pending ?? askedFor(known, skills)) as Read | undefined
-    const reading: TextReading = read(text, pending === undefined ? {} : { pending })
+    const first: TextReading = read(text, pending === undefined ? {} : { pending })
+    const reading = first.kind === 'none' ? ((await elsewhere?.(text)) ?? first) : first
     switch (reading.kind) {
       case 'act':
         return { kind: 'request', skill: reading.skill, fields: reading.data, understood: reading.understood }
@@ -27,7 +34,9 @@ export const readBy =
       case 'none':
         return { kind: 'ask', question: reading.question, ...(known && { request: known }) }
       default: {
-        const question = `${reading.understood} ${reading.question}`.trim()
+        // A question for a yes says itself what it is about.
+        const asked = reading.question.includes(reading.understood)
+        const question = `${asked ? '' : reading.understood} ${reading.question}`.trim()
         const request = {
           ...(reading.skill !== undefined && { skill: reading.skill }),
           fields: reading.data,

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import type { Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import { statement } from '../platform/db/statement.ts'
+import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { OnEnded } from './counting.ts'
 import { findTrigger, terminal } from './trigger-store.ts'
@@ -10,6 +11,8 @@ import { wireTrigger } from './trigger-wire.ts'
 const channel = 'tidings_triggers'
 /** Counters are at most a second old; an end is heard of at once. */
 const lookEveryMs = 500
+/** Each looks into the database twice a second. */
+const mostWatching = 500
 /** Proxies cut what is silent. */
 const beatMs = 15_000
 
@@ -64,8 +67,10 @@ export function createStreams(pool: Pool, listener: Listener) {
   }
 
   return {
-    open: (projectId: ProjectId, triggerId: string, gone: AbortSignal): Readable =>
-      Readable.from(events(projectId, triggerId, gone), { objectMode: false, highWaterMark: 16 * 1024 }),
+    open(projectId: ProjectId, triggerId: string, gone: AbortSignal): Readable {
+      if (watching.size >= mostWatching) throw new Unavailable('Too many watch triggers here.')
+      return Readable.from(events(projectId, triggerId, gone), { objectMode: false, highWaterMark: 16 * 1024 })
+    },
     /** A stop does not wait for those who watch: they come back to another node. */
     async close(): Promise<void> {
       closed = true

@@ -40,8 +40,9 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
       const { id } = await campaigns.getTrigger(projectId, params.trigger_id!)
       const gone = new AbortController()
       reply.raw.on('close', () => gone.abort())
+      const stream = campaigns.streams.open(projectId, id, gone.signal)
       reply.type('text/event-stream').header('cache-control', 'no-store').header('x-accel-buffering', 'no')
-      return campaigns.streams.open(projectId, id, gone.signal)
+      return stream
     }
   )
 }

@@ -110,6 +110,8 @@ export function createDevices({
         if (!to) throw projectGone()
         await store.moveDevice(tx, projectId, id, to, at)
         if (to === from || !(await isAnonymous(tx, projectId, from))) return
+        // What is being written for it right now is waited for and moves too. Without this it would go with the user.
+        await identity.lock(tx, projectId, [from])
         await moveHistory(tx, projectId, from, to)
         await identity.absorb(tx, projectId, from, to, at)
         await identity.removeAnonymous(tx, projectId, [from])

@@ -39,7 +39,11 @@ describe('the configuration', () => {
     ['BOOTSTRAP_PUBLIC_KEY', 'svc_sk_x'],
     ['PLANS', 'gold'],
     ['PLANS', 'free:1'],
-    ['IDEMPOTENCY_HOURS', '0']
+    ['IDEMPOTENCY_HOURS', '0'],
+    ['TEXT_MODEL_URL', 'host/v1'],
+    ['TEXT_MODEL_URL', 'https://user:sesame@host/v1'],
+    ['TEXT_MODEL_KEY', 'two words'],
+    ['TEXT_MODEL_SECONDS', '61']
   ] as const) {
     it(`refuses ${name}=${text}, naming it`, () => {
       assert.throws(
@@ -48,6 +52,10 @@ describe('the configuration', () => {
       )
     })
   }
+
+  it('refuses an address of a text model without the name of one', () => {
+    assert.throws(() => readConfig({ TEXT_MODEL_URL: 'https://host/v1' }), /TEXT_MODEL_NAME: must/)
+  })
 
   it('never repeats a value in an error, since it may be a secret', () => {
     assert.throws(

@@ -55,6 +55,13 @@ const url =
     return value
   }
 
+/** A request to an address with a password in it fails, with the password in the error. */
+const plainUrl: Parse<string> = (value) => {
+  const { username, password, hash } = new URL(url('http', 'https')(value))
+  if (username || password || hash) throw new Error('must be an address without a user name, a password and #')
+  return value
+}
+
 const masterKey: Parse<Buffer> = (value) => {
   const key = Buffer.from(value, 'base64')
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value) || key.length !== 32)
@@ -63,11 +70,11 @@ const masterKey: Parse<Buffer> = (value) => {
 }
 
 const credential =
-  (prefix: string): Parse<string> =>
+  (prefix: string, longest = 255): Parse<string> =>
   (value) => {
     // Header values: visible ASCII only, so that a key that can be stored can also be sent.
-    if (!value.startsWith(prefix) || !/^[\x21-\x7e]{1,255}$/.test(value)) {
-      throw new Error(`must ${prefix ? `start with ${prefix} and ` : ''}be at most 255 visible ASCII characters`)
+    if (!value.startsWith(prefix) || !/^[\x21-\x7e]+$/.test(value) || value.length > longest) {
+      throw new Error(`must ${prefix ? `start with ${prefix} and ` : ''}be at most ${longest} visible ASCII characters`)
     }
     return value
   }
@@ -141,6 +148,13 @@ export const settings = {
     'Whether the agent card asks official A2A 1.0 clients to mark their calls, for projects whose agents use both spellings.',
     { fallback: 'false' }
   ),
+  TEXT_MODEL_URL: setting(
+    plainUrl,
+    'OpenAI-compatible API, as in https://host/v1, that is asked about texts of agents which the grammar does not read. Without it none is.'
+  ),
+  TEXT_MODEL_NAME: setting(text, 'Model to ask there. Needed with TEXT_MODEL_URL.'),
+  TEXT_MODEL_KEY: setting(credential('', 4096), 'Bearer token for it, if it wants one.', { secret: true }),
+  TEXT_MODEL_SECONDS: setting(whole(1, 60), 'How long its answer is waited for.', { fallback: '10' }),
   AUDIT_RETENTION_DAYS: setting(whole(1, 36500), 'How long the audit log is kept.', { fallback: '365' }),
   PLANS: setting(plans, 'Plans a project can have, with their campaign triggers per second (0: no limit).', {
     fallback: 'free:10,standard:1000,unlimited:0'
@@ -173,6 +187,9 @@ type Optional =
   | 'PUBLIC_URL'
   | 'MASTER_KEY'
   | 'METRICS_TOKEN'
+  | 'TEXT_MODEL_URL'
+  | 'TEXT_MODEL_NAME'
+  | 'TEXT_MODEL_KEY'
   | `BOOTSTRAP_${string}`
   | `OTEL_${string}`
 
@@ -193,6 +210,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
       faults.push(`  ${name}: ${(error as Error).message}`)
     }
   }
+  if (config.TEXT_MODEL_URL && !config.TEXT_MODEL_NAME)
+    faults.push('  TEXT_MODEL_NAME: must be given where TEXT_MODEL_URL is')
   if (faults.length > 0) throw new OperatorError(`The configuration is not valid:\n${faults.join('\n')}`, 78)
   return Object.freeze(config) as Config
 }

@@ -82,7 +82,11 @@ export function webPushKeyRoute(
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => {
-    made ??= make()
+    // A failure is not kept: the disk may be back the next time.
+    made ??= make().catch((error) => {
+      made = undefined
+      throw error
+    })
     return made
   }
 }

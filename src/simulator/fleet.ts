@@ -150,7 +150,10 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
     const entry = entries.get(projectId)
     entries.delete(projectId)
     const running = await entry?.running.catch(() => undefined)
-    await running?.stop()
+    // Nobody waits for it, so nobody hears of it: a promise that is rejected unheard would end the process.
+    await running
+      ?.stop()
+      .catch((error: Error) => log.warn({ error: error.message }, 'a simulator did not stop as it should'))
   }
 
   async function refresh(projectId: ProjectId): Promise<void> {

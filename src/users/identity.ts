@@ -53,11 +53,6 @@ const lockRows = statement(
   'users.lock',
   'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for update'
 )
-const idOfRow = statement(
-  'users.id_of',
-  `select id from users where project_id = $1 and ($2::uuid is null or id = $2) and ($3::text is null or project_user_id = $3)
-      and num_nonnulls($2::uuid, $3::text) = 1`
-)
 const mergeRow = statement(
   'users.merge_by_id',
   `update users set properties = properties || $3::jsonb, updated_at = $4
@@ -109,8 +104,9 @@ export async function find(
   projectId: ProjectId,
   { userId, projectUserId }: { userId?: string; projectUserId?: string }
 ): Promise<string | undefined> {
-  if (userId !== undefined && !isUuid(userId)) return undefined
-  return (await db.one<{ id: string }>(idOfRow, [projectId, userId ?? null, projectUserId ?? null]))?.id
+  if (projectUserId !== undefined) return (await idsOf(db, projectId, [projectUserId])).get(projectUserId)
+  const [id] = userId !== undefined && isUuid(userId) ? (await namesOf(db, projectId, [userId])).keys() : []
+  return id
 }
 
 /** False where the user would grow past the limits. */

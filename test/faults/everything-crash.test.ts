@@ -159,7 +159,8 @@ it('a program that is killed has lost nothing it acknowledged, and does nothing 
     const said = `${kind} ${name}: ${reply.status} ${reply.text}`
     assert.equal(reply.status, 200, said)
     if (kind === 'send') {
-      assert.equal(reply.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED', said)
+      // Pending, where a job had it in hands when it was asked for again: by now it has arrived all the same.
+      assert.match(reply.json.delivery_results[0].status, /_(SUCCEED|PENDING)$/, said)
       assert.deepEqual(messages.get(name), once, said)
     } else if (kind === 'trigger') {
       assert.deepEqual([triggers.get(name), messages.get(name)], [once, once], said)

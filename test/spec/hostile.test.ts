@@ -89,6 +89,10 @@ function assertSound(reply: Reply, asked: Asked, what: string, elsewhere = false
   assert.ok(reply.status < 500, said)
   assert.ok(reply.headers['x-request-id'], `X-Request-ID: ${said}`)
   if (elsewhere && [400, 404, 405].includes(reply.status)) return
+  // A key that is refused without a look-up belongs to no project that could be counted for.
+  if (asked.operation.security.length > 0 && ![401, 403].includes(reply.status))
+    for (const name of ['limit', 'remaining', 'reset'])
+      assert.match(String(reply.headers[`x-ratelimit-${name}`]), /^\d+$/, `x-ratelimit-${name}: ${said}`)
   const answer = answerOf(asked.operation, reply.status)
   assert.ok(answer || (reply.status === 304 && asked.method === 'GET'), `not documented: ${said}`)
   if (reply.status < 400) return

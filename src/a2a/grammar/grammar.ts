@@ -36,7 +36,8 @@ function readAlone(text: string): Reading {
   }
 }
 
-function splitOf(text: string): Tokens | Reading {
+/** Its tokens, or why there is nothing to read. */
+export function splitOf(text: string): Tokens | Reading {
   if (text.length > longestText) return tooLong
   if (text.includes('\0') || !isWellFormed(text)) return nothing
   const split = tokenize(text)

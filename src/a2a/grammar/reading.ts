@@ -35,12 +35,18 @@ export const declined = (understood = 'I am not to do it, and did nothing.'): Re
   understood
 })
 
-const quoted = (value: unknown) => JSON.stringify(value)
-const shown = (value: unknown) => (typeof value === 'string' ? quoted(value) : JSON.stringify(value))
+/** What is invisible, or turns the order of what is seen. Two of them join letters and emoji, and may stay. */
+const unseen = /[[\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
+/** As JSON, so that it cannot be taken for words of ours, and shows all it holds. */
+const quoted = (value: unknown) =>
+  JSON.stringify(value).replace(unseen, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
+const named = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : quoted(name))
 
 function properties(data: Data): string {
   const entries = Object.entries((data.properties ?? {}) as Data)
-  return entries.length > 0 ? ` with ${entries.map(([name, value]) => `${name} ${shown(value)}`).join(', ')}` : ''
+  return entries.length > 0
+    ? ` with ${entries.map(([name, value]) => `${named(name)} ${quoted(value)}`).join(', ')}`
+    : ''
 }
 
 function target(data: Data): string {

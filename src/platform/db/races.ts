@@ -6,18 +6,21 @@ function codeOf(error: unknown): string {
   return inner instanceof Error && 'code' in inner ? String(inner.code) : ''
 }
 
-const tries = 4
+const tries = 8
+/** From the third try on others get a moment to finish, each another one. */
+const pauseMs = 10
 
 /**
  * Does the whole transaction again when it lost a race against another one. Orders of locks are chosen so that this is
  * rare, but a cascade takes its rows in an order of its own, and the caller must not be told of it.
  */
 export async function againIfRaced<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let left = tries; ; left -= 1) {
+  for (let tried = 1; ; tried += 1) {
     try {
       return await work()
     } catch (error) {
-      if (left <= 1 || !lost.has(codeOf(error))) throw error
+      if (tried >= tries || !lost.has(codeOf(error))) throw error
+      if (tried > 1) await new Promise((resolve) => setTimeout(resolve, Math.random() * pauseMs * tried))
     }
   }
 }

@@ -75,6 +75,9 @@ function asRefusal(error: unknown): Refusal | undefined {
       return new Refusal('unsupported_media_type', 'The content type must be application/json.')
     case 'ECONNRESET': // The client went away in the middle of its body: nobody reads the answer.
       return new Refusal('malformed_request', 'The body ended early.')
+    case '23503': // What it belongs to went away, or came, again and again in between (db/races.ts): the same may do later.
+    case '23505':
+      return new Refusal('unavailable', 'Others changed the same at the same time.')
     default:
       return statusCode && statusCode >= 400 && statusCode < 500 ? new Refusal('malformed_request', message) : undefined
   }

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { openConsole, sees, startWithConsole } from './console.ts'
+import { choose, openConsole, sees, startWithConsole } from './console.ts'
 
 const service = await startWithConsole()
 
@@ -97,6 +97,19 @@ describe('the device lab', () => {
       const { json } = await service.manage('GET', `/projects/${project.id}/simulator/faults`)
       assert.equal(json.fcm.error_rate, 0)
     })
+    assert.deepEqual(complaints, [])
+  })
+
+  it('has a phone whose app was uninstalled: the push fails, and its token is turned off', async (t) => {
+    const { page, project, complaints } = await openLab(t)
+    await choose(page, 'What is wrong with it', 'the app was uninstalled')
+    await page.getByRole('button', { name: 'Add iPhone' }).click()
+    await screen(page, 'iPhone').waitFor()
+    const { additional_params } = await send(project, { title: 'Gone' })
+    assert.match(additional_params.failure_reason, /UNREGISTERED/)
+    await page.getByRole('button', { name: 'Gone' }).click()
+    await sees(page.getByRole('dialog'), /The gateway answered 410 Unregistered/)
+    await sees(page, /^cannot be reached: TOKEN_UNREGISTERED/)
     assert.deepEqual(complaints, [])
   })
 

@@ -1,10 +1,9 @@
-import { ApiError } from './api.ts'
+import { ApiError, newId } from './api.ts'
 
 /** The agent surface, through the same door as everything else. */
 const url = (projectId: string) => `/manage/v1/projects/${encodeURIComponent(projectId)}/a2a`
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-tidings-console': '1' }
-const envelope = (method: string, params: object) =>
-  JSON.stringify({ jsonrpc: '2.0', id: crypto.randomUUID(), method, params })
+const envelope = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: newId(), method, params })
 
 export interface Task {
   id: string

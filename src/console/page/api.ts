@@ -68,6 +68,10 @@ export function problemAt(error: Error | null | undefined, path: string): string
   )
 }
 
+/** `crypto.randomUUID` is for pages by https alone; the console is also opened by http in a house's own network. */
+export const newId = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
 /** Under /manage/v1. */
 export const manage = <Answer>(method: string, path: string, asked: Asked = {}) =>
   call<Answer>(method, `/manage/v1${path}`, asked)

@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { type Message, stateOf, stream } from '../agent.ts'
+import { newId } from '../api.ts'
 import { Failed } from '../parts/states.tsx'
 import { Lines } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
@@ -60,7 +61,7 @@ export function Playground() {
       setEvents([])
       stopping.current = new AbortController()
       const parts = kind === 'text' ? [{ text }] : [{ data: JSON.parse(data) as unknown }]
-      const message: Message = { messageId: crypto.randomUUID(), role: 'user', parts, ...open }
+      const message: Message = { messageId: newId(), role: 'user', parts, ...open }
       await stream(projectId, message, (event) => hear(event), stopping.current.signal)
     }
   })

@@ -153,12 +153,16 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
           />
           <Limits wish={wish} change={change} may={may} problem={problem} />
           {save.error && <Failed error={save.error} />}
-          {save.error instanceof ApiError && save.error.status === 409 && (
+          {version !== undefined && save.error instanceof ApiError && save.error.status === 409 && (
             <Alert color="orange">Somebody else has changed it meanwhile. Reload the page to see how.</Alert>
           )}
           {may && (
             <Group>
-              <Button onClick={() => save.mutate()} loading={save.isPending}>
+              <Button
+                onClick={() => save.mutate()}
+                loading={save.isPending}
+                disabled={version !== undefined && !changed}
+              >
                 {version === undefined ? 'Create' : 'Save'}
               </Button>
               {changed && version !== undefined && (

@@ -1,4 +1,5 @@
 import { Stack, Title } from '@mantine/core'
+import { newId } from '../api.ts'
 import { CopyBlock } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
 import { fileOf } from './campaign-editor.tsx'
@@ -10,23 +11,23 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   const base = location.origin
   const id = campaign.campaign_id
   const body = JSON.stringify({ audience: { targets: [{ project_user_id: 'demo-user' }] }, properties: {} })
-  const curl = `curl -X POST '${base}/api/v1/campaigns/${encodeURIComponent(id)}:trigger' \\
+  const curl = `curl -X POST ${quoted(`${base}/api/v1/campaigns/${encodeURIComponent(id)}:trigger`)} \\
   -H 'X-Service-Project-ID: ${projectId}' -H 'X-Service-API-Key: <secret key>' \\
-  -H 'Content-Type: application/json' -d '${body}'`
+  -H 'Content-Type: application/json' -d ${quoted(body)}`
   const call = {
     jsonrpc: '2.0',
     id: '1',
     method: 'SendMessage',
     params: {
       message: {
-        messageId: crypto.randomUUID(),
+        messageId: newId(),
         role: 'user',
         parts: [{ data: { skill: 'trigger-campaign', campaignId: id, targets: [{ projectUserId: 'demo-user' }] } }]
       }
     }
   }
   const agent = `curl -X POST '${base}/a2a' -H 'X-API-Key: <secret key>' -H 'A2A-Version: 1.0' \\
-  -H 'Content-Type: application/json' -d '${JSON.stringify(call)}'`
+  -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(call))}`
   return (
     <Stack>
       <Title order={2} size="h4">
@@ -44,6 +45,9 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
     </Stack>
   )
 }
+
+/** For a shell, as it is: an id may hold any sign. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** JSON is YAML; each field of the file gets a line of its own, so that it reads and compares well. */
 const yamlOf = (file: object) =>

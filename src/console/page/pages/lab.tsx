@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Code, Group, Modal, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Badge, Button, Code, Group, Modal, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useActivityTokens } from '../activities.ts'
@@ -16,7 +16,7 @@ interface Device {
   id: string
   platform: Platform
   project_user_id: string | null
-  push: { type: string } | null
+  push: { turned_off_at?: string; turned_off_reason?: string } | null
 }
 
 const names: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
@@ -45,10 +45,11 @@ function AddDevices() {
   const may = useMay('editor')
   const queries = useQueryClient()
   const [user, setUser] = useState('demo-user')
+  const [fault, setFault] = useState('')
   const add = useMutation({
     mutationFn: (platform: Platform) =>
       project(projectId, 'POST', '/simulator/devices', {
-        body: { platform, ...(user && { project_user_id: user }) }
+        body: { platform, ...(user && { project_user_id: user }), ...(fault && { fault }) }
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] })
   })
@@ -63,6 +64,19 @@ function AddDevices() {
           error={add.error?.message}
           onChange={({ currentTarget }) => setUser(currentTarget.value)}
         />
+        <Select
+          label="What is wrong with it"
+          size="xs"
+          allowDeselect={false}
+          value={fault}
+          onChange={(chosen) => setFault(chosen ?? '')}
+          data={[
+            { value: '', label: 'nothing' },
+            { value: '410', label: 'the app was uninstalled' },
+            { value: 'slow:3000', label: 'it answers slowly' },
+            { value: 'flaky:2', label: 'it fails twice, then works' }
+          ]}
+        />
         {(Object.keys(names) as Platform[]).map((platform) => (
           <Button key={platform} variant="light" size="xs" loading={add.isPending} onClick={() => add.mutate(platform)}>
             Add {names[platform]}
@@ -75,14 +89,15 @@ function AddDevices() {
 
 function Phones() {
   const projectId = useProjectId()
+  const may = useMay('editor')
   const devices = usePages<Device>('/devices', {}, 5_000)
   const inbox = useInbox()
   useActivityTokens(inbox.items)
   const [opened, setOpened] = useState<InboxItem>()
-  const shown = (devices.data?.pages.flatMap(({ items }) => items) ?? []).filter(({ push }) => push).slice(0, 12)
+  const shown = (devices.data?.pages.flatMap(({ items }) => items) ?? []).slice(0, 12)
   const tap = (item: InboxItem) => {
     setOpened(item)
-    if (!item.message_id || !item.device_id) return
+    if (!may || !item.message_id || !item.device_id) return
     const event = {
       device_id: item.device_id,
       name: 'PUSH_NOTIFICATION_TAPPED',
@@ -102,7 +117,7 @@ function Phones() {
         <Empty title="No phone yet">Add one above: it registers itself as an app would.</Empty>
       )}
       <Group align="start" gap="lg">
-        {shown.map(({ id, platform, project_user_id }) => (
+        {shown.map(({ id, platform, project_user_id, push }) => (
           <Stack key={id} gap={4} align="center" data-device={id}>
             <Phone
               platform={platform}
@@ -116,6 +131,11 @@ function Phones() {
             <Text size="xs" c="dimmed">
               {project_user_id ?? 'nobody is logged in'}
             </Text>
+            {(!push || push.turned_off_at) && (
+              <Badge color="red" variant="light">
+                cannot be reached: {push?.turned_off_reason ?? 'no token'}
+              </Badge>
+            )}
           </Stack>
         ))}
       </Group>

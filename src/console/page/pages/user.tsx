@@ -121,7 +121,7 @@ interface DeviceItem {
   id: string
   platform: string
   is_push_permission_granted: boolean
-  push: { type: string; token_prefix: string; environment: string } | null
+  push: { type: string; token_prefix: string; environment: string; turned_off_reason?: string } | null
   last_seen_at: string
 }
 
@@ -137,8 +137,8 @@ const Devices = ({ userId }: { userId: string }) => (
       {
         name: 'Push',
         show: ({ push, is_push_permission_granted: allowed }) => (
-          <Badge color={push && allowed ? 'teal' : 'gray'} variant="light">
-            {!allowed ? 'turned off' : push ? push.type : 'no token'}
+          <Badge color={push && allowed && !push.turned_off_reason ? 'teal' : 'gray'} variant="light">
+            {!allowed ? 'turned off' : push ? (push.turned_off_reason ?? push.type) : 'no token'}
           </Badge>
         )
       },

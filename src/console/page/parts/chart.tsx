@@ -1,4 +1,4 @@
-import { Box, Text } from '@mantine/core'
+import { Box, Group, Text } from '@mantine/core'
 
 export interface Minute {
   minute: string
@@ -12,9 +12,19 @@ const width = 600
 const height = 120
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 
-/** A bar for each minute: what was sent, with what failed on top. */
+const shades = {
+  sent: 'var(--mantine-color-teal-6)',
+  failed: 'var(--mantine-color-red-6)',
+  delivered: 'var(--mantine-color-indigo-5)',
+  tapped: 'var(--mantine-color-orange-6)'
+} as const
+
+/** A bar for each minute: what was sent, with what failed on top; lines for what apps told of. */
 export function MinuteChart({ minutes }: { minutes: Minute[] }) {
-  const most = Math.max(1, ...minutes.map(({ sent, failed }) => sent + failed))
+  const most = Math.max(
+    1,
+    ...minutes.map(({ sent, failed, delivered, tapped }) => Math.max(sent + failed, delivered, tapped))
+  )
   const step = width / Math.max(1, minutes.length)
   const tall = (count: number) => (count / most) * height
   return (
@@ -30,27 +40,41 @@ export function MinuteChart({ minutes }: { minutes: Minute[] }) {
         <title>{`Messages by minute; at most ${most} in one`}</title>
         {minutes.map(({ minute, sent, failed }, index) => (
           <g key={minute}>
-            <rect
-              x={index * step}
-              y={height - tall(sent)}
-              width={step - 1}
-              height={tall(sent)}
-              fill="var(--mantine-color-teal-6)"
-            />
+            <rect x={index * step} y={height - tall(sent)} width={step - 1} height={tall(sent)} fill={shades.sent} />
             <rect
               x={index * step}
               y={height - tall(sent) - tall(failed)}
               width={step - 1}
               height={tall(failed)}
-              fill="var(--mantine-color-red-6)"
+              fill={shades.failed}
             />
           </g>
         ))}
+        {(['delivered', 'tapped'] as const).map((name) => (
+          <polyline
+            key={name}
+            points={minutes.map((minute, at) => `${(at + 0.5) * step},${height - tall(minute[name])}`).join(' ')}
+            fill="none"
+            stroke={shades[name]}
+            strokeWidth="2"
+            vectorEffect="non-scaling-stroke"
+          />
+        ))}
         <line x1="0" y1={height} x2={width} y2={height} stroke="var(--mantine-color-dimmed)" />
       </svg>
-      <Text size="xs" c="dimmed" ta="right">
-        {minutes[0] && clock.format(new Date(minutes[0].minute))} to now, at most {most} a minute
-      </Text>
+      <Group justify="space-between" gap="xs">
+        <Group gap="sm">
+          {Object.entries(shades).map(([name, shade]) => (
+            <Group key={name} gap={4}>
+              <Box w={10} h={10} bg={shade} aria-hidden />
+              <Text size="xs">{name}</Text>
+            </Group>
+          ))}
+        </Group>
+        <Text size="xs" c="dimmed">
+          {minutes[0] && clock.format(new Date(minutes[0].minute))} to now, at most {most} a minute
+        </Text>
+      </Group>
     </Box>
   )
 }

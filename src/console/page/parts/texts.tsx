@@ -25,14 +25,17 @@ export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
     <Code block aria-label={label} pr={44} style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
       {text}
     </Code>
-    <CopyButton value={text}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : 'Copy'}>
-          <ActionIcon pos="absolute" top={6} right={6} variant="default" onClick={copy} aria-label={`Copy ${label}`}>
-            {copied ? '✓' : '⧉'}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </CopyButton>
+    {/* Browsers let a page copy by https, or on this machine, alone. */}
+    {'clipboard' in navigator && (
+      <CopyButton value={text}>
+        {({ copied, copy }) => (
+          <Tooltip label={copied ? 'Copied' : 'Copy'}>
+            <ActionIcon pos="absolute" top={6} right={6} variant="default" onClick={copy} aria-label={`Copy ${label}`}>
+              {copied ? '✓' : '⧉'}
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </CopyButton>
+    )}
   </Box>
 )

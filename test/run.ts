@@ -4,15 +4,30 @@ import { spawn } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded.ts'
 
 const external = process.argv.includes('--external')
 const chosen = process.argv.slice(2).filter((argument) => argument !== '--external')
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
-// The long mode is for the tests that know it: those that try more the longer they may.
-const meant = process.env.TIDINGS_LONG ? all.filter((file) => readFileSync(file, 'utf8').includes('TIDINGS_LONG')) : all
+const textOf = (file: string) => readFileSync(file, 'utf8')
+// The long mode is for the tests that know it: those that try more the longer they may. Another server is for the tests
+// that reach it: the rest does the same whatever it is.
+const meant = all.filter(
+  (file) => (!process.env.TIDINGS_LONG || textOf(file).includes('TIDINGS_LONG')) && (!external || reachesServer(file))
+)
 const files = chosen.length > 0 ? chosen : meant
+
+function reachesServer(file: string, seen = new Set<string>()): boolean {
+  if (seen.has(file)) return false
+  seen.add(file)
+  const text = textOf(file)
+  if (text.includes('TEST_DATABASE_URL')) return true
+  const imported = [...text.matchAll(/^(?:import|export)\b(?:[^;'"`=()]*?\bfrom)?\s*'(\.[^']+)'/gm)].map(([, target]) =>
+    join(dirname(file), target!)
+  )
+  return imported.some((target) => target.startsWith('test/') && reachesServer(target, seen))
+}
 
 const server = external ? undefined : await startServer()
 const url = server?.url ?? process.env.TEST_DATABASE_URL
@@ -30,7 +45,11 @@ const runner = spawn(
     `--test-timeout=${process.env.TIDINGS_LONG ? 3_600_000 : 180_000}`,
     ...files
   ],
-  { stdio: 'inherit', env: { ...process.env, TEST_DATABASE_URL: url } }
+  // Each file is a process of its own, and loads most of the service: compiled once is enough.
+  {
+    stdio: 'inherit',
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env, TEST_DATABASE_URL: url }
+  }
 )
 // Ctrl-C reaches the runner too; it ends by itself, and then so do we.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))

@@ -132,6 +132,26 @@ describe('every answer (settled 2)', () => {
   })
 })
 
+describe('a body', () => {
+  const send = (path: string, body: string) =>
+    service.manage('PUT', `/projects/${project.id}${path}`, { body, headers: { 'content-type': 'application/json' } })
+
+  it('of more levels than anything real has is refused, wherever they are', async () => {
+    for (const levels of [300, 100_000]) {
+      const deep = `${'['.repeat(levels)}${']'.repeat(levels)}`
+      const body = `{"name":"Deep","message":{"title":"x","unknown":${deep}}}`
+      const reply = await send('/campaigns/deep', body)
+      assert.deepEqual([reply.status, reply.json.code], [400, 'malformed_body'])
+    }
+  })
+
+  it('with as many brackets in a text is as good as any', async () => {
+    const title = '[{'.repeat(1_000)
+    const reply = await send('/campaigns/brackets', JSON.stringify({ name: 'Brackets', message: { title } }))
+    assert.deepEqual([reply.status, reply.json.message?.title], [200, title])
+  })
+})
+
 describe('health', () => {
   it('is told without a key', async () => {
     assert.deepEqual((await service.ask('GET', '/healthz')).json, { status: 'ok' })

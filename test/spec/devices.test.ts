@@ -241,12 +241,12 @@ describe('devices refuse', () => {
 })
 
 describe('a hostile token', () => {
-  const nested = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+  const nested = `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`
   for (const [what, fields] of [
     ['an environment that objects inherit', '"push_token":"ab","push_environment":"constructor"'],
     ['an environment that is their prototype', '"push_token":"ab","push_environment":"__proto__"'],
     ['a type that is their prototype', '"push_token":"ab","push_token_type":"__proto__"'],
-    ['an object nested a hundred thousand deep', `"push_token":${nested}`],
+    ['an object nested two hundred deep', `"push_token":${nested}`],
     [
       'an object where no subscription is wanted',
       '"push_token":{"endpoint":"https://push.example/1","keys":{"p256dh":"a","auth":"b"}},"push_token_type":"FCM"'

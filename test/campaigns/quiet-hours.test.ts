@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { parseDuration } from '../../src/campaigns/duration.ts'
 import { isTimeZone, quietUntil, zoneFor } from '../../src/campaigns/quiet-hours.ts'
+import fc from '../support/fuzz.ts'
 
 const minuteMs = 60_000
 const hours = (from: string, to: string, timezone: string) => ({ from, to, timezone, action: 'hold' as const })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { type CompiledSegment, compileSegment, parseSegment } from '../../src/campaigns/segment.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
 import { testPool } from '../support/database.ts'
+import fc from '../support/fuzz.ts'
 import { matching, usesDevice, type World } from './segment-model.ts'
 import { leaves, makeWorld, now, projectId, segments, storeWorld, triggers } from './segment-world.ts'
 

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { eventMonths } from '../../src/events/events.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId } from '../../src/platform/ids.ts'
+import fc from '../support/fuzz.ts'
 import type { ModelDevice, ModelEvent, ModelUser, World } from './segment-model.ts'
 
 export const projectId = 'p'

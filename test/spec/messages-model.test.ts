@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
 import { asApp, link, put } from '../support/devices.ts'
+import fc from '../support/fuzz.ts'
 import type { Json } from '../support/http.ts'
 import { send, to } from '../support/messages.ts'
 import { accepted, lost, rejected, retry, scriptedSender } from '../support/sender.ts'

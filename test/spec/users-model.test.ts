@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
+import fc from '../support/fuzz.ts'
 import type { Reply } from '../support/http.ts'
 import { startService, type TestProject } from '../support/service.ts'
 

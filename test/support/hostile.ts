@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import fc from './fuzz.ts'
 import type { Json } from './http.ts'
 
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`

@@ -223,9 +223,11 @@ export function createWorker(options: WorkerOptions): Worker {
 
     async idle() {
       for (;;) {
-        await until(() => runs.size === 0)
+        // A job that a claim under way has taken is no longer due and does not run yet.
+        const atRest = () => runs.size === 0 && !claiming
+        await until(atRest)
         const due = await pool.query(store.anyDue, [names])
-        if (due.length === 0 && runs.size === 0) return
+        if (due.length === 0 && atRest()) return
         hinted = true
         sweepAt = 0
         bell.ring()

@@ -38,6 +38,7 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer'
     })
+    if (params['*'] === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(lookAgain)
     if (!state.files) return sendWaiting(reply, state.waiting ?? 'The console is not part of this start.')
     const name = params['*'] ?? ''
     const file = state.files.get(name)
@@ -60,12 +61,15 @@ function sendFile(reply: FastifyReply, { type, body, encoded, hashed }: ConsoleF
   return reply.send(body)
 }
 
-/** Looks again by itself, without a script. */
+/** A refresh by the page's markup would only move to the code behind the #; this loads it anew. */
+const lookAgain = 'setTimeout(() => location.reload(), 1000)'
+
+/** Looks again by itself. */
 const sendWaiting = (reply: FastifyReply, sentence: string) =>
   reply
     .code(503)
     .headers({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '1', 'cache-control': 'no-store' })
-    .send(`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="1">
+    .send(`<!doctype html><html lang="en"><meta charset="utf-8"><script src="/console/waiting.js" defer></script>
 <meta name="viewport" content="width=device-width"><title>Tidings</title>
 <style>body{font:16px system-ui;margin:20vh auto;max-width:32rem;padding:0 1rem;color-scheme:light dark}</style>
 <h1>Tidings</h1><p>${sentence.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)}</p></html>`)

@@ -76,6 +76,9 @@ describe('the pages of the console', () => {
     const page = await service.ask('GET', '/console/')
     assert.equal(page.status, 503)
     assert.match(String(page.headers['content-security-policy']), /default-src 'none'; script-src 'self'/)
+    // By a script of its own: the address may hold a code behind the #, and a refresh would only go there.
+    assert.match(page.text, /<script src="\/console\/waiting\.js"/)
+    assert.match((await service.ask('GET', '/console/waiting.js')).text, /location\.reload/)
     assert.equal((await service.ask('GET', '/consoles')).status, 404)
   })
 })

@@ -38,13 +38,13 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
       'x-content-type-options': 'nosniff',
       'referrer-policy': 'no-referrer'
     })
-    if (params['*'] === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(lookAgain)
-    if (!state.files) return sendWaiting(reply, state.waiting ?? 'The console is not part of this start.')
     const name = params['*'] ?? ''
-    const file = state.files.get(name)
+    if (name === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(lookAgain)
+    const file = state.files?.get(name)
     if (file && name !== 'index.html') return sendFile(reply, file, request.headers['accept-encoding'])
     // What has an ending is a file that is not there; anything else is a page, which the script shows.
     if (/\.[a-z0-9]+$/i.test(name) && name !== 'index.html') return reply.code(404).send({ error: 'Not Found' })
+    if (!state.files) return sendWaiting(reply, state.waiting ?? 'The console is not part of this start.')
     return sendFile(reply, state.files.get('index.html')!, request.headers['accept-encoding'])
   })
 }
@@ -64,11 +64,10 @@ function sendFile(reply: FastifyReply, { type, body, encoded, hashed }: ConsoleF
 /** A refresh by the page's markup would only move to the code behind the #; this loads it anew. */
 const lookAgain = 'setTimeout(() => location.reload(), 1000)'
 
-/** Looks again by itself. */
+/** Looks again by itself. The service itself is well, so this is no 5xx. */
 const sendWaiting = (reply: FastifyReply, sentence: string) =>
   reply
-    .code(503)
-    .headers({ 'content-type': 'text/html; charset=utf-8', 'retry-after': '1', 'cache-control': 'no-store' })
+    .headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })
     .send(`<!doctype html><html lang="en"><meta charset="utf-8"><script src="/console/waiting.js" defer></script>
 <meta name="viewport" content="width=device-width"><title>Tidings</title>
 <style>body{font:16px system-ui;margin:20vh auto;max-width:32rem;padding:0 1rem;color-scheme:light dark}</style>

@@ -74,7 +74,8 @@ describe('the pages of the console', () => {
     const root = await service.ask('GET', '/')
     assert.deepEqual([root.status, root.headers.location], [302, '/console/'])
     const page = await service.ask('GET', '/console/')
-    assert.equal(page.status, 503)
+    assert.deepEqual([page.status, page.headers['cache-control']], [200, 'no-store'])
+    assert.equal((await service.ask('GET', '/console/assets/index.js')).status, 404)
     assert.match(String(page.headers['content-security-policy']), /default-src 'none'; script-src 'self'/)
     // By a script of its own: the address may hold a code behind the #, and a refresh would only go there.
     assert.match(page.text, /<script src="\/console\/waiting\.js"/)

@@ -98,14 +98,3 @@ export function createDelivery({
     close: (deadlineMs: number): Promise<void> => hands.idle(deadlineMs)
   }
 }
-
-/** Stands in where no gateway can be reached: says so for every push. */
-export const noGateways: Sender = {
-  submit(_push, done) {
-    const message = 'The project has no credential for this gateway.'
-    setImmediate(done, { kind: 'rejected', reason: 'CREDENTIALS_MISSING', message, gatewayCode: '' })
-    return true
-  },
-  ready: async () => {},
-  close: async () => {}
-}

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext, test } from 'node:test'
 import { createGateways } from '../../src/delivery/credentials/gateways.ts'
-import type { SimulatedGateways } from '../../src/delivery/credentials/simulated.ts'
 import { createCredentialSource } from '../../src/delivery/credentials/source.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
 import { createListener, type Listener } from '../../src/platform/db/listen.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import type { Mode } from '../../src/projects/projects.ts'
 import { insertProject } from '../../src/projects/store.ts'
+import type { SimulatedGateways } from '../../src/simulator/simulator.ts'
 import { testPool } from '../support/database.ts'
 import { silentLog } from '../support/log.ts'
 import { eventually } from '../support/service.ts'
@@ -47,6 +47,7 @@ async function setUp(t: TestContext, options: { listener?: Listener; clock?: () 
 }
 
 const standIns: SimulatedGateways = {
+  version: 1,
   ca: 'CA',
   apns: { origin: 'https://127.0.0.1:1', keyId: 'K', teamId: 'T', privateKey: 'P', topic: 'com.example.sim' },
   fcm: {
@@ -57,7 +58,7 @@ const standIns: SimulatedGateways = {
     privateKeyId: 'i',
     privateKey: 'P'
   },
-  webpush: { subject: 'mailto:a@example.com', publicKey: 'B', privateKey: 'C' }
+  webpush: { origin: 'https://127.0.0.1:3', subject: 'mailto:a@example.com', publicKey: 'B', privateKey: 'C' }
 }
 
 test('a live project gets what was saved, with the addresses of the real gateways', async (t) => {

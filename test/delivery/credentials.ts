@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { ApnsCredential, FcmCredential } from '../../src/delivery/credential.ts'
-import type { SimulatedGateways } from '../../src/delivery/credentials/simulated.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
+import type { SimulatedGateways } from '../../src/simulator/simulator.ts'
 import {
   createApnsCredentials,
   createServiceAccount,
@@ -43,9 +43,10 @@ export const pemOf = {
 }
 
 /** What a project in simulator mode would get, from a simulator of the suite. */
-export function standIns({ apns, fcm, ca, credentials }: Simulator): SimulatedGateways {
+export function standIns({ apns, fcm, webpush, ca, credentials }: Simulator): SimulatedGateways {
   const { keyId, teamId, privateKey } = credentials.apns
   return {
+    version: 1,
     ca,
     apns: { origin: apns?.url ?? '', keyId, teamId, privateKey, topic: 'com.example.app' },
     fcm: {
@@ -56,7 +57,7 @@ export function standIns({ apns, fcm, ca, credentials }: Simulator): SimulatedGa
       privateKeyId: credentials.fcm.private_key_id,
       privateKey: credentials.fcm.private_key
     },
-    webpush: { subject: 'mailto:push@example.com', ...credentials.vapid }
+    webpush: { origin: webpush?.url ?? '', subject: 'mailto:push@example.com', ...credentials.vapid }
   }
 }
 

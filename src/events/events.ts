@@ -4,7 +4,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
-import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
+import { idOf, isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { identity } from '../users/users.ts'
 import { type EventInput, readEvent, readFacts } from './fields.ts'
@@ -25,6 +25,8 @@ export interface TrackedEvent {
   projectUserId?: string
   userId?: string
   properties: Record<string, unknown>
+  /** Of whatever tells of it. Told again under the same name and time, it is stored once. */
+  told: { by: string; at: Date }
 }
 
 /** The events of one request, which are stored together or not at all. */
@@ -78,7 +80,8 @@ export function createEvents({
       if (unknown >= 0) return noDevice(`events[${unknown}].device_id: no device of this id is registered`)
       return events.map((event) => ({ ...event, userId: users.get(event.deviceId)! }))
     })
-    const rows = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
+    const accepted = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
+    const rows = await store.notStored(tx, projectId, accepted)
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       const stored = await store.insertEvents(tx, projectId, rows.slice(from, from + rowsAtOnce))
       if (!stored) throw new Refusal('invalid_api_key', 'Invalid API key')
@@ -93,27 +96,32 @@ export function createEvents({
     /** All of them, or none where a device is unknown. Answers with the user each belongs to. */
     async record(projectId: ProjectId, events: EventInput[]): Promise<store.NewEvent[]> {
       if (events.length === 0) return []
-      // Requests need no order among themselves: each has a key of its own.
-      const outcome = await writes.write(projectId, newId(), events)
+      // Requests need no order among themselves: each has a key of its own, but for one that comes again.
+      const outcome = await writes.write(projectId, events[0]!.id ?? newId(), events)
       if (outcome instanceof Refusal) throw outcome
       return outcome
     },
     /** One event in plain words, of a device or of a user. For those who do not speak the wire's shapes. */
     async track(projectId: ProjectId, event: TrackedEvent): Promise<void> {
-      const { eventName: name, properties: custom_properties } = event
+      const { eventName: name, properties: custom_properties, told } = event
       const sent = { name, event_property: { custom_properties } }
-      const now = new Date()
+      const id = idOf(told.by)
       if (event.deviceId !== undefined) {
-        await this.record(projectId, [readEvent({ ...sent, device_id: event.deviceId }, 'events[0]', now)])
+        const input = readEvent({ ...sent, device_id: event.deviceId }, 'events[0]', told.at)
+        await this.record(projectId, [{ ...input, id }])
         return
       }
-      const facts = readFacts(sent, 'events[0]', now)
+      const facts = { ...readFacts(sent, 'events[0]', told.at), id }
       await againIfRaced(() =>
         pool.transaction(async (tx) => {
           const userId = await identity.find(tx, projectId, event)
           if (!userId) throw new Refusal('not_found', 'There is no such user.')
-          await store.insertEvents(tx, projectId, [{ ...facts, userId, deviceId: null }])
-          await identity.markSeen(tx, projectId, [userId], now)
+          await store.insertEvents(
+            tx,
+            projectId,
+            await store.notStored(tx, projectId, [{ ...facts, userId, deviceId: null }])
+          )
+          await identity.markSeen(tx, projectId, [userId], new Date())
         })
       )
     },

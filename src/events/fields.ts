@@ -46,6 +46,8 @@ export const SentEvent = Type.Object({
 
 /** What is known of an event, whoever's it is. */
 export interface EventFacts {
+  /** Given where the same event may come again: it is stored once. */
+  id?: string
   name: string
   at: Date
   messageId: string | null

@@ -29,6 +29,12 @@ const insert = statement(
        as e(user_id uuid, at timestamptz, id uuid, device_id text, name text, message_id text, details jsonb, properties jsonb)
     where p.project_id = $1 and p.deleted_at is null`
 )
+// By time and id, which the index has, and not by user: the history may have moved to another one meanwhile.
+const known = statement(
+  'events.known',
+  `select e.id from json_to_recordset($2::json) as n(at timestamptz, id uuid)
+     join events e on e.project_id = $1 and e.at = n.at and e.id = n.id`
+)
 const move = statement('events.move', 'update events set user_id = $3 where project_id = $1 and user_id = $2')
 // A key window: the next events unfiltered, the filter inside, so that a rare name does not read the whole history.
 // The last row of the window comes along whatever its name: the next page goes on there.
@@ -56,10 +62,10 @@ const erase = statement(
 
 /** False where the project is being erased. */
 export async function insertEvents(db: Db, projectId: ProjectId, events: NewEvent[]): Promise<boolean> {
-  const rows = events.map(({ userId, at, deviceId, name, messageId, details, properties }) => ({
+  const rows = events.map(({ userId, at, id = newId(), deviceId, name, messageId, details, properties }) => ({
     user_id: userId,
     at,
-    id: newId(),
+    id,
     device_id: deviceId,
     name,
     message_id: messageId,
@@ -67,6 +73,15 @@ export async function insertEvents(db: Db, projectId: ProjectId, events: NewEven
     properties
   }))
   return (await db.run(insert, [projectId, JSON.stringify(rows)])) === rows.length
+}
+
+/** Those that are not stored yet. Only one with an id of its own can be. */
+export async function notStored<Event extends EventFacts>(db: Db, projectId: ProjectId, events: Event[]) {
+  const named = events.filter(({ id }) => id !== undefined).map(({ at, id }) => ({ at, id }))
+  if (named.length === 0) return events
+  const rows = await db.query<{ id: string }>(known, [projectId, JSON.stringify(named)])
+  const stored = new Set(rows.map(({ id }) => id))
+  return events.filter(({ id }) => id === undefined || !stored.has(id))
 }
 
 /** The history of one user becomes another's. */

@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 
 /** A project's id. Every store function takes one, so that no statement forgets its tenant. */
 export type ProjectId = string & { readonly __brand: 'ProjectId' }
@@ -44,6 +44,13 @@ function startMillisecond(milliseconds: number): void {
 export function firstIdAt(milliseconds: number): string {
   const time = Math.max(0, milliseconds).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+}
+
+/** A UUIDv8 that a name alone decides: whoever comes again under the same name has the same id. */
+export function idOf(name: string): string {
+  const digest = hash('sha256', name, 'hex')
+  const variant = '89ab'[Number.parseInt(digest[16]!, 16) & 3]
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

@@ -10,7 +10,7 @@ import { isInterrupted, isTerminal, type Task } from './model.ts'
 import { rejected } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Outcome, Skill } from './skills/skill.ts'
-import { ended, moved, runIdOf } from './tasks/changes.ts'
+import { begunAtOf, ended, moved, runIdOf } from './tasks/changes.ts'
 import type { Runs } from './tasks/runs.ts'
 import { isDue } from './tasks/store.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -52,7 +52,15 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
     signal.addEventListener('abort', stop, { once: true })
     try {
       return await Promise.race([
-        skill.run({ projectId, taskId: task.id, runId: runIdOf(task), messageId, fields, signal }),
+        skill.run({
+          projectId,
+          taskId: task.id,
+          runId: runIdOf(task),
+          begunAt: begunAtOf(task),
+          messageId,
+          fields,
+          signal
+        }),
         aborted.promise
       ])
     } catch (error) {
@@ -77,11 +85,7 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
   return {
     run,
     /** What a worker does with a task that nobody waits for, or whose runner died. */
-    async runLater(
-      projectId: ProjectId,
-      taskId: string,
-      { attempt, last }: { attempt: number; last: boolean }
-    ): Promise<void> {
+    async runLater(projectId: ProjectId, taskId: string, { last }: { last: boolean }): Promise<void> {
       let skill: Skill | undefined
       const task = await tasks.change(
         projectId,
@@ -92,10 +96,6 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
           skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
           if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
           if (state === 'submitted') return moved(now, 'working')
-          if (attempt > 1 && !skill.repeatable) {
-            skill = undefined
-            return moved(now, 'failed', diedReason)
-          }
           return { ...now, takeovers: now.takeovers + 1 }
         },
         true
@@ -129,9 +129,7 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
           // Its runner may have said meanwhile that it lives.
           if (runs.has(taskId) || !(await isDue(tx, projectId, taskId, now))) return undefined
           if (isInterrupted(state)) return moved(task, 'failed', 'Nobody answered for 24 hours.')
-          const skill = task.request.skill === undefined ? undefined : skills.get(task.request.skill)
-          const again = skill?.repeatable || state === 'submitted'
-          if (!again || task.takeovers >= mostTakeovers) return moved(task, 'failed', diedReason)
+          if (task.takeovers >= mostTakeovers) return moved(task, 'failed', diedReason)
           await schedule(tx, projectId, taskId)
           return { ...task, takeovers: task.takeovers + 1 }
         },

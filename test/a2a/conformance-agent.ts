@@ -45,7 +45,6 @@ export const conformanceSkill: Skill = {
   tags: ['test'],
   examples: ['tck-complete-task'],
   schema: Type.Object({ skill: Type.Literal('conformance') }),
-  repeatable: true,
   run: async ({ messageId }) => (byPrefix.find(([prefix]) => messageId.startsWith(prefix))?.[1] ?? done)()
 }
 

@@ -18,9 +18,8 @@ async function left(
 ): Promise<string> {
   const { skill, ...fields } = data
   const { id } = await agent.send(data)
-  const status = { state, at: new Date().toISOString() }
   const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [id])
-  const log = [{ status: { state: 'submitted', at: status.at } }, ...(state === 'working' ? [{ status }] : [])]
+  const log = content.log.slice(0, state === 'working' ? 2 : 1)
   await service.sql(`update a2a_tasks set state = $2, content = $3, due_at = ${lapsed} where id = $1`, [
     id,
     state,
@@ -51,12 +50,52 @@ describe('a task whose node died', () => {
     assert.equal(doubles.sent.length, before + 1, 'the first time only')
   })
 
-  it('is failed with the reason where it may have been done already', async () => {
-    await agent.send({ skill: 'create-user', projectUserId: 'eve' })
-    const id = await left({ skill: 'track-event', eventName: 'buy', projectUserId: 'eve' }, 'working')
+  it('has its event stored once, whether or not the dead one had come to it', async () => {
+    const { artifacts } = await agent.send({ skill: 'create-user', projectUserId: 'eve' })
+    const { userId } = artifacts[0].parts[0].data
+    await put(project, { id: 'eve-phone', platform: 'IOS' })
+    const events = async (name: string) =>
+      (
+        await service.sql('select count(*)::int as n from events where project_id = $1 and name = $2', [
+          project.id,
+          name
+        ])
+      )[0].n
+    for (const [name, who] of [
+      ['of-user', { projectUserId: 'eve' }],
+      ['of-service-id', { userId }],
+      ['of-device', { deviceId: 'eve-phone' }]
+    ] as const) {
+      const done = await left({ skill: 'track-event', eventName: name, ...who }, 'working')
+      await ended(done, 'completed', /^$/)
+      assert.equal(await events(name), 1, 'it was there, and is not doubled')
+      const notDone = await left({ skill: 'track-event', eventName: `${name}-lost`, ...who }, 'working')
+      await service.sql('delete from events where project_id = $1 and name = $2', [project.id, `${name}-lost`])
+      await ended(notDone, 'completed', /^$/)
+      assert.equal(await events(`${name}-lost`), 1, 'it was not there, and is now')
+    }
+  })
+
+  it('has its event stored once also when the phone went to somebody else meanwhile', async () => {
+    await put(project, { id: 'sold-phone', platform: 'IOS' })
+    const link = (user: string) =>
+      project.call('POST', '/api/v1/devices/sold-phone/user/project-user-id', { json: { project_user_id: user } })
+    assert.equal((await link('seller')).status, 200)
+    const id = await left({ skill: 'track-event', eventName: 'sold', deviceId: 'sold-phone' }, 'working')
+    assert.equal((await link('buyer')).status, 200)
+    await ended(id, 'completed', /^$/)
+    const rows = await service.sql(`select 1 from events where project_id = $1 and name = 'sold'`, [project.id])
+    assert.equal(rows.length, 1)
+  })
+
+  it('is given up with the reason when those who take it over die too', async () => {
+    const id = await left({ skill: 'create-user', projectUserId: 'cursed' }, 'working')
+    const [{ content }] = await service.sql('select content from a2a_tasks where id = $1', [id])
+    await service.sql('update a2a_tasks set content = $2 where id = $1', [
+      id,
+      JSON.stringify({ ...content, takeovers: 3 })
+    ])
     await ended(id, 'failed', /stopped before it was finished/)
-    const [{ n }] = await service.sql(`select count(*)::int as n from events where project_id = $1`, [project.id])
-    assert.equal(n, 1, 'the first time only')
   })
 
   it('is done where nothing of it had begun', async () => {
@@ -93,6 +132,15 @@ describe('a task whose node died', () => {
       const open = await service.sql(`select id from a2a_tasks where context_id = 'dying' and due_at is not null`)
       assert.deepEqual(open, [])
     }, 15_000)
+    const [{ done, tasks }] = await service.sql(
+      `select count(*) filter (where state = 'completed')::int as done, count(*)::int as tasks
+         from a2a_tasks where context_id = 'dying'`
+    )
+    const [{ n }] = await service.sql(
+      `select count(*)::int as n from events where project_id = $1 and device_id = 'dying-phone'`,
+      [project.id]
+    )
+    assert.deepEqual([done, n], [tasks, tasks], 'each was done, and none twice')
   })
 })
 

@@ -38,7 +38,6 @@ export const createUserSkill = (createUser: CreateUser, createUsers: CreateUsers
   tags: ['user', 'crm', 'profile'],
   examples: ['Create user ana with plan=premium and age=31'],
   schema,
-  repeatable: true,
   async run({ projectId, fields }) {
     const { userId } = await createUser(projectId, fields.projectUserId as string, fields.properties ?? {})
     return done(userId, fields)

@@ -38,7 +38,6 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
   ],
   schema,
   oneOf: who,
-  repeatable: true,
   async run({ projectId, fields, runId }) {
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }

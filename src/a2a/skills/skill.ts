@@ -23,6 +23,8 @@ export interface SkillCall {
   taskId: string
   /** Of this run of the task: another after each message that goes on with it, the same when a node takes it over. */
   runId: string
+  /** When this run began; the same when a node takes it over. */
+  begunAt: Date
   messageId: string
   fields: Record<string, unknown>
   /** Aborted when the task was canceled, took too long, or its node stops. */
@@ -40,8 +42,7 @@ export interface Skill {
   schema: TSchema
   /** Of these at least one must be given. */
   oneOf?: readonly string[]
-  /** Whether doing it twice under one run id is doing it once: then another node may take it over. */
-  repeatable: boolean
+  /** Doing it twice under one run id must be doing it once: another node takes it over when the first one dies. */
   run(call: SkillCall): Promise<Outcome>
   /**
    * Where all it does is in our own database: does many calls of one project in the transaction that writes their

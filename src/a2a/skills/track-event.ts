@@ -9,6 +9,8 @@ export interface TrackedEvent {
   projectUserId?: string
   userId?: string
   properties: Record<string, unknown>
+  /** The run it comes from: a repeat of the same one is stored once. */
+  told: { by: string; at: Date }
 }
 
 /** As POST /api/v1/events, for one event. */
@@ -39,8 +41,7 @@ export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
   examples: ['Track event purchase for device ana-phone with amount=12.5'],
   schema,
   oneOf: who,
-  repeatable: false,
-  async run({ projectId, fields }) {
+  async run({ projectId, fields, runId, begunAt }) {
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
     const [by] = named as [(typeof who)[number]]
@@ -48,7 +49,8 @@ export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
     await trackEvent(projectId, {
       eventName,
       [by]: fields[by] as string,
-      properties: (fields.properties ?? {}) as Record<string, unknown>
+      properties: (fields.properties ?? {}) as Record<string, unknown>,
+      told: { by: runId, at: begunAt }
     })
     return { kind: 'completed', artifacts: [result('event-result', { trackedEvents: 1, eventName })] }
   }

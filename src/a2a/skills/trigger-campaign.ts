@@ -43,7 +43,6 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
   tags: ['campaign', 'marketing', 'automation'],
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
   schema,
-  repeatable: true,
   async run({ projectId, fields, runId }) {
     const { campaignId, broadcast, targets, properties } = fields
     const audience =

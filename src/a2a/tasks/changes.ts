@@ -110,8 +110,12 @@ export function ended(task: Task, outcome: Outcome): Task {
 }
 
 /** Names the run that the task is in: by where in its log it began to work. */
-export const runIdOf = ({ id, log }: Task): string =>
-  `${id}.${log.findLastIndex((entry) => 'status' in entry && entry.status.state === 'working')}`
+export const runIdOf = ({ id, log }: Task): string => `${id}.${lastBegin(log)}`
+/** When that run began. */
+export const begunAtOf = ({ log }: Task): Date => new Date((log[lastBegin(log)] as { status: Status }).status.at)
+
+const lastBegin = (log: LogEntry[]): number =>
+  log.findLastIndex((entry) => 'status' in entry && entry.status.state === 'working')
 
 /** When someone must look after it, by where it stands. */
 export function dueAt({ status: { state } }: Task, byJob = false): Date | null {

@@ -5,24 +5,27 @@ import type { Dialect, Listing } from './dialects/dialect.ts'
 import { invalid } from './errors.ts'
 import type { DialectName, Task } from './model.ts'
 import * as store from './tasks/store.ts'
+import type { Totals } from './tasks/totals.ts'
 
-/** Where a page ended, and how its first page was spelt; null where that was left to each task. */
+/** Where a page ended, and of its first page: how it was spelt, null where that was left to each task, and the total. */
 interface Token {
   before: string
   dialect: DialectName | null
+  total: number
 }
 
-const sealToken = ({ before, dialect }: Token): string =>
-  Buffer.from(JSON.stringify([before, dialect])).toString('base64url')
+const sealToken = ({ before, dialect, total }: Token): string =>
+  Buffer.from(JSON.stringify([before, dialect, total])).toString('base64url')
 
 function openToken(text: unknown): Token | undefined {
   if (typeof text !== 'string' || text.length > 500) return undefined
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-    if (!Array.isArray(value) || value.length !== 2) return undefined
-    const [before, dialect] = value
+    if (!Array.isArray(value)) return undefined
+    const [before, dialect, total] = value
     const spelt = dialect === null || dialect === 'plain' || dialect === 'official'
-    return typeof before === 'string' && isUuid(before) && spelt ? { before, dialect } : undefined
+    const counted = Number.isSafeInteger(total) && total >= 0
+    return typeof before === 'string' && isUuid(before) && spelt && counted ? { before, dialect, total } : undefined
   } catch {
     return undefined
   }
@@ -33,7 +36,12 @@ export const dialectInToken = (pageToken: unknown): DialectName | undefined =>
   openToken(pageToken)?.dialect ?? undefined
 
 /** A page in the spelling the call shows, or each task in its own where it shows none. */
-export async function listPage(pool: Pool, projectId: ProjectId, wanted: Listing, shown: Dialect | undefined) {
+export async function listPage(
+  { pool, totals }: { pool: Pool; totals: Totals },
+  projectId: ProjectId,
+  wanted: Listing,
+  shown: Dialect | undefined
+) {
   const token = wanted.pageToken === undefined ? undefined : openToken(wanted.pageToken)
   if (wanted.pageToken !== undefined && !token) throw invalid('pageToken', 'is not one that this service gave out')
   // One more than the page tells whether there is another.
@@ -43,13 +51,20 @@ export async function listPage(pool: Pool, projectId: ProjectId, wanted: Listing
   const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? 'plain' : task.dialect)
   const [first] = tasks
   const dialect = shown ?? (first ? spelling(first) : dialectOf('plain'))
-  const counted = token === undefined || dialect.rules.countsEveryPage
   const more = found.length > wanted.limit
+  const firstPage = token === undefined && wanted.offset === 0
+  // What fits on the first page counts itself; what does not is counted once, and the number travels with the token.
+  const total =
+    dialect.rules.counts === 'never'
+      ? 0
+      : firstPage && !more
+        ? found.length
+        : (token?.total ?? (await totals.of(projectId, wanted)))
   return dialect.page({
     tasks: tasks.map((task) => ({ task, dialect: spelling(task) })),
-    nextPageToken: more ? sealToken({ before: tasks.at(-1)!.id, dialect: shown?.name ?? null }) : '',
+    nextPageToken: more ? sealToken({ before: tasks.at(-1)!.id, dialect: shown?.name ?? null, total }) : '',
     pageSize: wanted.limit,
-    totalSize: counted ? await store.countTasks(pool, projectId, wanted) : 0,
+    totalSize: firstPage || dialect.rules.counts === 'every page' ? total : 0,
     view: { historyLength: wanted.historyLength, artifacts: wanted.artifacts ?? dialect.rules.listsArtifacts }
   })
 }

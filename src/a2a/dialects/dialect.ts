@@ -77,8 +77,8 @@ export interface Dialect {
     cancelsTwice: boolean
     /** Subscribing to a task that has ended answers its last state instead of refusing. */
     showsTheEnd: boolean
-    /** The total stands on every page of a list, not on the first only. */
-    countsEveryPage: boolean
+    /** On which pages of a list the total stands. */
+    counts: 'first page' | 'every page' | 'never'
     /** Lists show artifacts unless told otherwise. */
     listsArtifacts: boolean
   }

@@ -32,7 +32,7 @@ const operations: ReadonlyMap<string, Operation> = new Map([
 /** A2A 0.3: `kind` on everything, results without a wrapper. */
 export const legacy: Dialect = {
   name: 'legacy',
-  rules: { cancelsTwice: false, showsTheEnd: true, countsEveryPage: true, listsArtifacts: true },
+  rules: { cancelsTwice: false, showsTheEnd: true, counts: 'never', listsArtifacts: true },
   operations,
   readSending,
   readTaskId,

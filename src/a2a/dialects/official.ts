@@ -9,7 +9,7 @@ import { currentReading } from './reading.ts'
 /** A2A 1.0 as its own libraries speak it. Some of them refuse a field the protocol does not have: none is added here. */
 export const official: Dialect = {
   name: 'official',
-  rules: { cancelsTwice: true, showsTheEnd: false, countsEveryPage: true, listsArtifacts: false },
+  rules: { cancelsTwice: true, showsTheEnd: false, counts: 'every page', listsArtifacts: false },
   ...currentReading,
   codeOf: (fault) => codeOf(fault === 'skill_not_found' ? 'invalid_params' : fault),
   task: officialTask,

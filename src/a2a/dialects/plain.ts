@@ -7,7 +7,7 @@ import { currentReading } from './reading.ts'
 /** The contract's own: names of 1.0, states and roles in lower case. */
 export const plain: Dialect = {
   name: 'plain',
-  rules: { cancelsTwice: false, showsTheEnd: true, countsEveryPage: false, listsArtifacts: true },
+  rules: { cancelsTwice: false, showsTheEnd: true, counts: 'first page', listsArtifacts: true },
   ...currentReading,
   codeOf,
   task: plainTask,

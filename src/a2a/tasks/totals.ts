@@ -1,0 +1,45 @@
+import type { Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { countTasks, type TaskFilter } from './store.ts'
+
+/** Of so many tasks nobody misses the last ones: their number is believed for a while. */
+const large = 10_000
+const believedMs = 10_000
+/** Totals that are remembered; past it the oldest is forgotten. */
+const mostKnown = 1_000
+
+export type Totals = ReturnType<typeof createTotals>
+
+/**
+ * How many tasks there are. Counting costs as much as there is to count, so a project counts one thing at a time, and a
+ * large number not again at once: no caller can keep the database busy with it.
+ */
+export function createTotals(pool: Pool) {
+  const known = new Map<string, { total: number; untilMs: number }>()
+  const counting = new Map<ProjectId, Promise<unknown>>()
+
+  async function count(projectId: ProjectId, wanted: TaskFilter, key: string): Promise<number> {
+    const believed = known.get(key)
+    if (believed && believed.untilMs > Date.now()) return believed.total
+    known.delete(key)
+    const total = await countTasks(pool, projectId, wanted)
+    if (total >= large) known.set(key, { total, untilMs: Date.now() + believedMs })
+    if (known.size > mostKnown) known.delete(known.keys().next().value!)
+    return total
+  }
+
+  return {
+    async of(projectId: ProjectId, { contextId, state, changedAfter }: TaskFilter): Promise<number> {
+      const key = JSON.stringify([projectId, contextId, state, changedAfter])
+      const before = counting.get(projectId) ?? Promise.resolve()
+      const next = before.then(() => count(projectId, { contextId, state, changedAfter }, key))
+      const over = next.catch(() => {})
+      counting.set(projectId, over)
+      try {
+        return await next
+      } finally {
+        if (counting.get(projectId) === over) counting.delete(projectId)
+      }
+    }
+  }
+}

@@ -30,7 +30,7 @@ export interface Given {
   /** Told of every message that ends, beside those who always are. */
   onOutcomes?: OnOutcomes
   /** Instead of what agents would use otherwise. */
-  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'enqueue' | 'refuseAddress' | 'readText'>> &
+  agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'mostStreams' | 'enqueue' | 'refuseAddress' | 'readText'>> &
     Partial<AgentsOptions['does']>
 }
 

@@ -23,6 +23,7 @@ import { createStreams } from './streams.ts'
 import { createRuns } from './tasks/runs.ts'
 import { eraseTaskWindow } from './tasks/store.ts'
 import { createTasks } from './tasks/tasks.ts'
+import { createTotals } from './tasks/totals.ts'
 import { createWatch } from './tasks/watch.ts'
 import { createTextModel, type TextModelSettings } from './text-model.ts'
 import { readBy } from './texts.ts'
@@ -56,6 +57,8 @@ export interface AgentsOptions {
   markTenant: boolean
   idempotencyHours: number
   retentionDays: number
+  /** Open at once on this node; for tests. */
+  mostStreams?: { ofProject: number; ofNode: number }
 }
 
 export type Agents = ReturnType<typeof createAgents>
@@ -67,7 +70,7 @@ export function createAgents(options: AgentsOptions) {
   const textModel = options.textModel && createTextModel({ ...options.textModel, skills, log, metrics })
   const runs = createRuns(pool, log)
   const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
-  const streams = createStreams(watch)
+  const streams = createStreams(watch, options.mostStreams)
   const configs = createConfigs({ pool, key, enqueue, refuseAddress })
   const tasks = createTasks({
     pool,
@@ -91,7 +94,7 @@ export function createAgents(options: AgentsOptions) {
     attach: configs.attach,
     schedule
   })
-  const operations = createOperations({ pool, engine, runner, tasks, configs, streams })
+  const operations = createOperations({ pool, engine, runner, tasks, configs, streams, totals: createTotals(pool) })
   const listed = [...skills.values()].map(({ id, name, description, tags, examples }) => ({
     id,
     name,

@@ -6,7 +6,7 @@ import { AgentError, invalid } from './errors.ts'
 import { isInterrupted, isTerminal, type Task } from './model.ts'
 import type { Runner } from './running.ts'
 import type { Skills } from './skills/registry.ts'
-import { heard, moved, newTask } from './tasks/changes.ts'
+import { heard, isFull, moved, newTask } from './tasks/changes.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
 
@@ -123,7 +123,8 @@ function turned(task: Task, turn: Turn): Task {
   return moved(ready, turn.state, turn.reason)
 }
 
-function refuseUnlessWaiting({ status: { state } }: Task): void {
+function refuseUnlessWaiting(task: Task): void {
+  const { state } = task.status
   if (isTerminal(state))
     throw new AgentError(
       'unsupported_operation',
@@ -131,4 +132,9 @@ function refuseUnlessWaiting({ status: { state } }: Task): void {
     )
   if (!isInterrupted(state))
     throw new AgentError('unsupported_operation', `The task is ${state}: it takes a message when it asks for one.`)
+  if (isFull(task))
+    throw new AgentError(
+      'unsupported_operation',
+      'The task has had as many messages as one may have. Send one without its id.'
+    )
 }

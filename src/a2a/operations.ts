@@ -16,6 +16,7 @@ import type { Runner } from './running.ts'
 import type { Streams } from './streams.ts'
 import { attendTask } from './tasks/store.ts'
 import type { Tasks } from './tasks/tasks.ts'
+import type { Totals } from './tasks/totals.ts'
 
 export interface Asked {
   project: Project
@@ -45,7 +46,8 @@ export function createOperations({
   runner,
   tasks,
   configs,
-  streams
+  streams,
+  totals
 }: {
   pool: Pool
   engine: Engine
@@ -53,6 +55,7 @@ export function createOperations({
   tasks: Tasks
   configs: Configs
   streams: Streams
+  totals: Totals
 }) {
   const known = async (projectId: ProjectId, id: string): Promise<Task> => {
     if (!isUuid(id)) throw noTask()
@@ -80,12 +83,13 @@ export function createOperations({
     },
     async stream(context) {
       const { projectId, call, dialect } = context
-      const { underway } = await take(context)
-      const { task, from, settled } = underway
-      const begin = Math.max(1, Math.min(from + 1, task.log.length))
-      return {
-        stream: streams.tell({ projectId, id: call.id, dialect, task, from: begin, waits: false, failed: settled })
-      }
+      const stream = await streams.open(projectId, async () => {
+        const { underway } = await take(context)
+        const { task, from, settled } = underway
+        const begin = Math.max(1, Math.min(from + 1, task.log.length))
+        return { id: call.id, dialect, task, from: begin, waits: false, failed: settled }
+      })
+      return { stream }
     },
     async get({ projectId, call, spelling, dialect }) {
       const task = await known(projectId, dialect.readTaskId(call.params))
@@ -95,7 +99,7 @@ export function createOperations({
     async list({ projectId, call, dialect, version }) {
       const shown = version === '1.0' ? shownDialect(call.params, dialectInToken(call.params.pageToken)) : dialect
       const wanted = dialect.readListing(call.params)
-      return { result: await listPage(pool, projectId, wanted, shown) }
+      return { result: await listPage({ pool, totals }, projectId, wanted, shown) }
     },
     async cancel({ projectId, call, spelling, dialect }) {
       const { id } = await known(projectId, dialect.readTaskId(call.params))
@@ -104,19 +108,20 @@ export function createOperations({
     },
     async subscribe({ projectId, call, spelling, dialect }) {
       const found = await known(projectId, dialect.readTaskId(call.params))
-      // From now on whoever changes it, wherever that is, says so; read again, so that nothing falls between.
-      const ended = isTerminal(found.status.state)
-      if (!ended) await attendTask(pool, projectId, found.id)
-      const task = ended ? found : await tasks.find(projectId, found.id)
-      const spelt = spelling(task)
-      if (isTerminal(task.status.state) && !spelt.rules.showsTheEnd)
-        throw new AgentError(
-          'unsupported_operation',
-          `The task is ${task.status.state}: nothing more will happen to it.`
-        )
-      return {
-        stream: streams.tell({ projectId, id: call.id, dialect: spelt, task, from: task.log.length, waits: true })
-      }
+      const stream = await streams.open(projectId, async () => {
+        // From now on whoever changes it, wherever that is, says so; read again, so that nothing falls between.
+        const ended = isTerminal(found.status.state)
+        if (!ended) await attendTask(pool, projectId, found.id)
+        const task = ended ? found : await tasks.find(projectId, found.id)
+        const spelt = spelling(task)
+        if (isTerminal(task.status.state) && !spelt.rules.showsTheEnd)
+          throw new AgentError(
+            'unsupported_operation',
+            `The task is ${task.status.state}: nothing more will happen to it.`
+          )
+        return { id: call.id, dialect: spelt, task, from: task.log.length, waits: true }
+      })
+      return { stream }
     },
     async createConfig({ projectId, call, spelling, dialect }) {
       const { taskId, wish } = dialect.readConfig(call.params)

@@ -53,7 +53,7 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
         bodyKind: 'bytes',
         answer: Answer,
         example,
-        refusals: ['secret_key_required', 'conflict'],
+        refusals: ['secret_key_required', 'conflict', 'too_many_streams'],
         // A stream has none; what does not stream ends by the limits of what it waits for.
         unlimited: true,
         hidden: path === '/'
@@ -110,6 +110,7 @@ async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest
     reply.headers({ 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
     return reply.type('text/event-stream').send(found.stream)
   } catch (error) {
+    if (error instanceof Refusal && error.code === 'too_many_streams') reply.header('retry-after', 1)
     const refused = asAgentError(error)
     if (!refused) throw error
     if (refused.fault === 'key_in_use') reply.code(409).header('retry-after', 1)
@@ -120,11 +121,12 @@ async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest
 const send = (reply: FastifyReply, body: unknown) =>
   reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
 
-/** What the platform answers by itself, a lost key or a database that is away, passes. */
+/** What the platform answers by itself, as a lost key or a database that is away, passes. */
+const ofPlatform: ReadonlySet<string> = new Set(['invalid_api_key', 'unavailable', 'too_many_streams'])
+
 function asAgentError(error: unknown): AgentError | undefined {
   if (error instanceof AgentError) return error
-  if (error instanceof Refusal && error.code !== 'invalid_api_key' && error.code !== 'unavailable')
-    return new AgentError('invalid_params', error.message)
+  if (error instanceof Refusal && !ofPlatform.has(error.code)) return new AgentError('invalid_params', error.message)
   return undefined
 }
 

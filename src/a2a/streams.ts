@@ -1,10 +1,14 @@
 import { Readable } from 'node:stream'
+import { Refusal, Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { type RpcId, success } from './envelope.ts'
 import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from './model.ts'
 import type { Watch } from './tasks/watch.ts'
 
+/** Open at once on one node. Each costs a connection and some memory for as long as its client likes. */
+const mostOfProject = 1_000
+const mostOfNode = 5_000
 /** Comment lines, so that proxies and clients see that the stream lives. */
 const heartBeatMs = 15_000
 
@@ -30,9 +34,37 @@ export interface StreamWish {
 export type Streams = ReturnType<typeof createStreams>
 
 /** Open streams of server-sent events. They read the log of their task, so all of one task tell the same in one order. */
-export function createStreams(watch: Pick<Watch, 'subscribe'>, beatMs = heartBeatMs) {
+export function createStreams(
+  watch: Pick<Watch, 'subscribe'>,
+  { beatMs = heartBeatMs, ofProject = mostOfProject, ofNode = mostOfNode } = {}
+) {
   const open = new Set<Open>()
+  /** Places that are taken, also by those whose first event is still being made. */
+  const taken = new Map<ProjectId, number>()
+  let takenAll = 0
   let timer: NodeJS.Timeout | undefined
+
+  /** Takes a place, and answers how to give it back, once. */
+  function enter(projectId: ProjectId): () => void {
+    const before = taken.get(projectId) ?? 0
+    if (before >= ofProject)
+      throw new Refusal(
+        'too_many_streams',
+        `The project has ${ofProject} streams open on this node. Close some, or ask with GetTask.`
+      )
+    if (takenAll >= ofNode) throw new Unavailable(`${ofNode} streams of agents are open on this node.`)
+    taken.set(projectId, before + 1)
+    takenAll += 1
+    let here = true
+    return () => {
+      if (!here) return
+      here = false
+      takenAll -= 1
+      const left = taken.get(projectId)! - 1
+      if (left === 0) taken.delete(projectId)
+      else taken.set(projectId, left)
+    }
+  }
 
   function add(stream: Open): void {
     open.add(stream)
@@ -48,73 +80,86 @@ export function createStreams(watch: Pick<Watch, 'subscribe'>, beatMs = heartBea
     timer = undefined
   }
 
+  function tell({ projectId, id, dialect, task, from, waits, failed }: StreamWish, leave: () => void): Readable {
+    let latest = task
+    let position = from
+    let over = false
+    // At most one task's log waits here: nothing is read from it while the client does not read.
+    let wanted = true
+
+    const write = (result: unknown) => {
+      if (result !== undefined) wanted = readable.push(`data: ${JSON.stringify(success(id, result))}\n\n`)
+    }
+    function pump(): void {
+      while (wanted && !over && position < latest.log.length) {
+        const entry = latest.log[position] as LogEntry
+        position += 1
+        write(dialect.update(latest, entry))
+        if ('status' in entry && isSettled(entry.status.state)) finish()
+      }
+    }
+    function finish(): void {
+      over = true
+      stop()
+      readable.push(null)
+    }
+    function stop(): void {
+      unsubscribe()
+      remove(self)
+    }
+    const self: Open = {
+      beat: () => {
+        if (!over && readable.readableLength === 0) readable.push(': still here\n\n')
+      },
+      end: () => {
+        if (!over) finish()
+      }
+    }
+    const readable = new Readable({
+      read() {
+        wanted = true
+        pump()
+      },
+      destroy(error, done) {
+        over = true
+        stop()
+        // Not before: until its client has read the end, or is gone, it costs what it holds.
+        leave()
+        done(error)
+      }
+    })
+    const unsubscribe = watch.subscribe(projectId, task, (changed) => {
+      if (changed.revision < latest.revision) return
+      latest = changed
+      pump()
+    })
+    add(self)
+    write(dialect.begin(taskAt(task, from)))
+    // What settled before the stream began is all there is to tell.
+    const { state } = task.status
+    if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) finish()
+    failed?.catch((error: Error) => {
+      if (!over) readable.destroy(error)
+    })
+    return readable
+  }
+
   return {
-    stats: () => ({ open: open.size, beating: timer !== undefined }),
+    stats: () => ({ open: open.size, places: takenAll, beating: timer !== undefined }),
     /** Ends those that are open, so that a stop does not wait for them. */
     close(): void {
       for (const stream of [...open]) stream.end()
     },
 
-    tell({ projectId, id, dialect, task, from, waits, failed }: StreamWish): Readable {
-      let latest = task
-      let position = from
-      let over = false
-      // At most one task's log waits here: nothing is read from it while the client does not read.
-      let wanted = true
-
-      const write = (result: unknown) => {
-        if (result !== undefined) wanted = readable.push(`data: ${JSON.stringify(success(id, result))}\n\n`)
+    /** Opens one, where there is room: whoever finds none has had nothing done. */
+    async open(projectId: ProjectId, prepare: () => Promise<Omit<StreamWish, 'projectId'>>): Promise<Readable> {
+      const leave = enter(projectId)
+      try {
+        return tell({ projectId, ...(await prepare()) }, leave)
+      } catch (error) {
+        leave()
+        throw error
       }
-      function pump(): void {
-        while (wanted && !over && position < latest.log.length) {
-          const entry = latest.log[position] as LogEntry
-          position += 1
-          write(dialect.update(latest, entry))
-          if ('status' in entry && isSettled(entry.status.state)) finish()
-        }
-      }
-      function finish(): void {
-        over = true
-        stop()
-        readable.push(null)
-      }
-      function stop(): void {
-        unsubscribe()
-        remove(self)
-      }
-      const self: Open = {
-        beat: () => {
-          if (!over && readable.readableLength === 0) readable.push(': still here\n\n')
-        },
-        end: () => {
-          if (!over) finish()
-        }
-      }
-      const readable = new Readable({
-        read() {
-          wanted = true
-          pump()
-        },
-        destroy(error, done) {
-          over = true
-          stop()
-          done(error)
-        }
-      })
-      const unsubscribe = watch.subscribe(projectId, task, (changed) => {
-        if (changed.revision < latest.revision) return
-        latest = changed
-        pump()
-      })
-      add(self)
-      write(dialect.begin(taskAt(task, from)))
-      // What settled before the stream began is all there is to tell.
-      const { state } = task.status
-      if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) finish()
-      failed?.catch((error: Error) => {
-        if (!over) readable.destroy(error)
-      })
-      return readable
     }
   }
 }

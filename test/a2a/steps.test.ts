@@ -174,14 +174,13 @@ describe('a stream', () => {
 
   it('holds back what its reader does not read', async () => {
     const streams = createStreams(nobody)
-    const stream = streams.tell({
-      projectId: 'p' as never,
+    const stream = await streams.open('p' as never, async () => ({
       id: 1,
       dialect: official,
       task: long(10_000),
       from: 1,
       waits: true
-    })
+    }))
     await new Promise((resolve) => setTimeout(resolve, 50))
     assert.ok(stream.readableLength < 100_000, `${stream.readableLength} bytes wait`)
     let events = 0
@@ -190,23 +189,24 @@ describe('a stream', () => {
       if (events === 10_000) break
     }
     assert.equal(events, 10_000)
-    assert.deepEqual(streams.stats(), { open: 0, beating: false })
+    assert.deepEqual(streams.stats(), { open: 0, places: 0, beating: false })
   })
 
   it('beats while nothing happens, in comments that no reader sees, and not when nobody reads', async () => {
-    const streams = createStreams(nobody, 10)
-    const wish = { projectId: 'p' as never, id: 1, dialect: plain, task: task(), from: 1, waits: true }
-    const read = streams.tell(wish)
+    const streams = createStreams(nobody, { beatMs: 10 })
+    const wish = async () => ({ id: 1, dialect: plain, task: task(), from: 1, waits: true })
+    const read = await streams.open('p' as never, wish)
     let text = ''
     read.on('data', (chunk) => {
       text += chunk
     })
-    const unread = streams.tell(wish)
+    const unread = await streams.open('p' as never, wish)
     await eventually(() => assert.ok(text.split(': still here\n\n').length > 3))
     assert.match(text, /^data: \{.*\}\n\n(: still here\n\n)+$/)
     assert.ok(unread.readableLength < 1_000)
     streams.close()
-    await eventually(() => assert.deepEqual(streams.stats(), { open: 0, beating: false }))
+    await eventually(() => assert.deepEqual(streams.stats(), { open: 0, places: 1, beating: false }))
     unread.destroy()
+    await eventually(() => assert.equal(streams.stats().places, 0))
   })
 })

@@ -7,6 +7,7 @@ import { type Agent, agentOf, doubles, names, toldState } from './agent.ts'
 const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
 const project = await service.project()
 const slow = { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' }
+const gone = { open: 0, places: 0, beating: false, watched: 0, polling: false, running: 0 }
 const create = { skill: 'create-user', projectUserId: 'a' }
 const kinds = (agent: Agent, events: Json[]) =>
   events.map((event) => (agent.name === 'legacy' ? event.kind : Object.keys(event)[0]))
@@ -135,21 +136,14 @@ describe('streams', () => {
   it('of clients that drop leave no listener and no timer behind, and their tasks are done', async () => {
     const agent = agentOf(service, project, 'plain')
     const { agents } = service.app
-    await eventually(() =>
-      assert.deepEqual(agents.stats(), { open: 0, beating: false, watched: 0, polling: false, running: 0 })
-    )
+    await eventually(() => assert.deepEqual(agents.stats(), gone))
     const contextId = 'dropped'
     const clients = process.env.TIDINGS_LONG ? 1_000 : 150
     const dropped = Array.from({ length: clients }, () =>
       agent.stream('stream', { message: agent.message(slow, { contextId }) }, (_, stop) => stop())
     )
     await Promise.all(dropped)
-    await eventually(() =>
-      assert.deepEqual(
-        { ...agents.stats(), running: 0 },
-        { open: 0, beating: false, watched: 0, polling: false, running: 0 }
-      )
-    )
+    await eventually(() => assert.deepEqual({ ...agents.stats(), running: 0 }, gone))
     await eventually(
       async () => assert.equal((await agent.result('list', { contextId, status: 'completed' })).totalSize, clients),
       20_000

@@ -8,6 +8,9 @@ import type { Outcome } from '../skills/skill.ts'
 /** Messages kept of one task; the oldest go first. */
 const mostMessages = 100
 const mostHistory = 12 * 1024 * 1024
+/** A task that has gone through so much takes no further messages: its log is kept whole, and told whole. */
+const mostEntries = 1_000
+const mostLog = 1024 * 1024
 const patienceMs = 24 * 3_600_000
 /** How long whoever runs a task may be silent: with the sweep it is taken over within 15 s. */
 export const leaseMs = 8_000
@@ -60,6 +63,9 @@ export function heard(task: Task, message: Message, request: Request, dialect: D
   const history = latest([...task.history, { ...message, contextId: task.contextId, taskId: task.id }])
   return { ...task, history, request, dialect }
 }
+
+/** Whether its log has grown as far as it may. */
+export const isFull = ({ log }: Task): boolean => log.length >= mostEntries || JSON.stringify(log).length >= mostLog
 
 /** As many of the latest messages as a task keeps; the last one whatever its size. */
 function latest(messages: Message[]): Message[] {

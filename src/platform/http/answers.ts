@@ -35,10 +35,10 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       .header('retry-after', retryAfterSeconds)
       .send({ error: 'Service Unavailable', code: refusal.code })
   }
-  if (status === 429) return reply.code(429).send({ error: 'Too Many Requests' })
+  if (status === 429) return explain(reply.code(429), refusal).send({ error: 'Too Many Requests' })
+  if (status === 401) reply.header('www-authenticate', wording.plainUnauthorized ? 'ApiKey' : 'Bearer')
   if ((status === 401 || status === 403) && wording.plainUnauthorized)
     return text(explain(reply.code(status), refusal), refusal.message)
-  if (status === 401) reply.header('www-authenticate', 'Bearer')
   if ((status === 400 || status === 415) && wording.invalid !== undefined) {
     return text(explain(reply.code(400), refusal), wording.texts?.[refusal.code] ?? wording.invalid)
   }

@@ -7,13 +7,14 @@ import { readConfig } from '../../src/platform/config.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { createLog } from '../../src/platform/log.ts'
 
-const text = { name: 'text', parts: [{ text: 'Some text.' }] }
-const file = { name: 'file', parts: [{ raw: 'aGVsbG8=', filename: 'hello.txt', mediaType: 'text/plain' }] }
+// The values are those that the kits look for.
+const text = { name: 'text', parts: [{ text: 'Generated text content' }] }
+const file = { name: 'file', parts: [{ raw: 'aGVsbG8=', filename: 'output.txt', mediaType: 'text/plain' }] }
 const fileUrl = {
   name: 'file',
-  parts: [{ url: 'https://example.com/a.txt', filename: 'a.txt', mediaType: 'text/plain' }]
+  parts: [{ url: 'https://example.com/output.txt', filename: 'output.txt', mediaType: 'text/plain' }]
 }
-const data = { name: 'data', parts: [{ data: { key: 'value', count: 1 } }] }
+const data = { name: 'data', parts: [{ data: { key: 'value', count: 42 } }] }
 const done = (...artifacts: (typeof text | typeof file | typeof fileUrl | typeof data)[]): Outcome => ({
   kind: 'completed',
   artifacts,

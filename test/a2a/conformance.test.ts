@@ -46,14 +46,14 @@ for (const name of names) {
         await part('tck-artifact-file-url'),
         await part('tck-artifact-data')
       ]
-      assert.equal(text.text, 'Some text.')
-      assert.deepEqual(data.data, { key: 'value', count: 1 })
+      assert.equal(text.text, 'Generated text content')
+      assert.deepEqual(data.data, { key: 'value', count: 42 })
       if (name === 'legacy') {
-        assert.deepEqual(raw, { kind: 'file', file: { bytes: 'aGVsbG8=', name: 'hello.txt', mimeType: 'text/plain' } })
-        assert.equal(url.file.uri, 'https://example.com/a.txt')
+        assert.deepEqual(raw, { kind: 'file', file: { bytes: 'aGVsbG8=', name: 'output.txt', mimeType: 'text/plain' } })
+        assert.equal(url.file.uri, 'https://example.com/output.txt')
       } else {
-        assert.deepEqual([raw.raw, raw.filename, raw.mediaType], ['aGVsbG8=', 'hello.txt', 'text/plain'])
-        assert.equal(url.url, 'https://example.com/a.txt')
+        assert.deepEqual([raw.raw, raw.filename, raw.mediaType], ['aGVsbG8=', 'output.txt', 'text/plain'])
+        assert.equal(url.url, 'https://example.com/output.txt')
       }
     })
 

@@ -99,6 +99,20 @@ describe('the spelling of an answer', () => {
       message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ data: create }] }
     })
     assert.equal(old.status.state, 'completed')
+    const underscored = {
+      message_id: randomUUID(),
+      context_id: 'under',
+      role: 'ROLE_USER',
+      parts: [{ data: { skill: 'create-user' }, media_type: 'application/json' }]
+    }
+    const { task } = await plain.result('send', { message: underscored, configuration: { history_length: 0 } })
+    assert.deepEqual([task.contextId, 'history' in task], ['under', false])
+    assert.equal((await plain.result('list', { context_id: 'none' })).totalSize, 0)
+    const listed = await plain.result('list', { context_id: 'under', page_size: 7, include_artifacts: false })
+    assert.deepEqual([listed.totalSize, listed.pageSize, 'artifacts' in listed.tasks[0]], [1, 7, false])
+    const made = await plain.result('createConfig', { task_id: task.id, url: 'https://example.com/' })
+    assert.equal(made.taskId, task.id)
+    assert.equal((await plain.result('get', { id: task.id, history_length: 1 })).history.length, 1)
     const nulls = {
       messageId: randomUUID(),
       role: 'user',

@@ -9,7 +9,8 @@ import {
   optionalText,
   optionalWhole,
   readMessage,
-  text
+  text,
+  valueOf
 } from './fields.ts'
 
 /** Version 1.0, in either spelling. */
@@ -61,7 +62,8 @@ function headerText<Given extends string | undefined>(value: Given, path: string
 export function readSending(params: Fields): Sending {
   const message = readMessage(params)
   const configuration = optionalObject(params, 'configuration') ?? {}
-  const wish = configuration.taskPushNotificationConfig ?? configuration.pushNotificationConfig
+  const wish =
+    valueOf(configuration, 'taskPushNotificationConfig') ?? valueOf(configuration, 'pushNotificationConfig')
   const blocking = optionalFlag(configuration, 'blocking', 'configuration.blocking')
   if (wish !== undefined && wish !== null && !isObject(wish))
     throw invalid('configuration.taskPushNotificationConfig', 'must be an object')

@@ -6,7 +6,7 @@ import type { Project } from '../projects/projects.ts'
 import type { Configs } from './configs.ts'
 import { defaultDialect, dialectOf, shownDialect, type Version } from './dialects/choose.ts'
 import type { CardFacts, Dialect, Operation } from './dialects/dialect.ts'
-import { optionalWhole, valueOf } from './dialects/fields.ts'
+import { fieldOf, optionalWhole } from './dialects/fields.ts'
 import type { Engine } from './engine.ts'
 import type { Call } from './envelope.ts'
 import { AgentError, invalid, noTask } from './errors.ts'
@@ -97,7 +97,8 @@ export function createOperations({
       return { result: spelling(task).task(task, { historyLength, artifacts: true }) }
     },
     async list({ projectId, call, dialect, version }) {
-      const shown = version === '1.0' ? shownDialect(call.params, dialectInToken(valueOf(call.params, 'pageToken'))) : dialect
+      const shown =
+        version === '1.0' ? shownDialect(call.params, dialectInToken(fieldOf(call.params, 'pageToken'))) : dialect
       const wanted = dialect.readListing(call.params)
       return { result: await listPage({ pool, totals }, projectId, wanted, shown) }
     },

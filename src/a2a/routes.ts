@@ -75,10 +75,14 @@ export function cardRoutes(open: Routes<null, never>, agents: Pick<Agents, 'card
       'cache-control': 'public, max-age=300',
       'last-modified': agents.startedAt.toUTCString()
     })
-    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
     return reply.type('application/json; charset=utf-8').send(body)
   })
 }
+
+/** Whether one of those that a cache holds is this one. A proxy that compresses makes a weak one of it. */
+const isKnown = (header: string | undefined, etag: string): boolean =>
+  header?.split(',').some((one) => [etag, '*'].includes(one.trim().replace(/^W\//, ''))) === true
 
 const version = (request: FastifyRequest) =>
   versionOf(request.headers['a2a-version'], (request.query as Record<string, unknown>)['A2A-Version'])

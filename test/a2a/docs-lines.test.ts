@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
+import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import type { Json } from '../support/http.ts'
 import { paste } from '../support/program.ts'
 import { startService } from '../support/service.ts'
 
-describe('docs/agents.md', () => {
+describe('docs/agents.md', async () => {
+  const service = await startService()
+  const project = await service.project()
+  const page = await readFile(join(import.meta.dirname, '../../docs/agents.md'), 'utf8')
+
   it('shows lines that work when pasted', async (t) => {
-    const service = await startService()
-    const project = await service.project()
-    const page = await readFile(join(import.meta.dirname, '../../docs/agents.md'), 'utf8')
     const lines = page.split('\n').filter((line) => line.startsWith('curl '))
     assert.equal(lines.length, 5)
     for (const line of lines) {
@@ -18,6 +21,28 @@ describe('docs/agents.md', () => {
       const [first] = said.split('\n').map((one) => one.replace(/^data: /, ''))
       const answered = JSON.parse(first!)
       assert.ok(answered.result ?? answered.name, `${here}\n${said}`)
+    }
+  })
+
+  it('shows a program for each version of the SDK that works', async () => {
+    const examples = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, text]) => text!)
+    assert.equal(examples.length, 2)
+    for (const [index, example] of examples.entries()) {
+      // Both versions are here, the older under another name.
+      const library = index === 0 ? '@a2a-js/sdk' : 'a2a-sdk-03'
+      const script = stripTypeScriptTypes(
+        example
+          .replace(/^import (\{.*\}) from '@a2a-js\/sdk(.*)'$/gm, `const $1 = await load('${library}$2')`)
+          .replace('http://127.0.0.1:8080', service.url)
+          .replace('process.env.KEY!', `'${project.secretKey}'`)
+      )
+      const said: Json[] = []
+      const AsyncFunction = (async () => {}).constructor as new (
+        ...args: string[]
+      ) => (...args: unknown[]) => Promise<void>
+      const run = new AsyncFunction('load', 'console', script)
+      await run((name: string) => import(name), { log: (value: Json) => said.push(value) })
+      assert.equal(said[0].artifacts[0].name, 'user-result')
     }
   })
 })

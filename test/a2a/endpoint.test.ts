@@ -256,6 +256,8 @@ describe('the agent card', () => {
     assert.ok(reply.headers['last-modified'])
     const again = await card({ 'a2a-version': '1.0', 'if-none-match': reply.headers.etag! })
     assert.deepEqual([again.status, again.text], [304, ''])
+    for (const held of [`W/${reply.headers.etag}`, `"other", ${reply.headers.etag}`, '*'])
+      assert.equal((await card({ 'a2a-version': '1.0', 'if-none-match': held })).status, 304, held)
     assert.equal((await card({ 'if-none-match': reply.headers.etag! })).status, 200)
     assert.equal((await card({ host: 'agents.example.com' })).json.url, 'http://agents.example.com/a2a')
   })

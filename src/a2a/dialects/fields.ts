@@ -15,7 +15,7 @@ const absent = (value: unknown): value is null | undefined => value === undefine
 const underscored = new Map<string, string>()
 
 /** A field by its name, or as the protocol's own description has it: clients may send `task_id` for `taskId`. */
-export function valueOf(fields: Fields, name: string): unknown {
+export function fieldOf(fields: Fields, name: string): unknown {
   const value = fields[name]
   if (value !== undefined) return value
   let other = underscored.get(name)
@@ -33,7 +33,7 @@ export function text(fields: Fields, name: string, path = name, max = 255): stri
 }
 
 export function optionalText(fields: Fields, name: string, path = name, max = 255): string | undefined {
-  const value = valueOf(fields, name)
+  const value = fieldOf(fields, name)
   if (absent(value) || value === '') return undefined
   if (typeof value !== 'string') throw invalid(path, 'must be a string')
   if (value.length > max && [...value].length > max) throw invalid(path, `must be at most ${max} characters`)
@@ -41,7 +41,7 @@ export function optionalText(fields: Fields, name: string, path = name, max = 25
 }
 
 export function optionalObject(fields: Fields, name: string, path = name): Fields | undefined {
-  const value = valueOf(fields, name)
+  const value = fieldOf(fields, name)
   if (absent(value)) return undefined
   if (!isObject(value)) throw invalid(path, 'must be an object')
   return value
@@ -53,7 +53,7 @@ export function optionalWhole(
   min: number,
   max = Number.MAX_SAFE_INTEGER
 ): number | undefined {
-  const value = valueOf(fields, name)
+  const value = fieldOf(fields, name)
   if (absent(value)) return undefined
   if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
     const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
@@ -63,14 +63,14 @@ export function optionalWhole(
 }
 
 export function optionalFlag(fields: Fields, name: string, path = name): boolean | undefined {
-  const value = valueOf(fields, name)
+  const value = fieldOf(fields, name)
   if (absent(value)) return undefined
   if (typeof value !== 'boolean') throw invalid(path, 'must be true or false')
   return value
 }
 
 function texts(fields: Fields, name: string, path: string): string[] | undefined {
-  const value = valueOf(fields, name)
+  const value = fieldOf(fields, name)
   if (absent(value)) return undefined
   if (!Array.isArray(value) || value.some((entry) => typeof entry !== 'string'))
     throw invalid(path, 'must be a list of strings')
@@ -102,7 +102,7 @@ export const toOfficialState = new Map(taskStates.map((state) => [state, officia
 
 /** A state in any spelling. The zero value of the protocol stands for none. */
 export function optionalState(fields: Fields, name: string): TaskState | undefined {
-  const value = valueOf(fields, name)
+  const value = fieldOf(fields, name)
   if (absent(value) || value === 0 || value === '' || value === 'TASK_STATE_UNSPECIFIED') return undefined
   const state = spelt.get(value)
   if (!state) throw invalid(name, `must be one of ${taskStates.join(', ')}`)

@@ -2,6 +2,7 @@ import { invalid } from '../errors.ts'
 import type { ConfigWish, Dialect, Listing, Operation, Sending } from './dialect.ts'
 import {
   type Fields,
+  fieldOf,
   isObject,
   optionalFlag,
   optionalObject,
@@ -9,8 +10,7 @@ import {
   optionalText,
   optionalWhole,
   readMessage,
-  text,
-  valueOf
+  text
 } from './fields.ts'
 
 /** Version 1.0, in either spelling. */
@@ -62,8 +62,7 @@ function headerText<Given extends string | undefined>(value: Given, path: string
 export function readSending(params: Fields): Sending {
   const message = readMessage(params)
   const configuration = optionalObject(params, 'configuration') ?? {}
-  const wish =
-    valueOf(configuration, 'taskPushNotificationConfig') ?? valueOf(configuration, 'pushNotificationConfig')
+  const wish = fieldOf(configuration, 'taskPushNotificationConfig') ?? fieldOf(configuration, 'pushNotificationConfig')
   const blocking = optionalFlag(configuration, 'blocking', 'configuration.blocking')
   if (wish !== undefined && wish !== null && !isObject(wish))
     throw invalid('configuration.taskPushNotificationConfig', 'must be an object')

@@ -101,14 +101,18 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
 
   /** What a key that was used before is answered. */
   async function repeated(projectId: ProjectId, claim: Claim<Work, Answer>): Promise<Task> {
-    if (claim.state === 'other') throw new AgentError('key_in_use', 'Idempotency key was used with another message')
+    if (claim.state === 'other')
+      throw new AgentError(
+        'key_in_use',
+        'Idempotency key was used with another message: give each message a messageId of its own.'
+      )
     if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task
     if (claim.state === 'answered' && 'taskId' in claim.answer) return find(projectId, claim.answer.taskId)
     // A task that has ended is its own answer: nothing changes it any more.
     const work = 'work' in claim ? claim.work : undefined
     const task = work && (await store.findTasks(pool, projectId, [work.taskId])).get(work.taskId)
     if (task && isTerminal(task.status.state)) return task
-    throw new AgentError('key_in_use', 'Idempotency key is in use')
+    throw new AgentError('key_in_use', 'Idempotency key is in use: the first of these messages is still worked on.')
   }
 
   async function find(projectId: ProjectId, id: string): Promise<Task> {

@@ -5,7 +5,7 @@ import { plain } from '../../src/a2a/dialects/plain.ts'
 import { isTerminal, type Message, type Request, type Task, type TaskState, taskStates } from '../../src/a2a/model.ts'
 import { createSkills, type Skills } from '../../src/a2a/skills/registry.ts'
 import { createStreams } from '../../src/a2a/streams.ts'
-import { heard, moved, newTask } from '../../src/a2a/tasks/changes.ts'
+import { heard, isFull, moved, newTask } from '../../src/a2a/tasks/changes.ts'
 import { readBy, type TextReading } from '../../src/a2a/texts.ts'
 import { takeTurn } from '../../src/a2a/turns.ts'
 import { eventually } from '../support/service.ts'
@@ -65,6 +65,20 @@ describe('the states of a task', () => {
     assert.deepEqual(one.history.at(-1)!.parts, [{ text: '149' }])
     for (let index = 0; index < 3; index += 1) one = heard(one, message('x'.repeat(7_000_000)), { fields: {} }, 'plain')
     assert.equal(one.history.length, 1)
+  })
+})
+
+describe('the log of a task', () => {
+  it('is full after 1,000 entries, or with 1 MiB of what was said', () => {
+    const entry = { status: { state: 'working' as const, at: '' } }
+    const logged = (entries: number, text = '') => {
+      const said = moved(inState('working'), 'input-required', text)
+      return { ...said, log: [...Array.from({ length: entries - 1 }, () => entry), said.log.at(-1)!] }
+    }
+    assert.equal(isFull(logged(999)), false)
+    assert.equal(isFull(logged(1_000)), true)
+    assert.equal(isFull(logged(2, 'x'.repeat(1_000_000))), false)
+    assert.equal(isFull(logged(2, 'x'.repeat(1024 * 1024))), true)
   })
 })
 

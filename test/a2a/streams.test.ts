@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { request } from 'node:http'
 import { describe, it } from 'node:test'
 import type { Json } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
@@ -137,6 +138,8 @@ describe('streams', () => {
     const agent = agentOf(service, project, 'plain')
     const { agents } = service.app
     await eventually(() => assert.deepEqual(agents.stats(), gone))
+    const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+    const before = sockets()
     const contextId = 'dropped'
     const clients = process.env.TIDINGS_LONG ? 1_000 : 150
     const dropped = Array.from({ length: clients }, () =>
@@ -149,6 +152,26 @@ describe('streams', () => {
       20_000
     )
     assert.equal(agents.stats().running, 0)
+    // Some of the database's may have come in between.
+    await eventually(() => assert.ok(sockets() < before + 50, `${sockets()} sockets are open, ${before} were`))
+  })
+
+  it('of clients that are gone before the first event leave nothing behind either', async () => {
+    const agent = agentOf(service, project, 'official')
+    const { id } = await agent.send({ skill: 'create-user' })
+    const { hostname, port } = new URL(service.url)
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } })
+    const leave = () =>
+      new Promise<void>((resolve) => {
+        const outgoing = request({ hostname, port, method: 'POST', path: '/a2a', headers: agent.headers })
+        outgoing.on('error', () => {})
+        outgoing.on('close', resolve)
+        outgoing.on('finish', () => setTimeout(() => outgoing.destroy(), Math.random() * 20))
+        outgoing.end(call)
+      })
+    await Promise.all(Array.from({ length: 200 }, leave))
+    await eventually(() => assert.deepEqual(service.app.agents.stats(), gone))
+    await agent.result('cancel', { id })
   })
 
   it('end when their node stops', async () => {

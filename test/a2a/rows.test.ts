@@ -99,6 +99,42 @@ for (const name of names) {
       assert.equal((await agent.error('send', { message: agent.message(create('r'), { role }) })).code, -32602)
     })
 
+    it('finds nothing of another project: no task, no webhook, no context, no key', async () => {
+      const [mine, other] = [await service.project(), await service.project()].map((one) => agentOf(service, one, name))
+      const messageId = randomUUID()
+      const open = await mine!.send({ skill: 'create-user' }, { contextId: 'shared', messageId })
+      const ofTask = name === 'legacy' ? { id: open.id } : { taskId: open.id }
+      const ref = name === 'legacy' ? { id: open.id, pushNotificationConfigId: 'x' } : { taskId: open.id, id: 'x' }
+      const config = { id: 'x', url: 'https://example.com/' }
+      const wish =
+        name === 'legacy' ? { taskId: open.id, pushNotificationConfig: config } : { taskId: open.id, ...config }
+      await mine!.result('createConfig', wish)
+      for (const [method, params] of [
+        ['get', { id: open.id }],
+        ['cancel', { id: open.id }],
+        ['subscribe', { id: open.id }],
+        ['send', { message: other!.message({ projectUserId: 'x' }, { taskId: open.id }) }],
+        ['stream', { message: other!.message({ projectUserId: 'x' }, { taskId: open.id }) }],
+        ['createConfig', wish],
+        ['getConfig', ref],
+        ['listConfigs', ofTask],
+        ['deleteConfig', ref]
+      ] as const)
+        assert.equal((await other!.error(method, params)).code, -32001, method)
+      const listed = await other!.result('list', { contextId: 'shared' })
+      assert.deepEqual(name === 'legacy' ? listed : listed.tasks, [])
+      const theirs = await other!.send(create('o'), { contextId: 'shared', messageId })
+      assert.equal(toldState(theirs), 'completed', 'a key of one project is no key of another')
+      assert.equal((await mine!.get(open.id)).status.state, mine!.state('input-required'))
+      assert.ok(await mine!.result('getConfig', ref))
+    })
+
+    it('gets streams that no proxy holds back', async () => {
+      const agent = agentOf(service, await service.project(), name)
+      const { headers } = await agent.stream('stream', { message: agent.message(create('s')) })
+      assert.deepEqual([headers['cache-control'], headers['x-accel-buffering']], ['no-cache', 'no'])
+    })
+
     it('is told that files are not taken, in either shape of them', async () => {
       const agent = agentOf(service, await service.project(), name)
       for (const part of [

@@ -16,7 +16,7 @@ export const runTaskJob = (runner: () => Runner) =>
   defineJob<TaskJob>({
     name: 'a2a.run',
     maxAttempts: 10,
-    run: ({ projectId, taskId }, { last }) => runner().runLater(projectId, taskId, { last })
+    run: ({ projectId, taskId }, { attempt, last }) => runner().runLater(projectId, taskId, { attempt, last })
   })
 
 const lookEveryMs = 3_000

@@ -125,12 +125,18 @@ async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest
 const send = (reply: FastifyReply, body: unknown) =>
   reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
 
-/** What the platform answers by itself, as a lost key or a database that is away, passes. */
-const ofPlatform: ReadonlySet<string> = new Set(['invalid_api_key', 'unavailable', 'too_many_streams'])
+/** What the platform answers by itself passes: a lost key, a limit that is used up, a database that is away. */
+const answeredByItself: ReadonlySet<string> = new Set([
+  'invalid_api_key',
+  'rate_limited',
+  'too_many_streams',
+  'unavailable'
+])
 
 function asAgentError(error: unknown): AgentError | undefined {
   if (error instanceof AgentError) return error
-  if (error instanceof Refusal && !ofPlatform.has(error.code)) return new AgentError('invalid_params', error.message)
+  if (error instanceof Refusal && !answeredByItself.has(error.code))
+    return new AgentError('invalid_params', error.message)
   return undefined
 }
 

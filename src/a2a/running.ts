@@ -85,7 +85,11 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
   return {
     run,
     /** What a worker does with a task that nobody waits for, or whose runner died. */
-    async runLater(projectId: ProjectId, taskId: string, { last }: { last: boolean }): Promise<void> {
+    async runLater(
+      projectId: ProjectId,
+      taskId: string,
+      { attempt, last }: { attempt: number; last: boolean }
+    ): Promise<void> {
       let skill: Skill | undefined
       const task = await tasks.change(
         projectId,
@@ -96,7 +100,8 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
           skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
           if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
           if (state === 'submitted') return moved(now, 'working')
-          return { ...now, takeovers: now.takeovers + 1 }
+          // Whoever scheduled this has counted it; what the job tries again by itself is counted here.
+          return { ...now, takeovers: now.takeovers + (attempt > 1 ? 1 : 0) }
         },
         true
       )

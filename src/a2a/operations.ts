@@ -84,10 +84,11 @@ export function createOperations({
     async stream(context) {
       const { projectId, call, dialect } = context
       const stream = await streams.open(projectId, async () => {
-        const { underway } = await take(context)
+        const { sending, underway } = await take(context)
+        const { historyLength } = sending
         const { task, from, settled } = underway
         const begin = Math.max(1, Math.min(from + 1, task.log.length))
-        return { id: call.id, dialect, task, from: begin, waits: false, failed: settled }
+        return { id: call.id, dialect, task, from: begin, historyLength, waits: false, failed: settled }
       })
       return { stream }
     },

@@ -25,6 +25,8 @@ export interface StreamWish {
   task: Task
   /** How many entries of its log the first event stands for. */
   from: number
+  /** Of the first event, where that shows messages; all where undefined. */
+  historyLength?: number | undefined
   /** Whether more may come of a task that waits for its caller. */
   waits: boolean
   /** Where whoever runs it gives up, the stream ends with this error. */
@@ -80,7 +82,10 @@ export function createStreams(
     timer = undefined
   }
 
-  function tell({ projectId, id, dialect, task, from, waits, failed }: StreamWish, leave: () => void): Readable {
+  function tell(
+    { projectId, id, dialect, task, from, historyLength, waits, failed }: StreamWish,
+    leave: () => void
+  ): Readable {
     let latest = task
     let position = from
     let over = false
@@ -134,7 +139,7 @@ export function createStreams(
       pump()
     })
     add(self)
-    write(dialect.begin(taskAt(task, from)))
+    write(dialect.begin(taskAt(task, from), { historyLength, artifacts: true }))
     // What settled before the stream began is all there is to tell.
     const { state } = task.status
     if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) finish()

@@ -135,6 +135,16 @@ for (const name of names) {
       assert.deepEqual([headers['cache-control'], headers['x-accel-buffering']], ['no-cache', 'no'])
     })
 
+    it('sees as much history in the first event of a stream as it wants', async () => {
+      const agent = agentOf(service, await service.project(), name)
+      const first = async (configuration: Json) => {
+        const { events } = await agent.stream('stream', { message: agent.message(create('h')), configuration })
+        return events[0].task ?? events[0]
+      }
+      assert.equal('history' in (await first({ historyLength: 0 })), false)
+      if (name !== 'plain') assert.equal((await first({})).history.length, 1)
+    })
+
     it('is told that files are not taken, in either shape of them', async () => {
       const agent = agentOf(service, await service.project(), name)
       for (const part of [

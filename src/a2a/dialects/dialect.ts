@@ -101,7 +101,7 @@ export interface Dialect {
   /** The result of what answers nothing. */
   readonly nothing: unknown
   /** The first event of a stream: the task as it is when the stream begins. */
-  begin(task: Task): unknown
+  begin(task: Task, view: View): unknown
   /** A later event; undefined where this dialect does not tell of it. */
   update(task: Task, entry: LogEntry): unknown
   webhook(task: Task, entry: LogEntry): { contentType: string; body: unknown }

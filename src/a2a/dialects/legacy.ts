@@ -63,7 +63,7 @@ export const legacy: Dialect = {
   config: legacyConfig,
   configs: (configs) => configs.map(legacyConfig),
   nothing: null,
-  begin: (task) => legacyTask(task, { historyLength: undefined, artifacts: true }),
+  begin: legacyTask,
   update: event,
   webhook: (task) => ({
     contentType: 'application/json',

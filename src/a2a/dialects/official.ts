@@ -23,7 +23,7 @@ export const official: Dialect = {
   config: currentConfig,
   configs: (configs) => ({ configs: configs.map(currentConfig) }),
   nothing: {},
-  begin: (task) => ({ task: officialTask(task, { historyLength: undefined, artifacts: true }) }),
+  begin: (task, view) => ({ task: officialTask(task, view) }),
   update: event,
   webhook: (task, entry) => ({ contentType: 'application/a2a+json', body: event(task, entry) }),
   card: currentCard,

@@ -1,5 +1,7 @@
 import { Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { newId } from '../api.ts'
+import { Shown } from '../parts/states.tsx'
 import { CopyBlock } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
 import { fileOf } from './campaign-editor.tsx'
@@ -28,6 +30,11 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   }
   const agent = `curl -X POST '${base}/a2a' -H 'X-API-Key: <secret key>' -H 'A2A-Version: 1.0' \\
   -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(call))}`
+  const yaml = useQuery({
+    queryKey: ['yaml', campaign],
+    // Only who opens this tab loads it.
+    queryFn: async () => (await import('yaml')).stringify(fileOf(campaign), { lineWidth: 100 })
+  })
   return (
     <Stack>
       <Title order={2} size="h4">
@@ -41,16 +48,10 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
       <Title order={2} size="h4">
         As a file, for npx tidings campaign apply -f
       </Title>
-      <CopyBlock label="YAML" text={yamlOf(fileOf(campaign))} />
+      <Shown query={yaml}>{(text) => <CopyBlock label="YAML" text={text} />}</Shown>
     </Stack>
   )
 }
 
 /** For a shell, as it is: an id may hold any sign. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
-
-/** JSON is YAML; each field of the file gets a line of its own, so that it reads and compares well. */
-const yamlOf = (file: object) =>
-  Object.entries(file)
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-    .join('\n')

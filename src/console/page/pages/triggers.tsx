@@ -61,7 +61,13 @@ export function Triggers() {
         label="Triggers"
         pages={triggers}
         keyOf={({ trigger_id }) => trigger_id}
-        empty={<Empty title="No trigger">Trigger a campaign from its page, by the API, or by an agent.</Empty>}
+        empty={
+          state ? (
+            <Empty title="No trigger like that">Take the filter away to see more.</Empty>
+          ) : (
+            <Empty title="No trigger yet">Trigger a campaign from its page, by the API, or by an agent.</Empty>
+          )
+        }
         columns={[
           {
             name: 'Accepted',

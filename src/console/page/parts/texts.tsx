@@ -14,7 +14,8 @@ export const When = ({ at }: { at: string | null | undefined }) =>
   )
 
 /** `1 user`, `2 users`. */
-export const many = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`
+export const many = (count: number, one: string, more = `${one}s`) =>
+  `${count.toLocaleString()} ${count === 1 ? one : more}`
 
 /** Lines of code; what is wider than the page is reached by the keys too. */
 export const Lines = (props: CodeProps & { children: ReactNode }) => <Code block tabIndex={0} {...props} />

@@ -24,6 +24,11 @@ export function Limits({
       onChange={(value) => change({ [name]: value === '' ? undefined : Number(value) })}
     />
   )
+  // What the service says of a pattern is for programs.
+  const inWords = (path: string, words: string) => {
+    const told = problem(path)
+    return told?.includes('pattern') ? words : told
+  }
   const cap = wish.frequency_cap
   const quiet = wish.quiet_hours
   return (
@@ -61,7 +66,7 @@ export function Limits({
               aria-label="Within"
               w={140}
               value={cap.within}
-              error={problem('frequency_cap.within')}
+              error={inWords('frequency_cap.within', 'must be a duration such as 15m, 24h or 30d')}
               readOnly={!may}
               onChange={({ currentTarget }) => change({ frequency_cap: { ...cap, within: currentTarget.value } })}
             />
@@ -88,7 +93,7 @@ export function Limits({
               aria-label="From"
               w={80}
               value={quiet.from}
-              error={problem('quiet_hours.from')}
+              error={inWords('quiet_hours.from', 'must be a time such as 22:00')}
               readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, from: currentTarget.value } })}
             />
@@ -97,7 +102,7 @@ export function Limits({
               aria-label="To"
               w={80}
               value={quiet.to}
-              error={problem('quiet_hours.to')}
+              error={inWords('quiet_hours.to', 'must be a time such as 22:00')}
               readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, to: currentTarget.value } })}
             />

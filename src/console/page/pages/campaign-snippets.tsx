@@ -33,7 +33,9 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   const yaml = useQuery({
     queryKey: ['yaml', campaign],
     // Only who opens this tab loads it.
-    queryFn: async () => (await import('yaml')).stringify(fileOf(campaign), { lineWidth: 100 })
+    queryFn: async () =>
+      // Quoted where another reader of YAML would take a text for a number or a truth: 22:00, yes.
+      (await import('yaml')).stringify(inOrder(fileOf(campaign)), { lineWidth: 100, compat: 'yaml-1.1' })
   })
   return (
     <Stack>
@@ -55,3 +57,19 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
 
 /** For a shell, as it is: an id may hold any sign. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** As the docs tell of them. The database keeps no order, and a file is read by people. */
+const order = [
+  ...['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity'],
+  ...['attribute', 'event', 'operator', 'count', 'within', 'value', 'where'],
+  ...['title', 'body', 'image_url', 'landing_url', 'attributes_type', 'attributes', 'content_state', 'alert'],
+  ...['from', 'to', 'timezone', 'action']
+]
+const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value
+  const sorted = Object.entries(value).sort(([one], [two]) => rank(one) - rank(two))
+  return Object.fromEntries(sorted.map(([name, inner]) => [name, inOrder(inner)]))
+}

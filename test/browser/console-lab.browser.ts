@@ -172,10 +172,8 @@ describe('the device lab', () => {
     await sees(page.getByRole('dialog', { name: 'Hello' }), /apns-push-type: alert/)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    assert.equal(
-      await page.evaluate('document.activeElement.textContent'),
-      'HelloIt works',
-      'the keys are where they were'
+    await eventually(async () =>
+      assert.equal(await page.evaluate('document.activeElement.textContent'), 'HelloIt works', 'the keys are back')
     )
   })
 

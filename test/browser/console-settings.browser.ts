@@ -172,9 +172,9 @@ describe('the settings', () => {
     async (scene) => {
       const { page } = await opened(scene, 'webhooks')
       await page.getByRole('button', { name: 'Create a webhook' }).click()
-      await dialog(page).getByLabel('Address').fill('nowhere')
+      await dialog(page).getByLabel('Address').fill('ftp://example.com/hook')
       await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
-      await sees(dialog(page), /address|https|URL/)
+      await sees(dialog(page), 'must begin with https://')
       await dialog(page).getByLabel('Address').fill('https://example.com/tidings')
       await dialog(page).getByRole('button', { name: 'Create', exact: true }).click()
       assert.match((await dialog(page).getByLabel('secret', { exact: true }).textContent())!, /^whsec_/)
@@ -194,9 +194,12 @@ describe('the settings', () => {
     scene.t.after(receiver.close)
     const { page, project } = await opened(scene, 'webhooks?tab=deliveries')
     await sees(page, 'No calls yet')
-    const json = { url: `${receiver.url}/hook`, events: ['message.failed'] }
+    const json = { url: `${receiver.url}/hook`, events: ['message.accepted'] }
     assert.equal((await service.manage('POST', `/projects/${project.id}/webhooks`, { json })).status, 201)
-    const push = { target: { project_user_id: 'ana' }, title: 'Nobody has a phone' }
+    await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
+      json: { platform: 'IOS', project_user_id: 'ana' }
+    })
+    const push = { target: { project_user_id: 'ana' }, title: 'Hello' }
     await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: [push] } })
     await page.getByText('delivered 204').waitFor()
     assert.equal(receiver.received.length, 1)

@@ -18,6 +18,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { session } from './api.ts'
+import { Icon } from './parts/icon.tsx'
 import { Failed, Waiting } from './parts/states.tsx'
 import { useProject, useProjectId, useProjects, useWho } from './who.ts'
 
@@ -154,12 +155,6 @@ function ProjectChoice() {
 const sun = 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M19 5l-2 2M7 17l-2 2'
 const moon = 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10'
 const door = 'M14 4H6v16h8M10 12h11M17 8l4 4-4 4'
-
-const Icon = ({ path }: { path: string }) => (
-  <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
-    <path d={path} />
-  </svg>
-)
 
 function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme()

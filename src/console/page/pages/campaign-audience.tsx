@@ -28,6 +28,7 @@ export function DefaultAudience({
       <Radio.Group
         label="Default audience"
         description="Who gets it when a trigger does not say who."
+        inputWrapperOrder={['label', 'description', 'input', 'error']}
         value={kindOf(audience)}
         onChange={(kind) => set(first[kind])}
         error={problem('default_audience')}

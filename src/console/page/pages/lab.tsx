@@ -1,11 +1,11 @@
-import { Alert, Badge, Group, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Badge, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { useActivityTokens } from '../activities.ts'
 import { project } from '../api.ts'
 import { type InboxItem, useInbox } from '../inbox.ts'
 import { usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
-import { Phone, type Platform } from '../parts/phone.tsx'
+import { Phone, PhoneRow, type Platform } from '../parts/phone.tsx'
 import { Empty, Failed } from '../parts/states.tsx'
 import { many } from '../parts/texts.tsx'
 import { useMay, useProject, useProjectId } from '../who.ts'
@@ -75,7 +75,7 @@ function Phones() {
       {devices.isSuccess && shown.length === 0 && (
         <Empty title="No phone yet">Add one above: it registers itself as an app would.</Empty>
       )}
-      <Group align="start" gap="lg">
+      <PhoneRow>
         {shown.map(({ id, platform, project_user_id, push }) => (
           <Stack key={id} gap={4} align="center" data-device={id}>
             <Phone
@@ -97,7 +97,7 @@ function Phones() {
             )}
           </Stack>
         ))}
-      </Group>
+      </PhoneRow>
       {all.length > shown.length && (
         <Text c="dimmed">
           The newest {many(shown.length, 'device')} of {devices.hasNextPage ? 'more than ' : ''}

@@ -1,4 +1,4 @@
-import { Group, Select, TextInput } from '@mantine/core'
+import { Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
 import { useInUrl } from '../parts/in-url.tsx'
@@ -38,7 +38,7 @@ export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string;
   const narrowed = Boolean(user || device || campaign || status)
   return (
     <>
-      <Group align="end">
+      <SimpleGrid cols={{ base: 2, md: 4 }} maw={900}>
         <TypedFilter name="user" label="User" />
         <TypedFilter name="device" label="Device" />
         {!triggerId && <TypedFilter name="campaign" label="Campaign" />}
@@ -50,8 +50,8 @@ export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string;
           onChange={setStatus}
           data={statuses}
         />
-      </Group>
-      <MessageList query={query} refetchMs={refetchMs} narrowed={narrowed} />
+      </SimpleGrid>
+      <MessageList query={query} refetchMs={refetchMs} narrowed={narrowed} ofTrigger={triggerId !== undefined} />
     </>
   )
 }

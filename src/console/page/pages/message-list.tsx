@@ -68,12 +68,14 @@ export const messageColumns = (projectId: string): Column<MessageItem>[] => [
 export function MessageList({
   query,
   refetchMs = false,
-  narrowed = false
+  narrowed = false,
+  ofTrigger = false
 }: {
   query: Asked['query']
   refetchMs?: number | false
   /** Whether a filter may be what hides them. */
   narrowed?: boolean
+  ofTrigger?: boolean
 }) {
   const projectId = useProjectId()
   return (
@@ -84,6 +86,8 @@ export function MessageList({
       empty={
         narrowed ? (
           <Empty title="No messages like that">Take a filter away to see more.</Empty>
+        ) : ofTrigger ? (
+          <Empty title="No message was made">Whoever is skipped gets none: the reasons stand above.</Empty>
         ) : (
           <Empty title="No messages yet">What is sent appears here, a line for each device.</Empty>
         )

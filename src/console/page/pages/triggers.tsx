@@ -37,7 +37,7 @@ export function Share({ counts }: Pick<Trigger, 'counts'>) {
     <Progress.Root size="lg" aria-label="Progress">
       <Progress.Section value={of(counts.sent)} color="teal" aria-label={`${counts.sent} sent`} />
       <Progress.Section value={of(counts.failed)} color="red" aria-label={`${counts.failed} failed`} />
-      <Progress.Section value={of(counts.skipped)} color="gray" aria-label={`${counts.skipped} skipped`} />
+      <Progress.Section value={of(counts.skipped)} color="gray.5" aria-label={`${counts.skipped} skipped`} />
     </Progress.Root>
   )
 }

@@ -117,3 +117,6 @@ export function Phone({
     </Screen>
   )
 }
+
+/** Phones side by side, as many as there is room for. */
+export const PhoneRow = ({ children }: { children: ReactNode }) => <div className={classes.row}>{children}</div>

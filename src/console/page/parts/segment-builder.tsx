@@ -36,6 +36,8 @@ export function SegmentBuilder({
       disabled={readOnly}
       bd={depth > 0 ? undefined : 'none'}
       m={0}
+      // A fieldset is as wide as its widest row unless it is told otherwise.
+      miw={0}
     >
       <Stack gap="xs">
         <Row gap="xs">
@@ -129,7 +131,7 @@ function PartOf({
   const place = negated ? `${path}.not` : path
   const nested = { readOnly, problem, path: place }
   return (
-    <Row gap="xs" align="center" style={{ flex: 1 }}>
+    <Row gap="xs" align="center" style={{ flex: 1, minWidth: 0 }}>
       <Checkbox
         label="not"
         checked={negated}

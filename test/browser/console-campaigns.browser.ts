@@ -209,7 +209,7 @@ describe('a campaign', () => {
       await sees(page, /^must be <= 2419200|^must be at most/)
       await page.getByRole('textbox', { name: 'Seconds it is worth sending' }).fill('60')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
-      await sees(page.locator('main'), /must not be empty|must have at least|must NOT have fewer/)
+      await sees(page.locator('main'), /must not be empty|must be given|required|name: /)
     },
     refusals
   )

@@ -33,7 +33,8 @@ export function User() {
       title={userId}
       about="A user and everything that belongs to it."
       actions={
-        may && (
+        may &&
+        user.data && (
           <Ask
             label="Delete this user"
             question="The user, its properties, devices, events and messages are removed for good."

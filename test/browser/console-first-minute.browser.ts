@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { it } from 'node:test'
 import { promisify } from 'node:util'
 import { emptyDatabase } from '../support/database.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
-import { assertAccessible, openConsole, sees } from './console.ts'
+import { goTo, sees, story } from './console.ts'
 
 const shell = promisify(execFile)
 /** The slowest of twenty pushes, from curl's answer to the page. On a machine that is not busy it is far less. */
@@ -18,50 +17,53 @@ const lineOf = (printed: string, wanted: string): string => {
   return found
 }
 
-it('a newcomer starts the service, opens the printed link, pastes the printed line and sees the push', async (t) => {
-  const { url: database } = await emptyDatabase(t)
-  const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database }
-  const first = startProgram(t, env)
-  const url = await first.ready
-  const link = await eventually(() => {
-    const found = /Console +(\S+)/.exec(first.stdout())?.[1]
-    assert.ok(found, first.stdout())
-    return found
-  })
-  const { page, complaints } = await openConsole(t, { url })
+story(
+  'a newcomer starts the service, opens the printed link, pastes the printed line and sees the push',
+  async (scene) => {
+    const { t } = scene
+    const { url: database } = await emptyDatabase(t)
+    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database }
+    const first = startProgram(t, env)
+    const url = await first.ready
+    const link = await eventually(() => {
+      const found = /Console +(\S+)/.exec(first.stdout())?.[1]
+      assert.ok(found, first.stdout())
+      return found
+    })
 
-  // The page says that it is being built, and opens by itself.
-  await page.goto(link, { waitUntil: 'commit' })
-  await sees(page, 'Send the first push', 60_000)
-  assert.doesNotMatch(page.url(), /code=/, 'the code is gone from the address')
-  complaints.length = 0 // What was said while the page was not there yet.
+    // The page says that it is being built, and opens by itself.
+    const page = await scene.open({ url }, link)
+    await sees(page, 'Send the first push', 60_000)
+    assert.doesNotMatch(page.url(), /code=/, 'the code is gone from the address')
+    scene.forgive() // What was said while the page was not there yet.
+    await scene.look(page, 'home of a newcomer')
 
-  await page.getByRole('link', { name: 'Device lab', exact: true }).click()
-  for (const name of ['iPhone', 'Android phone', 'Browser']) {
-    await page.getByRole('region', { name: `Lock screen of ${name} of demo-user` }).waitFor()
+    await goTo(page, 'Device lab')
+    for (const name of ['iPhone', 'Android phone', 'Browser']) {
+      await page.getByRole('region', { name: `Lock screen of ${name} of demo-user` }).waitFor()
+    }
+
+    const push = lineOf(first.stdout(), '/api/v1/messages:send')
+    let slowestMs = 0
+    for (let number = 1; number <= 20; number++) {
+      await shell('bash', ['-c', push.replace('It works', `It works, number ${number}.`)])
+      const iphone = page.getByRole('region', { name: 'Lock screen of iPhone of demo-user' })
+      const answeredAt = Date.now()
+      await iphone.getByText(`It works, number ${number}.`).waitFor({ timeout: arrivesMs })
+      slowestMs = Math.max(slowestMs, Date.now() - answeredAt)
+    }
+    t.diagnostic(`the slowest push was on the screen ${slowestMs} ms after curl had its answer`)
+    await scene.look(page, 'the lab with pushes')
+
+    // A service that goes away is told, and what was sent meanwhile is there when it is back.
+    first.child.kill()
+    await first.exited
+    await sees(page, 'The connection to the service is lost')
+    const second = startProgram(t, { ...env, PORT: new URL(url).port })
+    await second.ready
+    await page.getByText('The connection to the service is lost').waitFor({ state: 'hidden' })
+    scene.forgive() // The browser tells of each call that found nobody.
+    await shell('bash', ['-c', lineOf(second.stdout(), '/api/v1/messages:send').replace('It works', 'Back again')])
+    await sees(page.getByRole('region', { name: 'Lock screen of Android phone of demo-user' }), 'Back again')
   }
-
-  const push = lineOf(first.stdout(), '/api/v1/messages:send')
-  let slowestMs = 0
-  for (let number = 1; number <= 20; number++) {
-    await shell('bash', ['-c', push.replace('It works', `It works, number ${number}.`)])
-    const iphone = page.getByRole('region', { name: 'Lock screen of iPhone of demo-user' })
-    const answeredAt = Date.now()
-    await iphone.getByText(`It works, number ${number}.`).waitFor({ timeout: arrivesMs })
-    slowestMs = Math.max(slowestMs, Date.now() - answeredAt)
-  }
-  t.diagnostic(`the slowest push was on the screen ${slowestMs} ms after curl had its answer`)
-  await assertAccessible(page, 'the lab with pushes')
-
-  // A service that goes away is told, and what was sent meanwhile is there when it is back.
-  first.child.kill()
-  await first.exited
-  await sees(page, 'The connection to the service is lost')
-  const second = startProgram(t, { ...env, PORT: new URL(url).port })
-  await second.ready
-  await page.getByText('The connection to the service is lost').waitFor({ state: 'hidden' })
-  complaints.length = 0 // The browser tells of each call that found nobody.
-  await shell('bash', ['-c', lineOf(second.stdout(), '/api/v1/messages:send').replace('It works', 'Back again')])
-  await sees(page.getByRole('region', { name: 'Lock screen of Android phone of demo-user' }), 'Back again')
-  assert.deepEqual(complaints, [])
-})
+)

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import type { Json } from '../support/http.ts'
 import { eventually, type TestProject } from '../support/service.ts'
-import { choose, openConsole, sees, startWithConsole } from './console.ts'
+import { choose, goTo, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
 
-async function openLab(t: TestContext): Promise<{ page: Page; project: TestProject; complaints: string[] }> {
+async function openLab(scene: Scene): Promise<{ page: Page; project: TestProject }> {
   const project = await service.project({ mode: 'simulator' })
-  const opened = await openConsole(t, service, { token: service.adminToken })
-  await opened.page.goto(`${service.url}/console/p/${project.id}/lab`)
-  return { ...opened, project }
+  return { page: await scene.open(service, `p/${project.id}/lab`), project }
 }
 
 const screen = (page: Page, name: string) => page.getByRole('region', { name: `Lock screen of ${name} of demo-user` })
@@ -23,30 +21,41 @@ const send = async (project: TestProject, more: Json): Promise<Json> => {
   return reply.json.delivery_results[0]
 }
 
-describe('the device lab', () => {
-  it('has a phone more with one click; a tap on what arrives shows where it leads, and is recorded', async (t) => {
-    const { page, project, complaints } = await openLab(t)
-    await sees(page, 'No phone yet')
-    await page.getByRole('button', { name: 'Add iPhone' }).click()
-    await screen(page, 'iPhone').waitFor()
-    const { message_id } = await send(project, {
-      title: 'Your order',
-      body: 'It is on its way.',
-      landing_url: 'https://shop.example/orders/42'
-    })
-    await screen(page, 'iPhone').getByRole('button', { name: 'Your order' }).click()
-    const detail = page.getByRole('dialog', { name: 'Your order' })
-    await sees(detail, 'https://shop.example/orders/42')
-    await sees(detail, /apns-push-type: alert/)
-    await eventually(async () => {
-      const { json } = await project.call('GET', `/api/v1/messages/${message_id}`)
-      assert.ok(json.devices[0].tapped_at, JSON.stringify(json))
-    })
-    assert.deepEqual(complaints, [])
-  })
+/** Presses Tab until what has this text, and nothing else, has the keys. */
+async function tabTo(page: Page, text: string): Promise<void> {
+  for (let presses = 0; presses < 80; presses++) {
+    if ((await page.evaluate('document.activeElement?.textContent')) === text) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`the keys do not reach “${text}”`)
+}
 
-  it('draws a Live Activity that starts, changes and ends', async (t) => {
-    const { page, project, complaints } = await openLab(t)
+describe('the device lab', () => {
+  story(
+    'has a phone more with one click; a tap on what arrives shows where it leads, and is recorded',
+    async (scene) => {
+      const { page, project } = await openLab(scene)
+      await sees(page, 'No phone yet')
+      await page.getByRole('button', { name: 'Add iPhone' }).click()
+      await screen(page, 'iPhone').waitFor()
+      const { message_id } = await send(project, {
+        title: 'Your order',
+        body: 'It is on its way.',
+        landing_url: 'https://shop.example/orders/42'
+      })
+      await screen(page, 'iPhone').getByRole('button', { name: 'Your order' }).click()
+      const detail = page.getByRole('dialog', { name: 'Your order' })
+      await sees(detail, 'https://shop.example/orders/42')
+      await sees(detail, /apns-push-type: alert/)
+      await eventually(async () => {
+        const { json } = await project.call('GET', `/api/v1/messages/${message_id}`)
+        assert.ok(json.devices[0].tapped_at, JSON.stringify(json))
+      })
+    }
+  )
+
+  story('draws a Live Activity that starts, changes and ends', async (scene) => {
+    const { page, project } = await openLab(scene)
     await page.getByRole('button', { name: 'Add iPhone' }).click()
     const phone = screen(page, 'iPhone')
     await phone.waitFor()
@@ -73,11 +82,10 @@ describe('the device lab', () => {
     await sees(phone, 'courier: Bo')
     await call('end', { activity_id: message_id, content_state: { minutes: 0 } })
     await phone.locator('[data-activity]').waitFor({ state: 'detached' })
-    assert.deepEqual(complaints, [])
   })
 
-  it('breaks a gateway, says what that does, and mends it', async (t) => {
-    const { page, project, complaints } = await openLab(t)
+  story('breaks a gateway, says what that does, and mends it', async (scene) => {
+    const { page, project } = await openLab(scene)
     await page.getByRole('button', { name: 'Add Android phone' }).click()
     await screen(page, 'Android phone').waitFor()
     const knob = page.getByRole('radiogroup', { name: 'Condition of Android phones' })
@@ -97,11 +105,10 @@ describe('the device lab', () => {
       const { json } = await service.manage('GET', `/projects/${project.id}/simulator/faults`)
       assert.equal(json.fcm.error_rate, 0)
     })
-    assert.deepEqual(complaints, [])
   })
 
-  it('has a phone whose app was uninstalled: the push fails, and its token is turned off', async (t) => {
-    const { page, project, complaints } = await openLab(t)
+  story('has a phone whose app was uninstalled: the push fails, and its token is turned off', async (scene) => {
+    const { page, project } = await openLab(scene)
     await choose(page, 'What is wrong with it', 'the app was uninstalled')
     await page.getByRole('button', { name: 'Add iPhone' }).click()
     await screen(page, 'iPhone').waitFor()
@@ -110,14 +117,69 @@ describe('the device lab', () => {
     await page.getByRole('button', { name: 'Gone' }).click()
     await sees(page.getByRole('dialog'), /The gateway answered 410 Unregistered/)
     await sees(page, /^cannot be reached: TOKEN_UNREGISTERED/)
-    assert.deepEqual(complaints, [])
   })
 
-  it('says so where the project is live', async (t) => {
+  story(
+    'sends a push from the page itself, and says what became of it',
+    async (scene) => {
+      const { page } = await openLab(scene)
+      const form = page.getByRole('region', { name: 'Send a push' })
+      await form.getByRole('button', { name: 'Send' }).click()
+      await sees(form, /Not sent: /)
+      await page.getByRole('button', { name: 'Add iPhone' }).click()
+      await screen(page, 'iPhone').waitFor()
+      await form.getByLabel('Title').fill('From the page')
+      await form.getByLabel('Picture').fill('nowhere')
+      await form.getByRole('button', { name: 'Send' }).click()
+      await sees(form, /image_url|http/)
+      await form.getByLabel('Picture').fill('')
+      await form.getByLabel('Opens').fill('app://orders/42')
+      await form.getByRole('button', { name: 'Send' }).click()
+      await sees(form, 'Sent.')
+      await screen(page, 'iPhone').getByRole('button', { name: 'From the page' }).click()
+      await sees(page.getByRole('dialog', { name: 'From the page' }), 'app://orders/42')
+    },
+    refusals
+  )
+
+  story('is where the first push goes that home offers to send', async (scene) => {
+    const project = await service.project({ mode: 'simulator' })
+    const page = await scene.open(service, `p/${project.id}/home`)
+    await page.getByRole('button', { name: 'Send it from here' }).click()
+    await sees(page, /Not sent: /)
+    await goTo(page, 'Device lab')
+    await page.getByRole('button', { name: 'Add Android phone' }).click()
+    await screen(page, 'Android phone').waitFor()
+    const push = page.getByRole('region', { name: 'Send a push' })
+    await push.getByRole('button', { name: 'Send' }).click()
+    await sees(screen(page, 'Android phone'), 'It works')
+    await goTo(page, 'Home')
+    await sees(page.getByRole('region', { name: 'Newest messages' }).first(), 'Hello')
+    await page.locator('[data-counter=sent]').getByText('1', { exact: true }).waitFor()
+  })
+
+  story('is used by the keys alone', async (scene) => {
+    const { page } = await openLab(scene)
+    await page.getByRole('button', { name: 'Add iPhone' }).waitFor()
+    await tabTo(page, 'Add iPhone')
+    await page.keyboard.press('Enter')
+    await screen(page, 'iPhone').waitFor()
+    await tabTo(page, 'Send')
+    await page.keyboard.press('Space')
+    await screen(page, 'iPhone').getByRole('button', { name: 'Hello' }).waitFor()
+    await tabTo(page, 'HelloIt works')
+    await page.keyboard.press('Enter')
+    await sees(page.getByRole('dialog', { name: 'Hello' }), /apns-push-type: alert/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await eventually(async () =>
+      assert.equal(await page.evaluate('document.activeElement.textContent'), 'HelloIt works', 'the keys are back')
+    )
+  })
+
+  story('says so where the project is live', async (scene) => {
     const project = await service.project({ mode: 'live' })
-    const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
-    await page.goto(`${service.url}/console/p/${project.id}/lab`)
+    const page = await scene.open(service, `p/${project.id}/lab`)
     await sees(page, 'This project is live')
-    assert.deepEqual(complaints, [])
   })
 })

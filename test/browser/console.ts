@@ -3,10 +3,10 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { after, type TestContext } from 'node:test'
+import { after, it, type TestContext } from 'node:test'
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { builtConsole, readFiles } from '../../src/console/console.ts'
-import { type Given, startService, type TestService } from '../support/service.ts'
+import { eventually, startService, type TestService } from '../support/service.ts'
 import { launch } from './browser.ts'
 
 /** How long a page may take on a busy machine before a step counts as failed. */
@@ -15,8 +15,8 @@ const browser = await launch()
 after(() => browser.close())
 
 /** The service with its console, which is built at most once for all files. */
-export async function startWithConsole(given: Given = {}): Promise<TestService> {
-  return startService({}, { ...given, console: { files: await readFiles(await builtConsole(tmpdir())) } })
+export async function startWithConsole(env: Record<string, string> = {}): Promise<TestService> {
+  return startService(env, { console: { files: await readFiles(await builtConsole(tmpdir())) } })
 }
 
 export interface Opened {
@@ -52,6 +52,89 @@ export async function openConsole(
   })
   return { page, complaints }
 }
+
+/** Every story is told in both; each page by itself is looked at in all four ways (console-pages). */
+const looks = [
+  { name: 'on a desk, in light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: 'on a phone, in dark', viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
+] as const
+
+export interface Scene {
+  t: TestContext
+  /** Opens a page of the console, signed in as the admin unless another token is given; null: as nobody. */
+  open(service: { url: string; adminToken?: string }, path: string, token?: string | null): Promise<Page>
+  /** A picture for the docs, of the page at a desk. */
+  picture(page: Page, name: string): Promise<void>
+  /** Axe and the width, now: for what is gone at the end of the story. The end is looked at anyway. */
+  look(page: Page, where: string): Promise<void>
+  /** Forgets what the browser complained about so far. */
+  forgive(): void
+}
+
+/**
+ * A story of somebody at work, told in both looks. At its end every page it opened is as wide as its screen, has
+ * nothing that keeps people out, and the browser had nothing to complain about, but for what is `expected`.
+ */
+export function story(name: string, tell: (scene: Scene) => Promise<void>, expected?: RegExp): void {
+  for (const { name: look, ...options } of looks) {
+    it(`${name} (${look})`, async (t) => {
+      const opened: Opened[] = []
+      const scene: Scene = {
+        t,
+        async open(service, path, token = service.adminToken ?? null) {
+          const one = await openConsole(t, service, { ...options, ...(token !== null && { token }) })
+          opened.push(one)
+          await one.page.goto(path.startsWith('http') ? path : `${service.url}/console/${path}`, {
+            waitUntil: 'commit'
+          })
+          return one.page
+        },
+        picture: async (page, file) => {
+          if (options.colorScheme === 'light') await picture(page, file)
+        },
+        async look(page, where) {
+          await assertFits(page, `${where}, ${look}`)
+          await assertAccessible(page, `${where}, ${look}`)
+        },
+        forgive() {
+          for (const { complaints } of opened) complaints.length = 0
+        }
+      }
+      await tell(scene)
+      for (const { page, complaints } of opened) {
+        await scene.look(page, 'the end')
+        assert.deepEqual(
+          complaints.filter((text) => !expected?.test(text)),
+          []
+        )
+      }
+    })
+  }
+}
+
+/** The browser tells of every call that was refused for what it asked; stories with wrong values expect that. */
+export const refusals = /status of 4\d\d/
+
+/** As wide as the screen and no wider: what does not fit scrolls in its own place. */
+export const assertFits = (page: Page, where: string): Promise<void> =>
+  eventually(async () => {
+    const [all, seen] = (await page.evaluate(
+      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]'
+    )) as [number, number]
+    assert.ok(all <= seen, `${where} is ${all} wide on a screen of ${seen}`)
+  }, 3_000)
+
+/** By the menu, which on a phone is behind its button. */
+export async function goTo(page: Page, room: string): Promise<void> {
+  const link = page.getByRole('link', { name: room, exact: true })
+  const menu = page.getByRole('button', { name: 'Menu' })
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  if (await menu.isVisible()) await menu.click()
+  await link.click()
+}
+
+/** The dialog that is open. */
+export const dialog = (page: Page) => page.getByRole('dialog')
 
 /** The text is, or comes to be, in what is shown. */
 export async function sees(place: Page | Locator, text: string | RegExp, withinMs = patienceMs): Promise<Locator> {

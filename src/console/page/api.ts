@@ -56,16 +56,16 @@ function refusalOf(response: Response, text: string): ApiError {
   }
 }
 
-/** What the service says about one field, in its own words. */
-export function problemAt(error: Error | null | undefined, path: string): string | undefined {
+/** What the service says about one field, in its own words; of what is inside it with its place there. */
+export function problemAt(error: Error | null | undefined, path: string, only = false): string | undefined {
   if (!(error instanceof ApiError)) return undefined
   const found = error.details.filter(
-    (detail) => detail.path === path || detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)
+    (detail) =>
+      detail.path === path || (!only && (detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)))
   )
-  return (
-    found.map((detail) => (detail.path === path ? detail.message : `${detail.path}: ${detail.message}`)).join(' · ') ||
-    undefined
-  )
+  const place = (inside: string) => inside.slice(path.length).replace(/^\./, '')
+  const told = found.map(({ path: at, message }) => (at === path ? message : `${place(at)}: ${message}`))
+  return told.join(' · ') || undefined
 }
 
 /** `crypto.randomUUID` is for pages by https alone; the console is also opened by http in a house's own network. */

@@ -18,21 +18,25 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { session } from './api.ts'
+import { Icon } from './parts/icon.tsx'
 import { Failed, Waiting } from './parts/states.tsx'
 import { useProject, useProjectId, useProjects, useWho } from './who.ts'
 
-/** The menu, in this order. */
+/** The menu, in this order: the address, the name, the strokes of its sign. */
 export const rooms = [
-  ['home', 'Home'],
-  ['lab', 'Device lab'],
-  ['campaigns', 'Campaigns'],
-  ['triggers', 'Triggers'],
-  ['users', 'Users'],
-  ['messages', 'Messages'],
-  ['agents', 'Agents'],
-  ['webhooks', 'Webhooks'],
-  ['settings', 'Settings']
+  ['home', 'Home', 'M4 11l8-7 8 7v9h-5v-6H9v6H4z'],
+  ['lab', 'Device lab', 'M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM11 18h2'],
+  ['campaigns', 'Campaigns', 'M4 10v4h3l9 4V6l-9 4zM19 10v4M8 14l1 6h3l-1-5'],
+  ['triggers', 'Triggers', 'M13 3L5 14h6l-1 7 8-11h-6z'],
+  ['users', 'Users', 'M9 11a4 4 0 1 0 0-8 4 4 0 0 0 0 8M2 21c0-4 3-7 7-7s7 3 7 7M16 4a4 4 0 0 1 0 7M18 14c2 1 4 3 4 7'],
+  ['messages', 'Messages', 'M4 5h16v11H9l-5 4z'],
+  ['agents', 'Agents', 'M6 8h12v10H6zM12 8V4M9 12v2M15 12v2M3 12v3M21 12v3'],
+  ['webhooks', 'Webhooks', 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1'],
+  ['settings', 'Settings', 'M4 7h10M18 7h2M4 17h2M10 17h10M16 5v4M8 15v4']
 ] as const
+
+/** A page of one thing belongs to the room of its list. */
+const roomOf = (path: string) => (path.split('/')[3] === 'new-campaign' ? 'campaigns' : path.split('/')[3])
 
 export function Shell() {
   const [opened, { toggle, close }] = useDisclosure()
@@ -73,13 +77,14 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Console">
-        {rooms.map(([name, label]) => (
+        {rooms.map(([name, label, sign]) => (
           <NavLink
             key={name}
             label={label}
+            leftSection={<Icon path={sign} />}
             component={Link}
             to={`/p/${encodeURIComponent(projectId)}/${name}`}
-            active={path.split('/')[3] === name}
+            active={roomOf(path) === name}
             onClick={close}
           />
         ))}
@@ -150,12 +155,6 @@ function ProjectChoice() {
 const sun = 'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M19 5l-2 2M7 17l-2 2'
 const moon = 'M20 14A8 8 0 0 1 10 4a8 8 0 1 0 10 10'
 const door = 'M14 4H6v16h8M10 12h11M17 8l4 4-4 4'
-
-const Icon = ({ path }: { path: string }) => (
-  <svg viewBox="0 0 24 24" width="16" height="16" fill="none" stroke="currentColor" strokeWidth="2" aria-hidden="true">
-    <path d={path} />
-  </svg>
-)
 
 function SchemeButton() {
   const { setColorScheme } = useMantineColorScheme()

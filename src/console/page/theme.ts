@@ -7,8 +7,14 @@ export const theme = createTheme({
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
-  // A link is told from the text around it by more than its colour.
-  components: { Anchor: Anchor.extend({ defaultProps: { underline: 'always', inherit: true } }) }
+  components: {
+    // A link is told from the text around it by more than its colour.
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always', inherit: true } }),
+    // By its name alone: the first page shows no dialog, and need not load one.
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    // Fields beside each other stand in a line, whether one is explained or not.
+    InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } }
+  }
 })
 
 /** Where the library's own shades are too pale on their ground to be read by everyone (4.5 to 1). */

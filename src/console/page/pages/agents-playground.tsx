@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { type Message, stateOf, stream } from '../agent.ts'
 import { newId } from '../api.ts'
+import { readJson, wordsOf } from '../parts/json.ts'
+import { useKept } from '../parts/kept.ts'
 import { Failed } from '../parts/states.tsx'
 import { Lines } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
@@ -36,26 +38,17 @@ function Heard({ event }: { event: unknown }) {
   )
 }
 
-function jsonProblem(text: string): string | undefined {
-  try {
-    JSON.parse(text)
-    return undefined
-  } catch (error) {
-    return `This is not JSON: ${(error as Error).message}`
-  }
-}
-
 /** Sends a message as an agent would, and shows what comes back as it comes. A question is answered by the next message. */
 export function Playground() {
   const projectId = useProjectId()
   const may = useMay('editor')
-  const [kind, setKind] = useState('text')
-  const [text, setText] = useState('Send a push to user demo-user saying "Hello"')
-  const [data, setData] = useState(example)
+  const [kind, setKind] = useKept('playground kind', 'text')
+  const [text, setText] = useKept('playground text', 'Send a push to user demo-user saying "Hello"')
+  const [data, setData] = useKept('playground data', example)
   const [events, setEvents] = useState<unknown[]>([])
   const [open, setOpen] = useState<{ taskId: string; contextId: string }>()
   const stopping = useRef<AbortController>(null)
-  const badJson = kind === 'data' ? jsonProblem(data) : undefined
+  const badJson = kind === 'data' ? wordsOf(readJson(data)) : undefined
   const send = useMutation({
     mutationFn: async () => {
       setEvents([])

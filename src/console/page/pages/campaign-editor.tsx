@@ -1,4 +1,4 @@
-import { Alert, Button, Grid, Group, Select, Stack, Switch, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Grid, Group, Select, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -6,6 +6,8 @@ import { ApiError, problemAt, project } from '../api.ts'
 import { SegmentBuilder } from '../parts/segment-builder.tsx'
 import { Failed } from '../parts/states.tsx'
 import { useMay, useProjectId } from '../who.ts'
+import { DefaultAudience } from './campaign-audience.tsx'
+import { Content } from './campaign-content.tsx'
 import { Limits } from './campaign-limits.tsx'
 import { CampaignPreview, usePreview } from './campaign-preview.tsx'
 import { type Campaign, campaignLink, type StoredCampaign } from './campaigns.tsx'
@@ -33,6 +35,8 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
   const version = 'version' in known ? known.version : undefined
   const draft = `tidings-draft ${projectId} ${version === undefined ? 'new' : `${known.campaign_id} ${version}`}`
   const [wish, setWish] = useState(() => kept(draft) ?? fileOf(known))
+  // Fields that keep a text of their own begin anew when it is taken back.
+  const [round, setRound] = useState(0)
   const body = tidy(wish)
   const changed = JSON.stringify(body) !== JSON.stringify(tidy(fileOf(known)))
   const preview = usePreview(body)
@@ -59,25 +63,8 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
   })
   const change = (more: Partial<Campaign>) => setWish((now) => ({ ...now, ...more }))
   // What the preview finds wrong is said while it is typed; a name that is still missing only when it is saved.
-  const problem = (path: string) =>
-    problemAt(save.error, path) ?? (changed && path !== 'name' ? problemAt(preview.error, path) : undefined)
-  const text = (
-    name: 'title' | 'body' | 'image_url' | 'landing_url',
-    label: string,
-    Field: typeof TextInput | typeof Textarea,
-    about?: string
-  ) => (
-    <Field
-      label={label}
-      description={about}
-      value={wish.message?.[name] ?? ''}
-      error={problem(`message.${name}`)}
-      readOnly={!may}
-      onChange={({ currentTarget }: { currentTarget: { value: string } }) =>
-        change({ message: { ...wish.message, [name]: currentTarget.value } })
-      }
-    />
-  )
+  const problem = (path: string, only?: boolean) =>
+    problemAt(save.error, path, only) ?? (changed && path !== 'name' ? problemAt(preview.error, path, only) : undefined)
   return (
     <Grid>
       <Grid.Col span={{ base: 12, md: 8 }}>
@@ -126,30 +113,21 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
           <Title order={2} size="h4">
             Message
           </Title>
-          <Text size="sm" c="dimmed">
-            Liquid: {'{{ user.name }}'}, {'{{ user.id }}'}, {'{{ trigger.code }}'}, {'{{ device.platform }}'},{' '}
-            {'{{ campaign.name }}'}
-          </Text>
-          {text('title', 'Title', TextInput)}
-          {text('body', 'Body', Textarea)}
-          {text('image_url', 'Picture', TextInput, 'An address that begins with https:// or http://')}
-          {text('landing_url', 'Opens', TextInput, 'An address of a page, or of a place in your app')}
+          <Content key={round} wish={wish} change={change} may={may} problem={problem} />
           <Title order={2} size="h4">
             Who may get it
           </Title>
-          <SegmentBuilder segment={wish.segment} change={(segment) => change({ segment })} readOnly={!may} />
-          {problem('segment') && (
-            <Text c="var(--mantine-color-error)" role="alert">
-              {problem('segment')}
-            </Text>
-          )}
-          <Switch
-            label="Without an audience it goes to everyone in the segment"
-            checked={wish.default_audience?.broadcast ?? false}
-            disabled={!may}
-            onChange={({ currentTarget }) =>
-              change({ default_audience: currentTarget.checked ? { broadcast: true } : undefined })
-            }
+          <SegmentBuilder
+            segment={wish.segment}
+            change={(segment) => change({ segment })}
+            readOnly={!may}
+            problem={problem}
+          />
+          <DefaultAudience
+            audience={wish.default_audience}
+            set={(default_audience) => change({ default_audience })}
+            may={may}
+            problem={problem}
           />
           <Limits wish={wish} change={change} may={may} problem={problem} />
           {save.error && <Failed error={save.error} />}
@@ -166,7 +144,13 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
                 {version === undefined ? 'Create' : 'Save'}
               </Button>
               {changed && version !== undefined && (
-                <Button variant="default" onClick={() => setWish(fileOf(known))}>
+                <Button
+                  variant="default"
+                  onClick={() => {
+                    setWish(fileOf(known))
+                    setRound(round + 1)
+                  }}
+                >
                   Take back
                 </Button>
               )}
@@ -181,12 +165,16 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
   )
 }
 
+const filled = (fields: object | undefined) =>
+  Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined && value !== ''))
+const orNone = (fields: object) => (Object.keys(fields).length > 0 ? fields : undefined)
+
 /** Empty fields are absent ones. */
 export function tidy(wish: Campaign): Campaign {
-  const message = Object.fromEntries(Object.entries(wish.message ?? {}).filter(([, value]) => value !== ''))
-  const given = Object.fromEntries(
-    Object.entries({ ...wish, message }).filter(([, value]) => value !== undefined && value !== '')
-  )
-  if (Object.keys(message).length === 0) delete given.message
-  return given as unknown as Campaign
+  const message = orNone(filled(wish.message))
+  const live_activity = wish.live_activity && {
+    ...wish.live_activity,
+    alert: orNone(filled(wish.live_activity.alert))
+  }
+  return filled({ ...wish, message, live_activity: live_activity && filled(live_activity) }) as unknown as Campaign
 }

@@ -24,6 +24,11 @@ export function Limits({
       onChange={(value) => change({ [name]: value === '' ? undefined : Number(value) })}
     />
   )
+  // What the service says of a pattern is for programs.
+  const inWords = (path: string, words: string) => {
+    const told = problem(path)
+    return told?.includes('pattern') ? words : told
+  }
   const cap = wish.frequency_cap
   const quiet = wish.quiet_hours
   return (
@@ -35,8 +40,9 @@ export function Limits({
         {number('ttl_seconds', 'Seconds it is worth sending', 'Later it expires. Empty: four weeks.')}
         {number('throttle_per_second', 'Messages per second', 'Empty: as fast as it goes.')}
       </Group>
-      <Group align="end">
+      <Group align="start">
         <Switch
+          mt={8}
           label="At most"
           checked={cap !== undefined}
           disabled={!may}
@@ -48,24 +54,28 @@ export function Limits({
           <>
             <NumberInput
               aria-label="Messages of this campaign"
-              w={80}
+              w={110}
               min={1}
               value={cap.count}
+              error={problem('frequency_cap.count')}
+              readOnly={!may}
               onChange={(count) => change({ frequency_cap: { ...cap, count: Number(count) } })}
             />
-            <Text>within</Text>
+            <Text mt={6}>to one user within</Text>
             <TextInput
               aria-label="Within"
-              w={80}
+              w={140}
               value={cap.within}
-              error={problem('frequency_cap')}
+              error={inWords('frequency_cap.within', 'must be a duration such as 15m, 24h or 30d')}
+              readOnly={!may}
               onChange={({ currentTarget }) => change({ frequency_cap: { ...cap, within: currentTarget.value } })}
             />
           </>
         )}
       </Group>
-      <Group align="end">
+      <Group align="start">
         <Switch
+          mt={8}
           label="Quiet hours"
           checked={quiet !== undefined}
           disabled={!may}
@@ -83,15 +93,17 @@ export function Limits({
               aria-label="From"
               w={80}
               value={quiet.from}
-              error={problem('quiet_hours.from')}
+              error={inWords('quiet_hours.from', 'must be a time such as 22:00')}
+              readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, from: currentTarget.value } })}
             />
-            <Text>to</Text>
+            <Text mt={6}>to</Text>
             <TextInput
               aria-label="To"
               w={80}
               value={quiet.to}
-              error={problem('quiet_hours.to')}
+              error={inWords('quiet_hours.to', 'must be a time such as 22:00')}
+              readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, to: currentTarget.value } })}
             />
             <TextInput
@@ -99,6 +111,7 @@ export function Limits({
               w={150}
               value={quiet.timezone}
               error={problem('quiet_hours.timezone')}
+              readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, timezone: currentTarget.value } })}
             />
             <Select
@@ -106,6 +119,8 @@ export function Limits({
               w={200}
               allowDeselect={false}
               value={quiet.action}
+              error={problem('quiet_hours.action')}
+              disabled={!may}
               data={[
                 { value: 'hold', label: 'hold it back' },
                 { value: 'skip', label: 'do not send it' }

@@ -1,9 +1,10 @@
 import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { ApiError, project } from '../api.ts'
-import { NotificationCard, Screen } from '../parts/phone.tsx'
+import { objectOr, readObject, wordsOf } from '../parts/json.ts'
+import { useKept } from '../parts/kept.ts'
+import { ActivityCard, NotificationCard, Screen } from '../parts/phone.tsx'
 import { Failed } from '../parts/states.tsx'
 import { many } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
@@ -20,7 +21,7 @@ interface Sample {
   } | null
   payload_bytes: number | null
 }
-interface Preview {
+export interface Preview {
   audience: {
     users: number
     devices: number
@@ -34,9 +35,9 @@ interface Preview {
 /** Asks what the campaign as it is typed would do, for everyone or for one user. */
 export function usePreview(campaign: Campaign) {
   const projectId = useProjectId()
-  const [user, setUser] = useState('')
-  const [properties, setProperties] = useState('{}')
-  const [asked] = useDebouncedValue({ campaign, user, properties: parsed(properties) }, 400)
+  const [user, setUser] = useKept('preview as', '')
+  const [properties, setProperties] = useKept(`preview properties ${campaign.campaign_id ?? ''}`, '{}')
+  const [asked] = useDebouncedValue({ campaign, user, properties: objectOr(properties, {}) }, 400)
   const { data, error } = useQuery({
     queryKey: ['preview', projectId, asked],
     queryFn: ({ signal }) =>
@@ -45,7 +46,7 @@ export function usePreview(campaign: Campaign) {
           // It can be shown before it has a name.
           campaign: { ...asked.campaign, name: asked.campaign.name || 'Untitled' },
           audience: asked.user ? { targets: [{ project_user_id: asked.user }] } : { broadcast: true },
-          properties: asked.properties ?? {}
+          properties: asked.properties
         },
         signal
       }),
@@ -55,16 +56,6 @@ export function usePreview(campaign: Campaign) {
     placeholderData: (before) => before
   })
   return { data, error, user, setUser, properties, setProperties }
-}
-
-/** An object of JSON, or undefined. */
-export function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** What it would do, before it does it: how many, and how it reads on a phone. `campaignId` where it is saved so. */
@@ -93,7 +84,7 @@ export function CampaignPreview({
         description="What {{ trigger.name }} stands for."
         value={properties}
         onChange={setProperties}
-        error={parsed(properties) ? undefined : 'This must be an object: { "name": value }'}
+        error={wordsOf(readObject(properties))}
         autosize
         minRows={1}
       />
@@ -115,7 +106,8 @@ const reasons = new Map([
   ['missing_trigger_property', 'The segment refers to a trigger property that is not given: it matches nobody.']
 ])
 
-const Audience = ({ users, devices, complete, reason, skipped }: Preview['audience']) => (
+/** How many, and who not. */
+export const Audience = ({ users, devices, complete, reason, skipped }: Preview['audience']) => (
   <div role="status">
     <Text>
       Would reach {complete ? '' : 'at least '}
@@ -141,10 +133,7 @@ const Shown = ({ platform, project_user_id, content, reason, payload_bytes }: Sa
         />
       )}
       {content?.activity && (
-        <NotificationCard
-          title={content.activity.attributesType}
-          body={JSON.stringify(content.activity.contentState)}
-        />
+        <ActivityCard type={content.activity.attributesType} state={content.activity.contentState} />
       )}
     </Screen>
     {content?.notification?.landingUrl && <Text size="sm">Opens {content.notification.landingUrl}</Text>}

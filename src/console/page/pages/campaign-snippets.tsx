@@ -1,5 +1,7 @@
 import { Stack, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { newId } from '../api.ts'
+import { Shown } from '../parts/states.tsx'
 import { CopyBlock } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
 import { fileOf } from './campaign-editor.tsx'
@@ -28,6 +30,13 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   }
   const agent = `curl -X POST '${base}/a2a' -H 'X-API-Key: <secret key>' -H 'A2A-Version: 1.0' \\
   -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(call))}`
+  const yaml = useQuery({
+    queryKey: ['yaml', campaign],
+    // Only who opens this tab loads it.
+    queryFn: async () =>
+      // Quoted where another reader of YAML would take a text for a number or a truth: 22:00, yes.
+      (await import('yaml')).stringify(inOrder(fileOf(campaign)), { lineWidth: 100, compat: 'yaml-1.1' })
+  })
   return (
     <Stack>
       <Title order={2} size="h4">
@@ -41,7 +50,7 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
       <Title order={2} size="h4">
         As a file, for npx tidings campaign apply -f
       </Title>
-      <CopyBlock label="YAML" text={yamlOf(fileOf(campaign))} />
+      <Shown query={yaml}>{(text) => <CopyBlock label="YAML" text={text} />}</Shown>
     </Stack>
   )
 }
@@ -49,8 +58,18 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
 /** For a shell, as it is: an id may hold any sign. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** JSON is YAML; each field of the file gets a line of its own, so that it reads and compares well. */
-const yamlOf = (file: object) =>
-  Object.entries(file)
-    .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
-    .join('\n')
+/** As the docs tell of them. The database keeps no order, and a file is read by people. */
+const order = [
+  ...['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity'],
+  ...['attribute', 'event', 'operator', 'count', 'within', 'value', 'where'],
+  ...['title', 'body', 'image_url', 'landing_url', 'attributes_type', 'attributes', 'content_state', 'alert'],
+  ...['from', 'to', 'timezone', 'action']
+]
+const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
+
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder)
+  if (typeof value !== 'object' || value === null) return value
+  const sorted = Object.entries(value).sort(([one], [two]) => rank(one) - rank(two))
+  return Object.fromEntries(sorted.map(([name, inner]) => [name, inOrder(inner)]))
+}

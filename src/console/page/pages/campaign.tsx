@@ -1,10 +1,11 @@
-import { Alert } from '@mantine/core'
+import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { project } from '../api.ts'
 import { PageTabs } from '../parts/in-url.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Shown } from '../parts/states.tsx'
+import { many } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
 import { CampaignEditor } from './campaign-editor.tsx'
 import { CampaignSnippets } from './campaign-snippets.tsx'
@@ -46,6 +47,7 @@ export function CampaignPage() {
               {warning}
             </Alert>
           ))}
+          <Counts campaignId={found.campaign_id} />
           <PageTabs
             tabs={[
               ['edit', 'Edit', <CampaignEditor key={`edit ${found.version}`} known={found} />],
@@ -57,5 +59,34 @@ export function CampaignPage() {
         </PageOf>
       )}
     </Shown>
+  )
+}
+
+interface Totals {
+  triggers: number
+  sent: number
+  failed: number
+  skipped: number
+  delivered: number
+  tapped: number
+}
+
+/** What all its triggers came to. */
+function Counts({ campaignId }: { campaignId: string }) {
+  const projectId = useProjectId()
+  const { data } = useQuery({
+    queryKey: ['counts', projectId, campaignId],
+    queryFn: () => project<Totals>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaignId)}/counts`),
+    refetchInterval: 5_000
+  })
+  if (!data || data.triggers === 0) return null
+  const { triggers, ...counts } = data
+  const told = (['sent', 'failed', 'skipped', 'delivered', 'tapped'] as const).map(
+    (name) => `${counts[name].toLocaleString()} ${name}`
+  )
+  return (
+    <Text size="sm">
+      Triggered {many(triggers, 'time')}: {told.join(', ')}.
+    </Text>
   )
 }

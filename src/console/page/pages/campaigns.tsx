@@ -4,8 +4,17 @@ import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
 import type { Segment } from '../parts/segment.ts'
 import { Empty } from '../parts/states.tsx'
+import type { Target } from '../parts/targets.tsx'
 import { When } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
+
+/** `attributes` and `content_state` are texts while they are typed and no objects yet. */
+export interface LiveActivity {
+  attributes_type: string
+  attributes: object | string
+  content_state: object | string
+  alert?: { title?: string; body?: string }
+}
 
 export interface Campaign {
   campaign_id?: string
@@ -13,9 +22,9 @@ export interface Campaign {
   type: 'api_triggered' | 'scheduled' | 'event_triggered'
   status: 'draft' | 'active' | 'paused' | 'archived'
   segment: Segment
-  default_audience?: { broadcast?: boolean; targets?: object[] }
+  default_audience?: { broadcast?: boolean; targets?: Target[] }
   message?: { title?: string; body?: string; image_url?: string; landing_url?: string }
-  live_activity?: object
+  live_activity?: LiveActivity
   ttl_seconds?: number
   throttle_per_second?: number
   frequency_cap?: { count: number; within: string }

@@ -52,7 +52,13 @@ function Calls() {
         label="Deliveries"
         pages={usePages<Delivery>('/webhook-deliveries', { state }, 3_000)}
         keyOf={({ id }) => id}
-        empty={<Empty title="No calls yet">Calls to webhooks of the project and of agents’ tasks appear here.</Empty>}
+        empty={
+          state ? (
+            <Empty title="No calls like that">Take the filter away to see more.</Empty>
+          ) : (
+            <Empty title="No calls yet">Calls to webhooks of the project and of agents’ tasks appear here.</Empty>
+          )
+        }
         columns={[
           { name: 'When', show: ({ created_at }) => <When at={created_at} /> },
           {

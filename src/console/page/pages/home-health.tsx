@@ -33,7 +33,7 @@ export function GatewayHealth() {
       {Object.entries(gatewayNames).map(([gateway, name]) => {
         const [text, color] = conditionNow(gateway as keyof typeof gatewayNames)
         return (
-          <Group key={gateway} justify="space-between">
+          <Group key={gateway} justify="space-between" mb={6}>
             <Text size="sm">{name}</Text>
             <Badge variant="light" color={color}>
               {text}

@@ -1,13 +1,16 @@
-import { Anchor, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Anchor, Button, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type Page, project } from '../api.ts'
 import { type Minute, MinuteChart } from '../parts/chart.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Shown } from '../parts/states.tsx'
+import { TableOf } from '../parts/table.tsx'
 import { CopyBlock } from '../parts/texts.tsx'
-import { useProject, useProjectId } from '../who.ts'
+import { useMay, useProject, useProjectId } from '../who.ts'
 import { GatewayHealth, gatewaysOf, Nodes } from './home-health.tsx'
+import { sendPush, sentWell } from './lab-send.tsx'
+import { type MessageItem, messageColumns } from './message-list.tsx'
 import { Share, StateBadge, type Trigger, triggerLink } from './triggers.tsx'
 
 export function Home() {
@@ -18,6 +21,7 @@ export function Home() {
       <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Counters />
+          <Newest />
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
           <Running />
@@ -46,8 +50,15 @@ function Next() {
   const done = [any(messages.data), any(devices.data), (gateways.data?.items.length ?? 0) > 0 && mode === 'live']
   const next = done.indexOf(false)
   const to = (room: string) => `/p/${encodeURIComponent(projectId)}/${room}`
-  const push = JSON.stringify({
-    push_notifications: [{ target: { project_user_id: 'demo-user' }, title: 'Hello', body: 'It works' }]
+  const [user, title, body] = ['demo-user', 'Hello', 'It works']
+  const push = JSON.stringify({ push_notifications: [{ target: { project_user_id: user }, title, body }] })
+  const may = useMay('editor')
+  const navigate = useNavigate()
+  const send = useMutation({
+    mutationFn: () => sendPush(projectId, { user, title, body }),
+    onSuccess: (became) => {
+      if (became === sentWell) void navigate({ to: to('lab') })
+    }
   })
   return (
     <Paper withBorder p="md" component="section" aria-label="What is next">
@@ -58,13 +69,23 @@ function Next() {
             text={`curl -X POST ${location.origin}/api/v1/messages:send -H 'X-Service-Project-ID: ${projectId}' \\
   -H 'X-Service-API-Key: <secret key>' -H 'Content-Type: application/json' -d '${push}'`}
           />
-          <Text size="sm" mt="xs">
-            Then look at the{' '}
-            <Anchor component={Link} to={to('lab')}>
-              device lab
-            </Anchor>
-            .
-          </Text>
+          <Group mt="xs" gap="xs">
+            {may && (
+              <Button size="xs" loading={send.isPending} onClick={() => send.mutate()}>
+                Send it from here
+              </Button>
+            )}
+            <Text size="sm" role="status">
+              {send.error?.message ?? send.data ?? ''}
+            </Text>
+            <Text size="sm">
+              {may ? 'and' : 'Then'} look at the{' '}
+              <Anchor component={Link} to={to('lab')}>
+                device lab
+              </Anchor>
+              .
+            </Text>
+          </Group>
         </Stepper.Step>
         <Stepper.Step label="Register a device" description="simulated or real">
           <Text>
@@ -128,6 +149,39 @@ function Counters() {
     </Paper>
   )
 }
+
+/** What was sent last, as it is sent. */
+function Newest() {
+  const projectId = useProjectId()
+  const messages = useQuery({
+    queryKey: ['newest', projectId],
+    queryFn: () => project<Page<MessageItem>>(projectId, 'GET', '/api/v1/messages', { query: { limit: 8 } }),
+    refetchInterval: 2_000
+  })
+  return (
+    <Paper withBorder p="md" mt="md" component="section" aria-label="Newest messages">
+      <Title order={2} size="h4" mb="sm">
+        Newest messages
+      </Title>
+      <Shown query={messages}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Text c="dimmed">None yet: send the first push above.</Text>
+          ) : (
+            <TableOf
+              label="Newest messages"
+              items={items}
+              keyOf={({ message_id, device_id }) => message_id + device_id}
+              columns={messageColumns(projectId).filter(({ name }) => onHome.has(name))}
+            />
+          )
+        }
+      </Shown>
+    </Paper>
+  )
+}
+
+const onHome = new Set(['When', 'Text', 'User', 'State'])
 
 function Running() {
   const projectId = useProjectId()

@@ -1,7 +1,6 @@
-import { Group, Select, TextInput } from '@mantine/core'
+import { Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
-import type { Asked } from '../api.ts'
 import { useInUrl } from '../parts/in-url.tsx'
 import { MessageList } from './message-list.tsx'
 
@@ -11,24 +10,38 @@ const statuses = [
   { value: 'PENDING', label: 'still being tried' }
 ]
 
-/** The log of messages with its filters, which stay in the address. `query` narrows it from the start. */
-export function FilteredMessages({ query = {}, refetchMs }: { query?: Asked['query']; refetchMs: number | false }) {
-  const [user, setUser] = useInUrl('user')
+/** A text that narrows the list and stays in the address, taken over a moment after it was typed. */
+function TypedFilter({ name, label }: { name: string; label: string }) {
+  const [value, setValue] = useInUrl(name)
+  const [typed, setTyped] = useState(value)
+  const soon = useDebouncedCallback(setValue, 250)
+  return (
+    <TextInput
+      label={label}
+      placeholder="The whole id"
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        soon(currentTarget.value)
+      }}
+    />
+  )
+}
+
+/** The log of messages with its filters, which stay in the address. Those of one trigger have one campaign. */
+export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string; refetchMs: number | false }) {
+  const [user] = useInUrl('user')
+  const [device] = useInUrl('device')
+  const [campaign] = useInUrl('campaign')
   const [status, setStatus] = useInUrl('status')
-  const [typed, setTyped] = useState(user)
-  const soon = useDebouncedCallback(setUser, 250)
+  const query = { trigger_id: triggerId, project_user_id: user, device_id: device, campaign_id: campaign, status }
+  const narrowed = Boolean(user || device || campaign || status)
   return (
     <>
-      <Group align="end">
-        <TextInput
-          label="User"
-          placeholder="The whole id"
-          value={typed}
-          onChange={({ currentTarget }) => {
-            setTyped(currentTarget.value)
-            soon(currentTarget.value)
-          }}
-        />
+      <SimpleGrid cols={{ base: 2, md: 4 }} maw={900}>
+        <TypedFilter name="user" label="User" />
+        <TypedFilter name="device" label="Device" />
+        {!triggerId && <TypedFilter name="campaign" label="Campaign" />}
         <Select
           label="Status"
           placeholder="any"
@@ -37,8 +50,8 @@ export function FilteredMessages({ query = {}, refetchMs }: { query?: Asked['que
           onChange={setStatus}
           data={statuses}
         />
-      </Group>
-      <MessageList query={{ ...query, project_user_id: user, status }} refetchMs={refetchMs} />
+      </SimpleGrid>
+      <MessageList query={query} refetchMs={refetchMs} narrowed={narrowed} ofTrigger={triggerId !== undefined} />
     </>
   )
 }

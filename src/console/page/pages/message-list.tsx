@@ -1,7 +1,7 @@
 import { Anchor, Badge, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Asked } from '../api.ts'
-import { ListOf, usePages } from '../parts/list.tsx'
+import { type Column, ListOf, usePages } from '../parts/list.tsx'
 import { Empty } from '../parts/states.tsx'
 import { When } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
@@ -40,37 +40,59 @@ export const MessageState = ({ state, failure_reason }: Pick<MessageItem, 'state
 
 export const messageLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/messages/${id}`
 
-export function MessageList({ query, refetchMs = false }: { query: Asked['query']; refetchMs?: number | false }) {
+export const messageColumns = (projectId: string): Column<MessageItem>[] => [
+  {
+    name: 'When',
+    show: ({ message_id, created_at }) => (
+      <Anchor component={Link} to={messageLink(projectId, message_id)}>
+        <When at={created_at} />
+      </Anchor>
+    )
+  },
+  {
+    name: 'Text',
+    show: ({ title, body, kind }) => (
+      <Text size="sm" lineClamp={1}>
+        {title ?? body ?? kind}
+      </Text>
+    )
+  },
+  { name: 'User', show: ({ project_user_id }) => project_user_id ?? '–' },
+  { name: 'Campaign', show: ({ campaign_id }) => campaign_id ?? '–' },
+  { name: 'Device', show: ({ device_id }) => device_id || '–' },
+  { name: 'State', show: (item) => <MessageState {...item} /> },
+  { name: 'Delivered', show: ({ delivered_at }) => (delivered_at ? 'yes' : '–') },
+  { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }
+]
+
+export function MessageList({
+  query,
+  refetchMs = false,
+  narrowed = false,
+  ofTrigger = false
+}: {
+  query: Asked['query']
+  refetchMs?: number | false
+  /** Whether a filter may be what hides them. */
+  narrowed?: boolean
+  ofTrigger?: boolean
+}) {
   const projectId = useProjectId()
   return (
     <ListOf
       label="Messages"
       pages={usePages<MessageItem>('/api/v1/messages', query, refetchMs)}
       keyOf={({ message_id, device_id }) => message_id + device_id}
-      empty={<Empty title="No messages">What is sent appears here, a line for each device.</Empty>}
-      columns={[
-        {
-          name: 'When',
-          show: ({ message_id, created_at }) => (
-            <Anchor component={Link} to={messageLink(projectId, message_id)}>
-              <When at={created_at} />
-            </Anchor>
-          )
-        },
-        {
-          name: 'Text',
-          show: ({ title, body, kind }) => (
-            <Text size="sm" lineClamp={1}>
-              {title ?? body ?? kind}
-            </Text>
-          )
-        },
-        { name: 'User', show: ({ project_user_id }) => project_user_id ?? '–' },
-        { name: 'Device', show: ({ device_id }) => device_id || '–' },
-        { name: 'State', show: (item) => <MessageState {...item} /> },
-        { name: 'Delivered', show: ({ delivered_at }) => (delivered_at ? 'yes' : '–') },
-        { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }
-      ]}
+      empty={
+        narrowed ? (
+          <Empty title="No messages like that">Take a filter away to see more.</Empty>
+        ) : ofTrigger ? (
+          <Empty title="No message was made">Whoever is skipped gets none: the reasons stand above.</Empty>
+        ) : (
+          <Empty title="No messages yet">What is sent appears here, a line for each device.</Empty>
+        )
+      }
+      columns={messageColumns(projectId)}
     />
   )
 }

@@ -1,7 +1,8 @@
 import { Anchor, Badge, Button, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { project } from '../api.ts'
+import { useInUrl } from '../parts/in-url.tsx'
 import { useProjectId } from '../who.ts'
 import { messageLink } from './message-list.tsx'
 
@@ -26,20 +27,26 @@ const names: Record<Gate['gate'], string> = {
   delivery: 'Did a gateway take it?'
 }
 
-/** Why did X not get it: each gate in order. */
+/** Why did X not get it: each gate in order. Who is asked about stands in the address, so that a link tells it to others. */
 export function Explain({ triggerId }: { triggerId: string }) {
   const projectId = useProjectId()
-  const explain = useMutation({
-    mutationFn: (userId: string) =>
+  const [user, setUser] = useInUrl('explain')
+  const explain = useQuery({
+    queryKey: ['explain', projectId, triggerId, user],
+    queryFn: () =>
       project<Explanation>(projectId, 'GET', `/api/v1/triggers/${triggerId}/explain`, {
-        query: { project_user_id: userId }
-      })
+        query: { project_user_id: user }
+      }),
+    enabled: user !== '',
+    retry: false
   })
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        explain.mutate(String(new FormData(event.currentTarget).get('user')))
+        const asked = String(new FormData(event.currentTarget).get('user'))
+        if (asked === user) void explain.refetch()
+        else setUser(asked)
       }}
     >
       <Stack gap="xs">
@@ -48,10 +55,11 @@ export function Explain({ triggerId }: { triggerId: string }) {
             name="user"
             label="Why did a user get it, or not?"
             placeholder="Id of the user"
+            defaultValue={user}
             error={explain.error?.message}
             required
           />
-          <Button type="submit" variant="light" loading={explain.isPending}>
+          <Button type="submit" variant="light" loading={explain.isFetching}>
             Explain
           </Button>
         </Group>

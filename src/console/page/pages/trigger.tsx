@@ -79,7 +79,7 @@ export function Trigger() {
             <Title order={2} size="h4">
               Messages
             </Title>
-            <FilteredMessages query={{ trigger_id: triggerId }} refetchMs={running ? 2_000 : 5_000} />
+            <FilteredMessages triggerId={triggerId} refetchMs={running ? 2_000 : 5_000} />
           </Stack>
         )}
       </Shown>

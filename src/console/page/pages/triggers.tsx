@@ -37,7 +37,7 @@ export function Share({ counts }: Pick<Trigger, 'counts'>) {
     <Progress.Root size="lg" aria-label="Progress">
       <Progress.Section value={of(counts.sent)} color="teal" aria-label={`${counts.sent} sent`} />
       <Progress.Section value={of(counts.failed)} color="red" aria-label={`${counts.failed} failed`} />
-      <Progress.Section value={of(counts.skipped)} color="gray" aria-label={`${counts.skipped} skipped`} />
+      <Progress.Section value={of(counts.skipped)} color="gray.5" aria-label={`${counts.skipped} skipped`} />
     </Progress.Root>
   )
 }
@@ -61,7 +61,13 @@ export function Triggers() {
         label="Triggers"
         pages={triggers}
         keyOf={({ trigger_id }) => trigger_id}
-        empty={<Empty title="No trigger">Trigger a campaign from its page, by the API, or by an agent.</Empty>}
+        empty={
+          state ? (
+            <Empty title="No trigger like that">Take the filter away to see more.</Empty>
+          ) : (
+            <Empty title="No trigger yet">Trigger a campaign from its page, by the API, or by an agent.</Empty>
+          )
+        }
         columns={[
           {
             name: 'Accepted',

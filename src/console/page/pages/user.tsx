@@ -2,9 +2,10 @@ import { Badge, Button, Group, JsonInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { project } from '../api.ts'
+import { problemAt, project } from '../api.ts'
 import { Ask } from '../parts/ask.tsx'
 import { PageTabs } from '../parts/in-url.tsx'
+import { readObject, wordsOf } from '../parts/json.ts'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Empty, Failed, Shown } from '../parts/states.tsx'
@@ -32,7 +33,8 @@ export function User() {
       title={userId}
       about="A user and everything that belongs to it."
       actions={
-        may && (
+        may &&
+        user.data && (
           <Ask
             label="Delete this user"
             question="The user, its properties, devices, events and messages are removed for good."
@@ -69,14 +71,14 @@ function Properties({ user }: { user: UserItem }) {
   const [text, setText] = useState(() => JSON.stringify(user.properties, null, 2))
   const save = useMutation({
     mutationFn: () => {
-      const properties = parsed(text)
+      const properties = readObject(text)
       if (properties instanceof Error) throw properties
       const path = `/api/v1/users/${encodeURIComponent(user.project_user_id!)}`
       return project(projectId, 'PATCH', path, { body: { properties } })
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ['user', projectId, user.project_user_id] })
   })
-  const wrong = parsed(text)
+  const wrong = wordsOf(readObject(text))
   return (
     <Stack maw={640}>
       <JsonInput
@@ -84,7 +86,7 @@ function Properties({ user }: { user: UserItem }) {
         description="Texts, numbers, true, false or null. Names that are left out stay as they are."
         value={text}
         onChange={setText}
-        error={wrong instanceof Error ? wrong.message : undefined}
+        error={wrong ?? problemAt(save.error, 'properties')}
         readOnly={!may}
         autosize
         minRows={6}
@@ -94,7 +96,7 @@ function Properties({ user }: { user: UserItem }) {
       {save.error && <Failed error={save.error} />}
       {may && (
         <Group>
-          <Button onClick={() => save.mutate()} loading={save.isPending} disabled={wrong instanceof Error}>
+          <Button onClick={() => save.mutate()} loading={save.isPending} disabled={wrong !== undefined}>
             Save
           </Button>
           {save.isSuccess && <Text role="status">Saved.</Text>}
@@ -105,16 +107,6 @@ function Properties({ user }: { user: UserItem }) {
       </Text>
     </Stack>
   )
-}
-
-function parsed(text: string): Record<string, unknown> | Error {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-    return new Error('This must be an object: { "name": value }')
-  } catch (error) {
-    return new Error(`This is not JSON: ${(error as Error).message}`)
-  }
 }
 
 interface DeviceItem {

@@ -25,6 +25,8 @@ export function MinuteChart({ minutes }: { minutes: Minute[] }) {
     1,
     ...minutes.map(({ sent, failed, delivered, tapped }) => Math.max(sent + failed, delivered, tapped))
   )
+  // A line along the ground would only hide it.
+  const told = (['delivered', 'tapped'] as const).filter((name) => minutes.some((minute) => minute[name] > 0))
   const step = width / Math.max(1, minutes.length)
   const tall = (count: number) => (count / most) * height
   return (
@@ -50,7 +52,7 @@ export function MinuteChart({ minutes }: { minutes: Minute[] }) {
             />
           </g>
         ))}
-        {(['delivered', 'tapped'] as const).map((name) => (
+        {told.map((name) => (
           <polyline
             key={name}
             points={minutes.map((minute, at) => `${(at + 0.5) * step},${height - tall(minute[name])}`).join(' ')}

@@ -22,7 +22,8 @@ export function PageTabs({ tabs }: { tabs: [name: string, label: string, shown: 
   const open = tabs.some(([name]) => name === chosen) ? chosen : tabs[0]![0]
   return (
     <Tabs value={open} onChange={choose} keepMounted={false}>
-      <Tabs.List>
+      {/* On a phone they scroll sideways instead of breaking into rows. */}
+      <Tabs.List style={{ flexWrap: 'nowrap', overflowX: 'auto', overflowY: 'hidden' }}>
         {tabs.map(([name, label]) => (
           <Tabs.Tab key={name} value={name}>
             {label}

@@ -1,23 +1,35 @@
 import { Box, Button, Center, ScrollArea, Table, Text } from '@mantine/core'
-import { type InfiniteData, useInfiniteQuery } from '@tanstack/react-query'
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { type Asked, type Page, project } from '../api.ts'
 import { useProjectId } from '../who.ts'
 import { Failed, Waiting } from './states.tsx'
+import { many } from './texts.tsx'
 
 /** Pages of a list of the project, newest first. */
 export function usePages<Item>(path: string, query: Asked['query'] = {}, refetchMs: number | false = false) {
   const projectId = useProjectId()
-  return useInfiniteQuery<Page<Item>, Error, InfiniteData<Page<Item>>, unknown[], string | undefined>({
-    queryKey: ['list', projectId, path, query],
+  const queries = useQueryClient()
+  const queryKey = ['list', projectId, path, query]
+  const pages = useInfiniteQuery<Page<Item>, Error, InfiniteData<Page<Item>>, unknown[], string | undefined>({
+    queryKey,
     queryFn: ({ pageParam, signal }) =>
       project<Page<Item>>(projectId, 'GET', path, { query: { ...query, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    refetchInterval: refetchMs
+    // Who has gone far back reads: asking for all of it anew, again and again, would cost more than it tells.
+    refetchInterval: ({ state }) => (isDeep(state.data) ? false : refetchMs),
+    refetchOnWindowFocus: ({ state }) => !isDeep(state.data)
   })
+  const resting = refetchMs !== false && isDeep(pages.data)
+  return { ...pages, ...(resting && { restart: () => void queries.resetQueries({ queryKey }) }) }
 }
+
+/** `restart`: the list has stopped renewing itself, and this begins it anew. */
+export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>, Error> & { restart?: () => void }
+
+const isDeep = (data: InfiniteData<Page<unknown>> | undefined) => (data?.pages.length ?? 0) > 3
 
 export interface Column<Item> {
   name: string
@@ -35,7 +47,7 @@ export function ListOf<Item>({
   empty,
   label
 }: {
-  pages: ReturnType<typeof usePages<Item>>
+  pages: Pages<Item>
   columns: Column<Item>[]
   keyOf: (item: Item) => string
   empty: ReactNode
@@ -49,10 +61,17 @@ export function ListOf<Item>({
     estimateSize: () => rowHeight,
     overscan: 12
   })
+  const shown = rows.getVirtualItems()
+  // The next page is fetched before its first row is in sight.
+  const near = (shown.at(-1)?.index ?? 0) > items.length - 20
+  const { hasNextPage, isFetchingNextPage, fetchNextPage, isError } = pages
+  const scrolled = (rows.scrollOffset ?? 0) > 0
+  useEffect(() => {
+    if (near && scrolled && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage()
+  }, [near, scrolled, hasNextPage, isFetchingNextPage, isError, fetchNextPage])
   if (pages.error && items.length === 0) return <Failed error={pages.error} again={pages.refetch} />
   if (pages.isPending) return <Waiting />
   if (items.length === 0) return empty
-  const shown = rows.getVirtualItems()
   const above = shown[0]?.start ?? 0
   const below = rows.getTotalSize() - (shown.at(-1)?.end ?? 0)
   return (
@@ -63,7 +82,7 @@ export function ListOf<Item>({
         type="auto"
         viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}
       >
-        <Table highlightOnHover stickyHeader aria-label={label} miw={640}>
+        <Table highlightOnHover stickyHeader aria-label={label} miw={columns.length * 130}>
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ name, width }) => (
@@ -78,7 +97,7 @@ export function ListOf<Item>({
             {shown.map(({ index }) => {
               const item = items[index]!
               return (
-                <Table.Tr key={keyOf(item)} style={{ height: rowHeight }}>
+                <Table.Tr key={keyOf(item)} data-index={index} ref={rows.measureElement} style={{ height: rowHeight }}>
                   {columns.map(({ name, show }) => (
                     <Table.Td key={name}>{show(item)}</Table.Td>
                   ))}
@@ -89,6 +108,16 @@ export function ListOf<Item>({
           </Table.Tbody>
         </Table>
       </ScrollArea.Autosize>
+      {pages.restart && (
+        <Center mt="sm">
+          <Text size="sm" c="dimmed" mr="xs">
+            What is newer is not shown while you look back.
+          </Text>
+          <Button variant="default" size="xs" onClick={pages.restart}>
+            To the newest
+          </Button>
+        </Center>
+      )}
       <Center mt="sm">
         {pages.hasNextPage ? (
           <Button
@@ -101,7 +130,7 @@ export function ListOf<Item>({
           </Button>
         ) : (
           <Text size="sm" c="dimmed">
-            {items.length === 1 ? '1 entry' : `${items.length} entries`}
+            {many(items.length, 'entry', 'entries')}
           </Text>
         )}
       </Center>

@@ -28,7 +28,13 @@ export const NotificationText = ({ title, body, image_url }: Shown) => (
         {body}
       </Text>
     )}
-    {image_url && <img className={classes.picture} src={image_url} alt="" loading="lazy" />}
+    {image_url &&
+      (image_url.startsWith('https:') ? (
+        <img className={classes.picture} src={image_url} alt="" loading="lazy" />
+      ) : (
+        // The page loads nothing over an open line; a phone may.
+        <Text size="xs">Picture: {image_url}</Text>
+      ))}
   </>
 )
 
@@ -47,6 +53,25 @@ export const NotificationCard = ({
       <NotificationText {...shown} />
     </div>
   )
+
+/** A Live Activity as it lies on a screen: its state, in words. */
+export const ActivityCard = ({ id, type, state }: { id?: string; type: string; state: object }) => (
+  <div className={classes.activity} data-activity={type}>
+    <Text size="xs" c="gray.4">
+      {type}
+    </Text>
+    {Object.entries(state).map(([name, value]) => (
+      <Text key={name} size="sm">
+        {name}: <b>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</b>
+      </Text>
+    ))}
+    {id && (
+      <Text size="xs" c="gray.4">
+        activity_id {id}
+      </Text>
+    )}
+  </div>
+)
 
 /** The screen of a phone, or of a browser. */
 export const Screen = ({
@@ -83,20 +108,8 @@ export function Phone({
   const alerts = items.filter((item) => arrived(item) && !activityOf(item)).slice(0, 20)
   return (
     <Screen platform={platform} label={`Lock screen of ${label}`}>
-      {activitiesOf(items).map(({ id, type, state }) => (
-        <div key={id} className={classes.activity} data-activity={type}>
-          <Text size="xs" c="gray.4">
-            {type}
-          </Text>
-          {Object.entries(state).map(([name, value]) => (
-            <Text key={name} size="sm">
-              {name}: <b>{typeof value === 'object' ? JSON.stringify(value) : String(value)}</b>
-            </Text>
-          ))}
-          <Text size="xs" c="gray.4">
-            activity_id {id}
-          </Text>
-        </div>
+      {activitiesOf(items).map((activity) => (
+        <ActivityCard key={activity.id} {...activity} />
       ))}
       {alerts.map((item) => (
         <NotificationCard key={item.id} {...item} message={item.message_id} open={() => open(item)} />
@@ -104,3 +117,6 @@ export function Phone({
     </Screen>
   )
 }
+
+/** Phones side by side, as many as there is room for. */
+export const PhoneRow = ({ children }: { children: ReactNode }) => <div className={classes.row}>{children}</div>

@@ -5,16 +5,24 @@ import { EventRow, LeafRow } from './segment-rows.tsx'
 const newCondition: Segment = { attribute: 'user.plan', operator: 'equals', value: 'premium' }
 const newEvent: Segment = { event: 'purchase', operator: 'at_least', count: 1, within: '30d' }
 
+/** `only`: about this place itself and not what is inside it. */
+export type Problem = (path: string, only?: boolean) => string | undefined
+
 /** Rows and groups of rows; what it shows is always the segment that would be saved. */
 export function SegmentBuilder({
   segment,
   change,
   readOnly = false,
+  problem,
+  path = 'segment',
   depth = 0
 }: {
   segment: Segment | undefined
   change: (segment: Segment) => void
   readOnly?: boolean
+  /** What the service says about a place of the segment and what is inside it. */
+  problem: Problem
+  path?: string
   depth?: number
 }) {
   const group = asGroup(segment)
@@ -28,6 +36,8 @@ export function SegmentBuilder({
       disabled={readOnly}
       bd={depth > 0 ? undefined : 'none'}
       m={0}
+      // A fieldset is as wide as its widest row unless it is told otherwise.
+      miw={0}
     >
       <Stack gap="xs">
         <Row gap="xs">
@@ -51,7 +61,14 @@ export function SegmentBuilder({
         {group.parts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
           <Row key={index} gap="xs" align="start" wrap="nowrap">
-            <PartOf part={part} change={(next) => replace(index, next)} readOnly={readOnly} depth={depth} />
+            <PartOf
+              part={part}
+              change={(next) => replace(index, next)}
+              readOnly={readOnly}
+              problem={problem}
+              path={`${path}.${group.mode}[${index}]`}
+              depth={depth}
+            />
             {!readOnly && (
               <ActionIcon
                 variant="subtle"
@@ -64,6 +81,7 @@ export function SegmentBuilder({
             )}
           </Row>
         ))}
+        <Wrong words={problem(path, true) ?? problem(`${path}.${group.mode}`, true)} />
         {!readOnly && (
           <Row gap="xs">
             <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, newCondition])}>
@@ -84,24 +102,39 @@ export function SegmentBuilder({
   )
 }
 
+/** Beside what it is about. */
+const Wrong = ({ words }: { words: string | undefined }) =>
+  words ? (
+    <Text c="var(--mantine-color-error)" size="sm" role="alert" w="100%">
+      {words}
+    </Text>
+  ) : null
+
 function PartOf({
   part,
   change,
   readOnly,
+  problem,
+  path,
   depth
 }: {
   part: Segment
   change: (part: Segment) => void
   readOnly: boolean
+  problem: Problem
+  path: string
   depth: number
 }) {
-  const inner = 'not' in part ? part.not : part
-  const put = (next: Segment) => change('not' in part ? { not: next } : next)
+  const negated = 'not' in part
+  const inner = negated ? part.not : part
+  const put = (next: Segment) => change(negated ? { not: next } : next)
+  const place = negated ? `${path}.not` : path
+  const nested = { readOnly, problem, path: place }
   return (
-    <Row gap="xs" align="center" style={{ flex: 1 }}>
+    <Row gap="xs" align="center" style={{ flex: 1, minWidth: 0 }}>
       <Checkbox
         label="not"
-        checked={'not' in part}
+        checked={negated}
         onChange={({ currentTarget }) => change(currentTarget.checked ? { not: inner } : inner)}
       />
       {'attribute' in inner ? (
@@ -109,10 +142,11 @@ function PartOf({
       ) : 'event' in inner ? (
         <EventRow condition={inner} change={put} />
       ) : 'not' in inner ? (
-        <Text size="sm">not (not …): edit it as JSON</Text>
+        <PartOf part={inner} change={put} depth={depth} {...nested} />
       ) : (
-        <SegmentBuilder segment={inner} change={put} readOnly={readOnly} depth={depth + 1} />
+        <SegmentBuilder segment={inner} change={put} depth={depth + 1} {...nested} />
       )}
+      {('attribute' in inner || 'event' in inner) && <Wrong words={problem(place)} />}
     </Row>
   )
 }

@@ -41,7 +41,7 @@ export function LeafRow({
     change({ ...rest, operator, value: next })
   }
   return (
-    <Row gap="xs">
+    <>
       <Autocomplete
         aria-label="Attribute"
         w={150}
@@ -60,7 +60,7 @@ export function LeafRow({
         data={operators.map(([value, label]) => ({ value, label }))}
       />
       {!valueless(leaf.operator) && <ValueField leaf={leaf} set={(value) => change({ ...leaf, value })} />}
-    </Row>
+    </>
   )
 }
 
@@ -71,7 +71,7 @@ function ValueField({ leaf, set }: { leaf: Leaf; set: (value: unknown) => void }
     <Row gap={4} wrap="nowrap">
       <Select
         aria-label="Kind of value"
-        w={110}
+        w={135}
         size="xs"
         allowDeselect={false}
         value={kind}
@@ -210,7 +210,7 @@ export function EventRow({
       />
       {where.map((leaf, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
-        <Row key={index} gap="xs" wrap="nowrap">
+        <Row key={index} gap="xs" w="100%">
           <Text size="sm">where</Text>
           <LeafRow leaf={leaf} change={(next) => narrow(where.with(index, next))} attributes={['event.amount']} />
           <ActionIcon

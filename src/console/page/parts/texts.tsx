@@ -1,12 +1,13 @@
 import { ActionIcon, Box, Code, type CodeProps, CopyButton, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Icon } from './icon.tsx'
 
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 /** In the viewer's own zone; the exact instant is the tooltip. */
 export const When = ({ at }: { at: string | null | undefined }) =>
   at ? (
-    <time dateTime={at} title={at}>
+    <time dateTime={at} title={at} style={{ whiteSpace: 'nowrap' }}>
       {short.format(new Date(at))}
     </time>
   ) : (
@@ -14,10 +15,14 @@ export const When = ({ at }: { at: string | null | undefined }) =>
   )
 
 /** `1 user`, `2 users`. */
-export const many = (count: number, what: string) => `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`
+export const many = (count: number, one: string, more = `${one}s`) =>
+  `${count.toLocaleString()} ${count === 1 ? one : more}`
 
 /** Lines of code; what is wider than the page is reached by the keys too. */
 export const Lines = (props: CodeProps & { children: ReactNode }) => <Code block tabIndex={0} {...props} />
+
+const sheets = 'M9 9h11v11H9zM5 15H4V4h11v1'
+const tick = 'M4 12l6 6L20 6'
 
 /** A command to paste, with the button that copies it. */
 export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
@@ -31,7 +36,7 @@ export const CopyBlock = ({ text, label }: { text: string; label: string }) => (
         {({ copied, copy }) => (
           <Tooltip label={copied ? 'Copied' : 'Copy'}>
             <ActionIcon pos="absolute" top={6} right={6} variant="default" onClick={copy} aria-label={`Copy ${label}`}>
-              {copied ? '✓' : '⧉'}
+              <Icon path={copied ? tick : sheets} />
             </ActionIcon>
           </Tooltip>
         )}

@@ -1,0 +1,24 @@
+/** What a text of JSON holds, or an error that says in words for people why it holds nothing. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return new Error(`This is not JSON: ${(error as Error).message}`)
+  }
+}
+
+/** The same, where it must be an object. */
+export function readObject(text: string): Record<string, unknown> | Error {
+  const value = readJson(text)
+  if (value instanceof Error) return value
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  return new Error('This must be an object: { "name": value }')
+}
+
+export const wordsOf = (value: unknown): string | undefined => (value instanceof Error ? value.message : undefined)
+
+/** The object in a text, or `otherwise` while there is none. */
+export const objectOr = <Otherwise>(text: string, otherwise: Otherwise): Record<string, unknown> | Otherwise => {
+  const value = readObject(text)
+  return value instanceof Error ? otherwise : value
+}

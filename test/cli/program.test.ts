@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { version } from '../../src/platform/version.ts'
-import { run } from './service.ts'
+import { ranBinary, run } from './service.ts'
 
 const commands = [
   ['serve'],
@@ -61,6 +61,13 @@ test('what is mistyped ends with 2 and a suggestion', async () => {
   }
   const json = await run(['user', 'lst', '--json'])
   assert.equal(JSON.parse(json.stderr).code, 'usage')
+})
+
+test('the binary itself says the same, and ends with the same codes', async () => {
+  for (const args of [['--version'], ['user', '--help'], ['usr'], ['user', 'lst', '--json'], ['key']]) {
+    const { json: _, ...expected } = await run(args)
+    assert.deepEqual(await ranBinary(args), expected, args.join(' '))
+  }
 })
 
 test('wrong settings end with 78 and are all named', async () => {

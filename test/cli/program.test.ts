@@ -24,13 +24,22 @@ const commands = [
   ['simulate']
 ]
 
-test('every command explains itself with examples, and is in the docs', async () => {
+/** Those that only hold other commands. */
+const groups = new Set(
+  commands.filter((one) => commands.some((other) => isUnder(other, one))).map((one) => one.join(' '))
+)
+function isUnder(other: string[], one: string[]): boolean {
+  return other.length > one.length && one.every((word, index) => other[index] === word)
+}
+
+test('every command explains itself with examples, takes --json, and is in the docs', async () => {
   const docs = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   for (const command of commands) {
     const { code, stdout, stderr } = await run([...command, '--help'])
     assert.deepEqual([code, stderr], [0, ''], command.join(' '))
     assert.match(stdout, new RegExp(`^Usage: tidings ${command.join(' ')} `))
     assert.match(stdout, /\nExamples:\n {2}\$ /)
+    if (!groups.has(command.join(' '))) assert.match(stdout, /^ {2}--json /m, command.join(' '))
     assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/cli.md misses ${command.join(' ')}`)
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `too wide: ${line}`)
   }

@@ -67,6 +67,23 @@ describe('npm start', () => {
   })
 })
 
+describe('tidings serve --json', () => {
+  it('prints one document when the service is ready, and its words elsewhere', async (t) => {
+    const { url: database } = await migratedDatabase(t)
+    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database, LOG_LEVEL: 'silent' }
+    const command = [process.execPath, 'bin/tidings.js', 'serve', '--json']
+    const first = startProgram(t, env, command)
+    const document = await eventually(() => JSON.parse(first.stdout()), 30_000)
+    assert.deepEqual([document.project_id, document.data_dir], ['demo', env.DATA_DIR])
+    const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': document.secret_key }
+    assert.equal((await ask(document.base_url, 'GET', '/api/v1/users/demo-user', { headers })).status, 200)
+    first.child.kill('SIGTERM')
+    assert.equal((await first.exited).code, 0)
+    assert.match(first.stderr(), /^Stopping/m)
+    assert.deepEqual(JSON.parse(first.stdout()), document, 'and nothing else')
+  })
+})
+
 describe('a stop', () => {
   it('finishes what is in flight, takes nothing new, and a second signal soon after changes nothing', async (t) => {
     const { url: databaseUrl } = await migratedDatabase(t)

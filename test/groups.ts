@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /** Where files of tests stand that keep to their own service and projects, and do not mind who else is in the process. */
-const together = /^(src|test\/(a2a|campaigns|cli|console|delivery|simulator|spec|webhooks))\//
+const together = /^test\/(a2a|campaigns|cli|console|delivery|simulator|spec|webhooks)\//
 const atOnce = 5
 
 /**

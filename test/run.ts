@@ -9,6 +9,7 @@ import { builtConsole } from '../src/console/console.ts'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded.ts'
 import { inGroups } from './groups.ts'
 import { createDatabase, dropDatabase, withClient } from './support/database.ts'
+import { bootstrappedDatabase } from './support/service.ts'
 
 const external = process.argv.includes('--external')
 const chosen = process.argv.slice(2).filter((argument) => argument !== '--external')
@@ -41,7 +42,9 @@ if (!url) {
   process.exit(78)
 }
 process.env.TEST_DATABASE_URL = url
-const template = await createDatabase('migrated')
+const migrated = await createDatabase('migrated')
+process.env.TEST_DATABASE_TEMPLATE = migrated
+const bootstrapped = await bootstrappedDatabase()
 await building
 const groups = chosen.length > 0 || long ? undefined : await inGroups(meant)
 
@@ -60,7 +63,7 @@ const runner = spawn(
       // Each process loads most of the service: compiled once is enough.
       NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
       ...process.env,
-      TEST_DATABASE_TEMPLATE: template
+      TEST_SERVICE_TEMPLATE: bootstrapped
     }
   }
 )
@@ -68,7 +71,7 @@ const runner = spawn(
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
 runner.on('exit', async (code) => {
   if (groups) await rm(groups.folder, { recursive: true, force: true })
-  if (!server) await dropDatabase(template)
+  if (!server) for (const name of [migrated, bootstrapped]) await dropDatabase(name)
   await server?.stop()
   process.exit(code ?? 1)
 })

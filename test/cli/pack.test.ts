@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { readyUrl, temporaryFolder } from '../support/program.ts'
 
+// In a process of its own: it takes as long as many others.
 const root = resolve(import.meta.dirname, '../..')
 const exec = promisify(execFile)
 

@@ -31,7 +31,7 @@ export const emptyDatabase = (t: TestContext): Promise<TestDatabase> => database
 /** The same with the tables in it. */
 export const migratedDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'migrated')
 
-async function databaseFor(t: TestContext, kind: 'empty' | 'migrated'): Promise<TestDatabase> {
+async function databaseFor(t: TestContext, kind: Kind): Promise<TestDatabase> {
   const name = await createDatabase(kind)
   t.after(async () => {
     if ((t as TestContext & { passed: boolean }).passed) await dropDatabase(name)
@@ -41,24 +41,27 @@ async function databaseFor(t: TestContext, kind: 'empty' | 'migrated'): Promise<
   return { name, url, connection: { connectionString: url } }
 }
 
+type Kind = 'empty' | 'migrated' | 'bootstrapped'
+
 /**
- * test/run.ts migrates one database and names it: a copy of it is made in a tenth of the time that the migrations take.
- * Where nobody did, what is to be migrated is migrated here.
+ * test/run.ts migrates a database, bootstraps another, and names them: a copy is made in a tenth of the time that either
+ * takes. Where nobody did, what is to be migrated is migrated here, and the service bootstraps by itself.
  */
-export async function createDatabase(kind: 'empty' | 'migrated'): Promise<string> {
+export async function createDatabase(kind: Kind): Promise<string> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
-  const template = kind === 'migrated' ? process.env.TEST_DATABASE_TEMPLATE : undefined
+  const { TEST_DATABASE_TEMPLATE: migrated, TEST_SERVICE_TEMPLATE: bootstrapped = migrated } = process.env
+  const template = { empty: undefined, migrated, bootstrapped }[kind]
   await asServer((client) =>
     client.query(`create database ${name} template ${template ?? "template0 encoding 'UTF8'"}`)
   )
-  if (kind === 'migrated' && !template) await migrateDatabase(databaseUrl(name))
+  if (kind !== 'empty' && !template) await migrateDatabase(databaseUrl(name))
   return name
 }
 
 export const dropDatabase = (name: string) =>
   asServer((client) => client.query(`drop database if exists ${name} with (force)`))
 
-export async function migrateDatabase(url: string): Promise<void> {
+async function migrateDatabase(url: string): Promise<void> {
   const pool = openPool({ connectionString: url }, silentLog, 2)
   await migrate(pool).finally(() => pool.close())
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,26 +41,37 @@ export interface TestService {
   close(): Promise<void>
 }
 
+/** The same for every service, so that what was bootstrapped once can be copied. */
+const usual = {
+  BOOTSTRAP_ADMIN_TOKEN: `svc_at_${'suite'.padEnd(43, '-suite')}`,
+  MASTER_KEY: Buffer.alloc(32, 'suite').toString('base64')
+}
+
+/** A database on which the service has started once, to be copied. */
+export async function bootstrappedDatabase(): Promise<string> {
+  const name = await createDatabase('migrated')
+  const service = await open({ ...usual, DATABASE_URL: databaseUrl(name) }, {})
+  await service.close()
+  return name
+}
+
 /** Starts the service in this process on a database of its own; both go when the file's tests are over. */
 export async function startService(env: Record<string, string> = {}, given: Given = {}): Promise<TestService> {
-  const name = await createDatabase('migrated')
-  const adminToken = `svc_at_${randomBytes(32).toString('base64url')}`
-  const master = randomBytes(32).toString('base64')
-  const service = await startNode(
-    {
-      DATABASE_URL: databaseUrl(name),
-      BOOTSTRAP_ADMIN_TOKEN: adminToken,
-      MASTER_KEY: master,
-      ...env
-    },
-    given
-  )
+  const first = Object.keys(env).some((name) => /^(BOOTSTRAP_|MASTER_KEY|DATA_DIR)/.test(name))
+  const name = await createDatabase(first ? 'migrated' : 'bootstrapped')
+  const service = await startNode({ ...usual, DATABASE_URL: databaseUrl(name), ...env }, given)
   after(() => dropDatabase(name))
   return service
 }
 
 /** Starts the service in this process on the database that the settings name. */
 export async function startNode(env: Record<string, string>, given: Given = {}): Promise<TestService> {
+  const service = await open(env, given)
+  after(service.close)
+  return service
+}
+
+async function open(env: Record<string, string>, given: Given): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
   const connection = { connectionString: config.DATABASE_URL! }
@@ -74,7 +84,6 @@ export async function startNode(env: Record<string, string>, given: Given = {}):
   behind.on('error', () => {})
   let closed: Promise<void> | undefined
   const close = () => (closed ??= app.close().then(() => rm(dataDir, { recursive: true, force: true })))
-  after(close)
 
   const manage = (method: string, path: string, asked: Asked = {}) =>
     ask(url, method, `/manage/v1${path}`, {

@@ -1,8 +1,9 @@
 // Makes dist/ from src/: the same files, without types. Node strips types by itself, but not under node_modules.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { buildConsole } from '../src/console/console.ts'
+import { builtConsole } from '../src/console/console.ts'
 
 const root = dirname(import.meta.dirname)
 const source = join(root, 'src')
@@ -27,7 +28,5 @@ for (const file of files) {
     writeFileSync(`${to.slice(0, -3)}.js`, code)
   }
 }
-const built = join(target, 'console', 'built')
-mkdirSync(built, { recursive: true })
-await buildConsole(built)
+cpSync(await builtConsole(tmpdir()), join(target, 'console', 'built'), { recursive: true })
 console.error(`dist: ${files.length} files and the console`)

@@ -5,18 +5,22 @@ import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { builtConsole } from '../src/console/console.ts'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded.ts'
+import { inGroups } from './groups.ts'
+import { createDatabase, dropDatabase, withClient } from './support/database.ts'
+import { bootstrappedDatabase } from './support/service.ts'
 
 const external = process.argv.includes('--external')
 const chosen = process.argv.slice(2).filter((argument) => argument !== '--external')
+const long = Boolean(process.env.TIDINGS_LONG)
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
 // The long mode is for the tests that know it: those that try more the longer they may. Another server is for the tests
 // that reach it: the rest does the same whatever it is.
 const meant = all.filter(
-  (file) => (!process.env.TIDINGS_LONG || textOf(file).includes('TIDINGS_LONG')) && (!external || reachesServer(file))
+  (file) => (!long || textOf(file).includes('TIDINGS_LONG')) && (!external || reachesServer(file))
 )
-const files = chosen.length > 0 ? chosen : meant
 
 function reachesServer(file: string, seen = new Set<string>()): boolean {
   if (seen.has(file)) return false
@@ -29,12 +33,20 @@ function reachesServer(file: string, seen = new Set<string>()): boolean {
   return imported.some((target) => target.startsWith('test/') && reachesServer(target, seen))
 }
 
+// Whoever starts the program has it build the console, and many here are killed before they have done so.
+const building = chosen.length > 0 ? undefined : builtConsole(tmpdir())
 const server = external ? undefined : await startServer()
 const url = server?.url ?? process.env.TEST_DATABASE_URL
 if (!url) {
   console.error('Set TEST_DATABASE_URL to a PostgreSQL 15 or newer whose role may create databases.')
   process.exit(78)
 }
+process.env.TEST_DATABASE_URL = url
+const migrated = await createDatabase('migrated')
+process.env.TEST_DATABASE_TEMPLATE = migrated
+const bootstrapped = await bootstrappedDatabase()
+await building
+const groups = chosen.length > 0 || long ? undefined : await inGroups(meant)
 
 const runner = spawn(
   process.execPath,
@@ -42,18 +54,24 @@ const runner = spawn(
     '--test',
     '--test-reporter=spec',
     '--test-concurrency=4',
-    `--test-timeout=${process.env.TIDINGS_LONG ? 3_600_000 : 180_000}`,
-    ...files
+    `--test-timeout=${long ? 3_600_000 : 180_000}`,
+    ...(chosen.length > 0 ? chosen : (groups?.files ?? meant))
   ],
-  // Each file is a process of its own, and loads most of the service: compiled once is enough.
   {
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'), ...process.env, TEST_DATABASE_URL: url }
+    env: {
+      // Each process loads most of the service: compiled once is enough.
+      NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+      ...process.env,
+      TEST_SERVICE_TEMPLATE: bootstrapped
+    }
   }
 )
 // Ctrl-C reaches the runner too; it ends by itself, and then so do we.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal))
 runner.on('exit', async (code) => {
+  if (groups) await rm(groups.folder, { recursive: true, force: true })
+  if (!server) for (const name of [migrated, bootstrapped]) await dropDatabase(name)
   await server?.stop()
   process.exit(code ?? 1)
 })
@@ -61,6 +79,12 @@ runner.on('exit', async (code) => {
 async function startServer(): Promise<EmbeddedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
   const embedded = await startEmbedded({ dataDir, say: console.error })
+  // Nothing here has to outlive the suite. What survives a crash is tried on servers that the tests start themselves.
+  await withClient(embedded.url, async (client) => {
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum'])
+      await client.query(`alter system set ${setting} = off`)
+    await client.query('select pg_reload_conf()')
+  })
   return {
     ...embedded,
     async stop() {

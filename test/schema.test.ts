@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { statements } from '../src/platform/db/statement.ts'
 import '../src/app.ts' // Every capability registers its statements.
+import { withClient } from './support/database.ts'
 import { startService } from './support/service.ts'
 
 const service = await startService()
@@ -188,8 +189,12 @@ describe('the statements', () => {
   })
 
   it('are all understood by the database', async () => {
-    for (const { name, text } of statements.values()) {
-      await service.sql(`prepare check_statement as ${text}`).catch((error) => assert.fail(`${name}: ${error.message}`))
-    }
+    await withClient(service.databaseUrl, async (client) => {
+      let number = 0
+      for (const { name, text } of statements.values())
+        await client
+          .query(`prepare check_${number++} as ${text}`)
+          .catch((error) => assert.fail(`${name}: ${error.message}`))
+    })
   })
 })

@@ -44,6 +44,19 @@ export function greeting(app: App, config: Config): string {
   return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${steps.join('')}`
 }
 
+/** The same for programs. Keys are in it at the first start only, as in the greeting. */
+export function introduction({ baseUrl, consoleUrl, bootstrapped: { credentials, first } }: App, config: Config) {
+  const { project_id, secret_key, public_key, admin_token } = credentials
+  return {
+    version,
+    base_url: baseUrl,
+    console_url: consoleUrl,
+    data_dir: config.DATA_DIR,
+    project_id,
+    ...(first && { secret_key, public_key, admin_token })
+  }
+}
+
 const pushing = (baseUrl: string, key: string) =>
   `Push to the phones of demo-user. They are simulated, and so are Apple's, Google's and the browser's gateways: nothing\n` +
   `leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +

@@ -4,14 +4,14 @@ import { openDatabase } from '../platform/db/open.ts'
 import { createLog, type Log } from '../platform/log.ts'
 import type { NodeRole } from '../platform/nodes.ts'
 import { version } from '../platform/version.ts'
-import { greeting } from './greeting.ts'
+import { greeting, introduction } from './greeting.ts'
 
 /** Under npm one Ctrl-C arrives twice, from the terminal and from npm: only a later second signal means "at once". */
 const repeatMs = 2_000
 
-/** Runs until it is told to stop. Answers the exit code. */
-export async function serve(config: Config, role: NodeRole): Promise<number> {
-  const say = (line: string) => void process.stdout.write(`${line}\n`)
+/** Runs until it is told to stop. Answers the exit code. With `json`, standard output holds one document and no words. */
+export async function serve(config: Config, role: NodeRole, { json = false } = {}): Promise<number> {
+  const say = (line: string) => void (json ? process.stderr : process.stdout).write(`${line}\n`)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<number>()
   const starting = new AbortController()
   let askedAtMs = 0
@@ -43,7 +43,8 @@ export async function serve(config: Config, role: NodeRole): Promise<number> {
   try {
     const console: ConsoleState = { waiting: 'The console is being built, this once. It opens by itself…' }
     const app = await startApp({ config, database, log, role, say, console })
-    say(greeting(app, config))
+    if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
+    else say(greeting(app, config))
     if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
     log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     void database.exited.then(() => {

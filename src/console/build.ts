@@ -53,7 +53,7 @@ async function buildInto(place: string, target: string): Promise<void> {
 }
 
 /** Runs Vite in a process of its own, behind everything else, and compresses what it made. */
-export async function buildConsole(outDir: string): Promise<void> {
+async function buildConsole(outDir: string): Promise<void> {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   const child = spawn(
     process.execPath,

@@ -3,7 +3,7 @@ import type { Routes } from '../platform/http/routes.ts'
 import type { ConsoleFile, ConsoleFiles } from './files.ts'
 import { type SessionNeeds, sessionRoutes } from './session-routes.ts'
 
-export { buildConsole, builtConsole } from './build.ts'
+export { builtConsole } from './build.ts'
 export { type ConsoleFiles, readFiles } from './files.ts'
 
 /** What there is to serve: the files, or a sentence why not (yet). */

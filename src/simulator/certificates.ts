@@ -2,7 +2,7 @@ import { KeyObject, webcrypto } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import * as x509 from '@peculiar/x509'
+import type { X509Certificate } from '@peculiar/x509'
 import { simulatedHost } from './webpush-crypto.ts'
 
 export interface Certificates {
@@ -16,8 +16,11 @@ export interface Certificates {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000
 
+/** It takes an eighth of a second to load, which a service that sends nothing should not wait for. */
+const load = () => import('@peculiar/x509')
+
 interface Authority {
-  certificate: x509.X509Certificate
+  certificate: X509Certificate
   privateKey: webcrypto.CryptoKey
 }
 
@@ -28,6 +31,7 @@ export async function makeCertificates(options: {
   /** For senders that must notice: the certificate ended yesterday. */
   expired?: boolean
 }): Promise<Certificates> {
+  const x509 = await load()
   const authority = (options.folder && (await readAuthority(options.folder))) || (await makeAuthority(options.folder))
   const pair = await makePair()
   const today = Date.now()
@@ -59,6 +63,7 @@ export async function makeCertificates(options: {
 }
 
 async function makeAuthority(folder: string | undefined): Promise<Authority> {
+  const x509 = await load()
   const pair = await makePair()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=Tidings simulator authority',
@@ -82,6 +87,7 @@ async function readAuthority(folder: string): Promise<Authority | undefined> {
   const read = (name: string) => readFile(join(folder, name), 'utf8').catch(() => undefined)
   const [certificate, key] = await Promise.all([read('ca.pem'), read('ca-key.pem')])
   if (!certificate || !key) return undefined
+  const x509 = await load()
   const der = x509.PemConverter.decodeFirst(key)
   const privateKey = await webcrypto.subtle.importKey('pkcs8', der, algorithm, true, ['sign'])
   return { certificate: new x509.X509Certificate(certificate), privateKey }

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { run, startService, temporaryFolder } from './service.ts'
+import { ranBinary, run, startService, temporaryFolder } from './service.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse, attempt: number) => void
 
@@ -46,7 +46,7 @@ test('the service is found by options, else by variables, else by the data folde
 
   await t.test('the data folder alone is enough, also as ./data', async () => {
     assert.equal((await run(['user', 'list'], { env: { DATA_DIR: dataDir } })).code, 0)
-    const nothing = await run(['user', 'list'], { cwd: elsewhere })
+    const nothing = await ranBinary(['user', 'list'], { cwd: elsewhere })
     assert.equal(nothing.code, 78)
     assert.match(nothing.stderr, /data\/credentials\.json names none\. Start one with `tidings serve`/)
   })

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { apnsBody, serviceAccount, vapidBody } from '../delivery/credentials.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { type Ran, readyUrl, run, startService, temporaryFolder } from './service.ts'
+import { migratedDatabase } from '../support/database.ts'
+import { startProgram } from '../support/program.ts'
+import { type Ran, run, startService, temporaryFolder } from './service.ts'
 
 interface Shown {
   gateway: string
@@ -107,17 +106,10 @@ test('credentials are set, listed, checked and removed from the command line', a
 })
 
 test('the service logs no secret, at any level', async (t) => {
-  const { url: databaseUrl } = await emptyDatabase(t)
+  const { url: databaseUrl } = await migratedDatabase(t)
   const dataDir = await temporaryFolder(t)
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, '../../bin/tidings.js'), 'serve'], {
-    env: { PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace' },
-    stdio: ['ignore', 'pipe', 'pipe']
-  })
-  let logged = ''
-  child.stderr.on('data', (chunk) => {
-    logged += chunk
-  })
-  await readyUrl(child)
+  const program = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, LOG_LEVEL: 'trace' })
+  await program.ready
   const env = { DATA_DIR: dataDir }
   const account = await serviceAccount()
   const broken = { ...account, client_email: 'x' }
@@ -125,8 +117,8 @@ test('the service logs no secret, at any level', async (t) => {
     await writeFile(join(dataDir, name), JSON.stringify(value))
     await run(['gateway', 'set', 'fcm', '--service-account', join(dataDir, name)], { env })
   }
-  child.kill()
-  await once(child, 'exit')
-  assert.match(logged, /started/, 'the log was read')
-  assert.ok(!logged.includes(account.private_key.split('\n')[1]!.slice(8, 40)))
+  program.child.kill()
+  await program.exited
+  assert.match(program.stderr(), /started/, 'the log was read')
+  assert.ok(!program.stderr().includes(account.private_key.split('\n')[1]!.slice(8, 40)))
 })

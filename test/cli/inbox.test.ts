@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { anotherNode, of, pushApns } from '../simulator/nodes.ts'
 import { eventually, type TestService } from '../support/service.ts'
-import { type Running, startService } from './service.ts'
+import { bare, binary, type Running, startService } from './service.ts'
 
 /** Another process on the service's database, which sends. */
 async function nodeBeside(t: Parameters<typeof anotherNode>[0], { databaseUrl, dataDir }: Running) {
@@ -64,9 +64,8 @@ test('simulated devices and their inbox are at hand from the command line', asyn
   })
 
   await t.test('--watch shows the last ones and goes on until Ctrl-C, each push once', async () => {
-    const binary = resolve(import.meta.dirname, '../../bin/tidings.js')
     const child = spawn(process.execPath, [binary, 'inbox', '--watch', '--json', '--limit', '1'], {
-      env: { PATH: process.env.PATH, DATA_DIR: service.dataDir },
+      env: bare({ DATA_DIR: service.dataDir }),
       stdio: ['ignore', 'pipe', 'inherit']
     })
     let seen = ''

@@ -6,8 +6,9 @@ import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type Credentials, readyUrl, temporaryFolder } from './service.ts'
+import { readyUrl, temporaryFolder } from '../support/program.ts'
 
+// In a process of its own: it takes as long as many others.
 const root = resolve(import.meta.dirname, '../..')
 const exec = promisify(execFile)
 
@@ -49,7 +50,7 @@ test('the packed package installs into an empty folder and runs there', { timeou
 
   const set = await exec('npx', ['tidings', 'user', 'set', 'ana', 'plan=premium', '--json'], { cwd: folder, env })
   assert.deepEqual(JSON.parse(set.stdout).properties, { plan: 'premium' })
-  const credentials = JSON.parse(await readFile(join(folder, 'data/credentials.json'), 'utf8')) as Credentials
+  const credentials = JSON.parse(await readFile(join(folder, 'data/credentials.json'), 'utf8'))
   const read = await fetch(`${url}/api/v1/users/ana`, {
     headers: { 'x-service-project-id': credentials.project_id, 'x-service-api-key': credentials.secret_key }
   })

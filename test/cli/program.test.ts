@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { version } from '../../src/platform/version.ts'
-import { run } from './service.ts'
+import { ranBinary, run } from './service.ts'
 
 const commands = [
   ['serve'],
@@ -24,13 +24,22 @@ const commands = [
   ['simulate']
 ]
 
-test('every command explains itself with examples, and is in the docs', async () => {
+/** Those that only hold other commands. */
+const groups = new Set(
+  commands.filter((one) => commands.some((other) => isUnder(other, one))).map((one) => one.join(' '))
+)
+function isUnder(other: string[], one: string[]): boolean {
+  return other.length > one.length && one.every((word, index) => other[index] === word)
+}
+
+test('every command explains itself with examples, takes --json, and is in the docs', async () => {
   const docs = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
   for (const command of commands) {
     const { code, stdout, stderr } = await run([...command, '--help'])
     assert.deepEqual([code, stderr], [0, ''], command.join(' '))
     assert.match(stdout, new RegExp(`^Usage: tidings ${command.join(' ')} `))
     assert.match(stdout, /\nExamples:\n {2}\$ /)
+    if (!groups.has(command.join(' '))) assert.match(stdout, /^ {2}--json /m, command.join(' '))
     assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/cli.md misses ${command.join(' ')}`)
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `too wide: ${line}`)
   }
@@ -61,6 +70,13 @@ test('what is mistyped ends with 2 and a suggestion', async () => {
   }
   const json = await run(['user', 'lst', '--json'])
   assert.equal(JSON.parse(json.stderr).code, 'usage')
+})
+
+test('the binary itself says the same, and ends with the same codes', async () => {
+  for (const args of [['--version'], ['user', '--help'], ['usr'], ['user', 'lst', '--json'], ['key']]) {
+    const { json: _, ...expected } = await run(args)
+    assert.deepEqual(await ranBinary(args), expected, args.join(' '))
+  }
 })
 
 test('wrong settings end with 78 and are all named', async () => {

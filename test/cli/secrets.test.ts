@@ -4,21 +4,20 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import pg from 'pg'
 import { open } from '../../src/platform/secrets.ts'
 import { serviceAccount } from '../delivery/credentials.ts'
-import { emptyDatabase, withClient } from '../support/database.ts'
-import { eventually } from '../support/service.ts'
-import { readyUrl, run, temporaryFolder } from './service.ts'
+import { migratedDatabase, withClient } from '../support/database.ts'
+import { eventually, startNode } from '../support/service.ts'
+import { bare, binary, run, temporaryFolder } from './service.ts'
 
-const binary = resolve(import.meta.dirname, '../../bin/tidings.js')
 const newKey = () => randomBytes(32).toString('base64')
 
 /** An installation with a credential in it, and no node running. */
 async function setUp(t: TestContext, settings: Record<string, string> = {}) {
-  const { url } = await emptyDatabase(t)
+  const { url } = await migratedDatabase(t)
   const dataDir = await temporaryFolder(t)
   const env = { DATABASE_URL: url, DATA_DIR: dataDir, ...settings }
   const file = (name: string) => join(dataDir, name)
@@ -26,16 +25,8 @@ async function setUp(t: TestContext, settings: Record<string, string> = {}) {
 
   /** Starts a node, does something with it, and stops it. */
   async function serving<Result>(more: Record<string, string>, work: () => Promise<Result>): Promise<Result> {
-    const child = spawn(process.execPath, [binary, 'serve'], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', LOG_LEVEL: 'warn', ...env, ...more },
-      stdio: ['ignore', 'pipe', 'inherit']
-    })
-    try {
-      await readyUrl(child)
-      return await work()
-    } finally {
-      if (child.exitCode === null && child.kill()) await once(child, 'exit')
-    }
+    const node = await startNode({ ...env, ...more })
+    return work().finally(node.close)
   }
   const account = await serviceAccount()
   await writeFile(file('account.json'), JSON.stringify(account))
@@ -61,10 +52,7 @@ async function setUp(t: TestContext, settings: Record<string, string> = {}) {
   const keyText = async (name = 'master.key') => (await readFile(file(name), 'utf8')).trim()
   const rotate = (...args: string[]) => run(['secrets', 'rotate', ...args], { env })
   const spawnRotation = () =>
-    spawn(process.execPath, [binary, 'secrets', 'rotate'], {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-      stdio: 'ignore'
-    })
+    spawn(process.execPath, [binary, 'secrets', 'rotate'], { env: bare(env), stdio: 'ignore' })
   return { url, env, file, sql, serving, opens, keyText, rotate, spawnRotation }
 }
 

@@ -1,13 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import { emptyDatabase } from '../support/database.ts'
+import { runCli } from '../../src/cli/program.ts'
+import * as inProcess from '../support/service.ts'
 
-const binary = resolve(import.meta.dirname, '../../bin/tidings.js')
+export const binary = resolve(import.meta.dirname, '../../bin/tidings.js')
 
 export interface Ran {
   code: number
@@ -20,19 +22,51 @@ export interface Ran {
 export interface RunOptions {
   env?: Record<string, string>
   input?: string
-  cwd?: string
 }
 
-/** The binary as a person would run it, with no setting but those given. */
-export async function run(args: readonly string[], { env = {}, input, cwd }: RunOptions = {}): Promise<Ran> {
+/**
+ * A command line, with no setting but those given. In this process, since a process takes longer to start than a command
+ * to run: all that is left out is main.ts, which program.test.ts tries by the binary itself.
+ */
+export async function run(args: readonly string[], { env = {}, input = '' }: RunOptions = {}): Promise<Ran> {
+  const [stdout, stderr] = [collector(), collector()]
+  const shell = { stdin: inPieces(input), stdout: stdout.stream, stderr: stderr.stream, onInterrupt() {} }
+  const code = await runCli(args, { env: bare(env), ...shell })
+  return { code, stdout: stdout.text(), stderr: stderr.text(), json: () => JSON.parse(stdout.text()) }
+}
+
+function collector() {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk)
+      done()
+    }
+  })
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') }
+}
+
+/** As a pipe would bring it. */
+function inPieces(input: string): Readable {
+  const bytes = Buffer.from(input)
+  const size = 65_536
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size)
+  )
+  return Readable.from(pieces, { objectMode: false })
+}
+
+/** The environment of somebody who set nothing but this. */
+export const bare = (env: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
+
+/** The binary as a person would run it. */
+export async function ranBinary(args: readonly string[], { env = {}, input, cwd }: RunOptions & { cwd?: string } = {}) {
   const child = spawn(process.execPath, [binary, ...args], { env: bare(env), cwd, stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.on('error', () => {}) // A command that refuses does not read to the end.
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
-  return { code, stdout, stderr, json: () => JSON.parse(stdout) }
+  return { code: code as number, stdout, stderr }
 }
-
-const bare = (env: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
 
 export interface Credentials {
   base_url: string
@@ -51,23 +85,16 @@ export interface Running {
   tidings: (...args: string[]) => Promise<Ran>
   /** The same with what it reads. */
   feed: (input: string, ...args: string[]) => Promise<Ran>
-  process: ChildProcess
 }
 
-/** A service of its own on a database of its own, for all tests of a file. */
+/** A service of its own on a database of its own, for all tests of a file, as a first start makes it. */
 export async function startService(t: TestContext): Promise<Running> {
-  // Hooks run in the order they are given: the service stops before its database goes.
-  let child: ChildProcess | undefined
-  t.after(async () => {
-    if (child?.exitCode === null && child.kill()) await once(child, 'exit')
-  })
-  const { url: databaseUrl } = await emptyDatabase(t)
   const dataDir = await temporaryFolder(t)
-  child = spawn(process.execPath, [binary, 'serve'], {
-    env: bare({ PORT: '0', DATA_DIR: dataDir, DATABASE_URL: databaseUrl, LOG_LEVEL: 'warn' }),
-    stdio: ['ignore', 'pipe', 'inherit']
+  const { url, databaseUrl } = await inProcess.startService({
+    DATA_DIR: dataDir,
+    BOOTSTRAP_ADMIN_TOKEN: '',
+    MASTER_KEY: ''
   })
-  const url = await readyUrl(child)
   const credentials = JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as Credentials
   const env = { DATA_DIR: dataDir }
   return {
@@ -75,24 +102,9 @@ export async function startService(t: TestContext): Promise<Running> {
     databaseUrl,
     dataDir,
     credentials,
-    process: child,
     tidings: (...args) => run(args, { env }),
     feed: (input, ...args) => run(args, { env, input })
   }
-}
-
-/** The address in the line that says the service is ready. */
-export async function readyUrl(child: ChildProcess): Promise<string> {
-  let seen = ''
-  for await (const chunk of child.stdout!) {
-    seen += String(chunk)
-    const found = /is ready at (\S+)/.exec(seen)?.[1]
-    if (found) {
-      child.stdout!.resume()
-      return found
-    }
-  }
-  throw new Error(`the service ended before it was ready:\n${seen}`)
 }
 
 export async function temporaryFolder(t: TestContext): Promise<string> {

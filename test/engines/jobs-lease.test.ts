@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { openPool } from '../../src/platform/db/db.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { statement } from '../../src/platform/db/statement.ts'
 import { defineJob, LeaseLost, RetryLater } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
-import { emptyDatabase, testPool } from '../support/database.ts'
+import { migratedDatabase, testPool } from '../support/database.ts'
 import { eventually, jobRows } from '../support/jobs-child.ts'
 import { workerHere } from '../support/jobs-worker-here.ts'
 import { silentLog } from '../support/log.ts'
@@ -110,10 +109,9 @@ it('whoever lost a job without knowing it can neither end it nor fail it nor put
 })
 
 it('a job that runs for longer than its lease keeps it, also when its jobs have used up the pool', async (t) => {
-  const { connection } = await emptyDatabase(t)
+  const { connection } = await migratedDatabase(t)
   const pool = openPool(connection, silentLog, 2)
   t.after(() => pool.close())
-  await migrate(pool)
   const sleep = statement('jobs.test_sleep', 'select pg_sleep(1.2)')
   let ran = 0
   let aborted = 0

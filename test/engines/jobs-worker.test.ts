@@ -2,13 +2,12 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import pino from 'pino'
 import { openPool, type Pool } from '../../src/platform/db/db.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { statement } from '../../src/platform/db/statement.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { defineJob } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
 import * as store from '../../src/platform/jobs/store.ts'
-import { asServer, emptyDatabase, testPool } from '../support/database.ts'
+import { asServer, migratedDatabase, testPool } from '../support/database.ts'
 import { eventually, jobRows } from '../support/jobs-child.ts'
 import { workerHere } from '../support/jobs-worker-here.ts'
 import { silentLog } from '../support/log.ts'
@@ -123,10 +122,9 @@ it('jobs that end while others are being recorded run once too', async (t) => {
 })
 
 it('a worker outlives the loss of the database, says so once, and goes on when it is back', async (t) => {
-  const { connection, name } = await emptyDatabase(t)
+  const { connection, name } = await migratedDatabase(t)
   const pool = openPool(connection, silentLog, 4)
   t.after(() => pool.close())
-  await migrate(pool)
   const said: string[] = []
   const log = pino({ level: 'info' }, { write: (line) => void said.push((JSON.parse(line) as { msg: string }).msg) })
   let ran = 0

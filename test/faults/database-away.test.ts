@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { statement } from '../../src/platform/db/statement.ts'
 import { Unavailable } from '../../src/platform/errors.ts'
-import { asServer, emptyDatabase, testPool } from '../support/database.ts'
+import { asServer, migratedDatabase, testPool } from '../support/database.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { databaseProxy } from '../support/proxy.ts'
 import { eventually, startService } from '../support/service.ts'
@@ -60,7 +60,7 @@ describe('a database that is lost while the service runs', () => {
 
 describe('a database that is away at the start', () => {
   it('is waited for, saying so, and then the service starts', async (t) => {
-    const { url } = await emptyDatabase(t)
+    const { url } = await migratedDatabase(t)
     const proxy = await databaseProxy(url)
     proxy.cut()
     const program = startProgram(t, { DATA_DIR: await temporaryFolder(t), DATABASE_URL: proxy.url })

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { it } from 'node:test'
+import { eventually } from '../support/eventually.ts'
 import { ask } from '../support/http.ts'
 import { processesOf, startProgram, temporaryFolder } from '../support/program.ts'
-import { eventually } from '../support/service.ts'
 
 // `npm run test:long` kills a hundred times.
 const rounds = process.env.TIDINGS_LONG ? 100 : 10
 const clients = 32
-const roundMs = 700
+const roundMs = 400
 
 it('every acknowledged write survives kill -9 of the service, again and again, while 32 clients write', async (t) => {
   const dataDir = await temporaryFolder(t)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { it } from 'node:test'
-import { emptyDatabase, withClient } from '../support/database.ts'
+import { migratedDatabase, withClient } from '../support/database.ts'
 import { ask, type Json, type Reply } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
@@ -47,7 +47,7 @@ function send(base: string, { kind, name, device }: Ask): Promise<Reply> {
 
 it('a program that is killed has lost nothing it acknowledged, and does nothing twice when it is asked again', async (t) => {
   const folder = await temporaryFolder(t)
-  const { url: database } = await emptyDatabase(t)
+  const { url: database } = await migratedDatabase(t)
   const sql = (text: string, values: unknown[] = []): Promise<Json[]> =>
     withClient(database, async (client) => (await client.query(text, values)).rows)
   const env = {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { emptyDatabase, withClient } from '../support/database.ts'
+import { migratedDatabase, withClient } from '../support/database.ts'
 import { ask } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
 
 it('an api node answers requests and leaves jobs to a worker node, which answers only for its health', async (t) => {
-  const { url } = await emptyDatabase(t)
+  const { url } = await migratedDatabase(t)
   const env = async () => ({
     DATA_DIR: await temporaryFolder(t),
     DATABASE_URL: url,

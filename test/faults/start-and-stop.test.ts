@@ -3,10 +3,11 @@ import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { emptyDatabase } from '../support/database.ts'
+import { lockKey } from '../../src/platform/db/migrate.ts'
+import { emptyDatabase, migratedDatabase, withClient } from '../support/database.ts'
 import { ask } from '../support/http.ts'
 import { paste, processesOf, startProgram, temporaryFolder } from '../support/program.ts'
-import { eventually } from '../support/service.ts'
+import { eventually, startNode } from '../support/service.ts'
 
 describe('npm start', () => {
   it('prints address, project, keys, data folder and a curl that works; a SIGTERM to npm ends everything with 0', async (t) => {
@@ -66,9 +67,26 @@ describe('npm start', () => {
   })
 })
 
+describe('tidings serve --json', () => {
+  it('prints one document when the service is ready, and its words elsewhere', async (t) => {
+    const { url: database } = await migratedDatabase(t)
+    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database, LOG_LEVEL: 'silent' }
+    const command = [process.execPath, 'bin/tidings.js', 'serve', '--json']
+    const first = startProgram(t, env, command)
+    const document = await eventually(() => JSON.parse(first.stdout()), 30_000)
+    assert.deepEqual([document.project_id, document.data_dir], ['demo', env.DATA_DIR])
+    const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': document.secret_key }
+    assert.equal((await ask(document.base_url, 'GET', '/api/v1/users/demo-user', { headers })).status, 200)
+    first.child.kill('SIGTERM')
+    assert.equal((await first.exited).code, 0)
+    assert.match(first.stderr(), /^Stopping/m)
+    assert.deepEqual(JSON.parse(first.stdout()), document, 'and nothing else')
+  })
+})
+
 describe('a stop', () => {
   it('finishes what is in flight, takes nothing new, and a second signal soon after changes nothing', async (t) => {
-    const { url: databaseUrl } = await emptyDatabase(t)
+    const { url: databaseUrl } = await migratedDatabase(t)
     const program = startProgram(t, {
       DATA_DIR: await temporaryFolder(t),
       DATABASE_URL: databaseUrl,
@@ -108,7 +126,7 @@ describe('a stop', () => {
   })
 
   it('does not wait for a client for longer than its deadline', async (t) => {
-    const { url: databaseUrl } = await emptyDatabase(t)
+    const { url: databaseUrl } = await migratedDatabase(t)
     const program = startProgram(t, {
       DATA_DIR: await temporaryFolder(t),
       DATABASE_URL: databaseUrl,
@@ -177,31 +195,21 @@ describe('a start that cannot succeed says why in one sentence', () => {
   })
 
   it('a master key that is not the one of this database', async (t) => {
-    const { url } = await emptyDatabase(t)
-    const dataDir = await temporaryFolder(t)
-    const first = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: url })
-    await first.ready
-    first.child.kill('SIGTERM')
-    await first.exited
+    const { url } = await migratedDatabase(t)
+    const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
+    await (await startNode(env)).close()
     const { code, text } = await failed(t, { DATABASE_URL: url })
     assert.equal(code, 78)
     assert.match(text, /MASTER_KEY is not the key/)
-    const again = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: url })
-    await again.ready
+    await (await startNode(env)).close()
   })
 
   it('a database that a newer version has migrated', async (t) => {
-    const { url } = await emptyDatabase(t)
-    const dataDir = await temporaryFolder(t)
-    const first = startProgram(t, { DATA_DIR: dataDir, DATABASE_URL: url })
-    await first.ready
-    first.child.kill('SIGTERM')
-    await first.exited
-    const { withClient } = await import('../support/database.ts')
+    const { url } = await migratedDatabase(t)
     await withClient(url, (client) =>
       client.query(`insert into migrations values (9999, '9999-from-the-future', now())`)
     )
-    const { code, text } = await failed(t, { DATA_DIR: dataDir, DATABASE_URL: url })
+    const { code, text } = await failed(t, { DATABASE_URL: url })
     assert.equal(code, 1)
     assert.match(text, /newer version.*9999-from-the-future/s)
   })
@@ -211,26 +219,42 @@ describe('ten nodes that start at once on an empty database', () => {
   it('migrate and bootstrap it once', async (t) => {
     const { url } = await emptyDatabase(t)
     const master = Buffer.alloc(32, 7).toString('base64')
-    const programs = await Promise.all(
-      Array.from({ length: 10 }, async () =>
-        startProgram(t, {
-          DATA_DIR: await temporaryFolder(t),
-          DATABASE_URL: url,
-          MASTER_KEY: master,
-          BOOTSTRAP_SECRET_KEY: 'svc_sk_shared'
+    const env = async () => ({
+      DATA_DIR: await temporaryFolder(t),
+      DATABASE_URL: url,
+      MASTER_KEY: master,
+      BOOTSTRAP_SECRET_KEY: 'svc_sk_shared'
+    })
+    // Three are processes, the others are in this one: to the database they are all the same.
+    const starting = await withClient(url, async (client) => {
+      await client.query('select pg_advisory_lock($1)', [lockKey])
+      const all = [
+        ...Array.from({ length: 3 }, async () => {
+          const program = startProgram(t, await env())
+          return { url: await program.ready, first: program.stdout().includes('Admin token'), close: async () => {} }
+        }),
+        ...Array.from({ length: 7 }, async () => {
+          const { url, app, close } = await startNode(await env())
+          return { url, first: app.bootstrapped.first, close }
         })
-      )
-    )
-    const urls = await Promise.all(programs.map((program) => program.ready))
+      ]
+      await eventually(async () => {
+        const waiting = await client.query(
+          `select from pg_locks where locktype = 'advisory' and not granted
+             and database = (select oid from pg_database where datname = current_database())`
+        )
+        assert.equal(waiting.rowCount, 10, 'all have come to the door')
+      }, 60_000)
+      return { all }
+    })
+    const nodes = await Promise.all(starting.all)
+    const urls = nodes.map(({ url }) => url)
     assert.equal(new Set(urls).size, 10)
-    assert.equal(
-      programs.filter((program) => program.stdout().includes('Admin token')).length,
-      1,
-      'one of them made the keys'
-    )
+    assert.equal(nodes.filter(({ first }) => first).length, 1, 'one of them made the keys')
     const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': 'svc_sk_shared' }
     await ask(urls[0]!, 'POST', '/api/v1/users', { json: { project_user_id: 'ana', properties: { a: 1 } }, headers })
     for (const each of urls)
       assert.deepEqual((await ask(each, 'GET', '/api/v1/users/ana', { headers })).json, { properties: { a: 1 } })
+    await Promise.all(nodes.map(({ close }) => close()))
   })
 })

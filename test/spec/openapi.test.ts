@@ -11,7 +11,8 @@ import type { Schema } from '../../src/platform/http/openapi-schema.ts'
 import type { Reply } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
-// Fastify announces its instances here: the routes it really has, seen without a door of our own for tests.
+// Fastify announces its instances here: the routes it really has, seen without a door of our own for tests. It takes a
+// process of its own, or the instances of other files would be among them.
 const registered: string[] = []
 subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { fastify: FastifyInstance }
@@ -37,11 +38,13 @@ const successOf = (operation: Operation) => {
   return { status: Number(status), ...answerOf(operation, status) }
 }
 
+const ajv = new Ajv2020({
+  strict: false,
+  formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ }
+})
+
 function assertPasses(schema: unknown, value: unknown, what: string): void {
-  const check = new Ajv2020({
-    strict: false,
-    formats: { 'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ }
-  }).compile(schema as object)
+  const check = ajv.compile(schema as object)
   check(value)
   const errors = check.errors ?? []
   assert.deepEqual(errors, [], `${what}: ${JSON.stringify(value)}`)

@@ -47,7 +47,7 @@ describe('a device whose anonymous user turns out to be somebody', () => {
 })
 
 describe('many who send to, move and delete the same few users and devices', () => {
-  const seconds = process.env.TIDINGS_LONG ? 120 : 6
+  const seconds = process.env.TIDINGS_LONG ? 120 : 3
   const unlimited = { requests_per_second: 0, client_requests_per_second: 0, triggers_per_second: 0 }
 
   it('are all answered, and every trigger ends with counters that add up', async () => {

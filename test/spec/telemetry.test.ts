@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, describe, it } from 'node:test'
-import { emptyDatabase } from '../support/database.ts'
+import { migratedDatabase } from '../support/database.ts'
 import { ask, type Json } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { startService } from '../support/service.ts'
@@ -56,7 +56,7 @@ describe('OpenTelemetry', () => {
 
 describe('logs', () => {
   it('are lines of JSON on stderr and hold neither keys nor personal data, whatever goes wrong', async (t) => {
-    const { url } = await emptyDatabase(t)
+    const { url } = await migratedDatabase(t)
     const secret = 'svc_sk_do-not-log-me-please'
     const program = startProgram(t, {
       DATA_DIR: await temporaryFolder(t),

@@ -19,25 +19,58 @@ export function databaseUrl(name: string): string {
   return url.href
 }
 
+export interface TestDatabase {
+  name: string
+  url: string
+  connection: Connection
+}
+
 /** An empty database of its own for one test. It is dropped when the test passes and kept for a look when it fails. */
-export async function emptyDatabase(t: TestContext): Promise<{ name: string; url: string; connection: Connection }> {
-  const name = `tidings_test_${randomBytes(6).toString('hex')}`
-  await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
+export const emptyDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'empty')
+
+/** The same with the tables in it. */
+export const migratedDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'migrated')
+
+async function databaseFor(t: TestContext, kind: Kind): Promise<TestDatabase> {
+  const name = await createDatabase(kind)
   t.after(async () => {
-    if ((t as TestContext & { passed: boolean }).passed)
-      await asServer((client) => client.query(`drop database if exists ${name} with (force)`))
+    if ((t as TestContext & { passed: boolean }).passed) await dropDatabase(name)
     else t.diagnostic(`the database of this test is kept: ${name}`)
   })
   const url = databaseUrl(name)
   return { name, url, connection: { connectionString: url } }
 }
 
+type Kind = 'empty' | 'migrated' | 'bootstrapped'
+
+/**
+ * test/run.ts migrates a database, bootstraps another, and names them: a copy is made in a tenth of the time that either
+ * takes. Where nobody did, what is to be migrated is migrated here, and the service bootstraps by itself.
+ */
+export async function createDatabase(kind: Kind): Promise<string> {
+  const name = `tidings_test_${randomBytes(6).toString('hex')}`
+  const { TEST_DATABASE_TEMPLATE: migrated, TEST_SERVICE_TEMPLATE: bootstrapped = migrated } = process.env
+  const template = { empty: undefined, migrated, bootstrapped }[kind]
+  await asServer((client) =>
+    client.query(`create database ${name} template ${template ?? "template0 encoding 'UTF8'"}`)
+  )
+  if (kind !== 'empty' && !template) await migrateDatabase(databaseUrl(name))
+  return name
+}
+
+export const dropDatabase = (name: string) =>
+  asServer((client) => client.query(`drop database if exists ${name} with (force)`))
+
+async function migrateDatabase(url: string): Promise<void> {
+  const pool = openPool({ connectionString: url }, silentLog, 2)
+  await migrate(pool).finally(() => pool.close())
+}
+
 /** A migrated database of its own with a pool on it. */
 export async function testPool(t: TestContext): Promise<Pool> {
-  const { connection } = await emptyDatabase(t)
+  const { connection } = await migratedDatabase(t)
   const pool = openPool(connection, silentLog)
   t.after(() => pool.close())
-  await migrate(pool)
   return pool
 }
 

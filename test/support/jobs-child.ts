@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { openPool, type Pool } from '../../src/platform/db/db.ts'
-import { migrate } from '../../src/platform/db/migrate.ts'
 import { statement } from '../../src/platform/db/statement.ts'
-import { emptyDatabase } from './database.ts'
+import { migratedDatabase } from './database.ts'
 import { silentLog } from './log.ts'
 
 export interface ChildOptions {
@@ -36,10 +35,9 @@ export async function workshop(t: TestContext): Promise<{ pool: Pool; url: strin
   t.after(() => {
     for (const child of children.get(t)!) child.kill('SIGKILL')
   })
-  const { connection, url } = await emptyDatabase(t)
+  const { connection, url } = await migratedDatabase(t)
   const pool = openPool(connection, silentLog, 5)
   t.after(() => pool.close())
-  await migrate(pool)
   const client = await pool.connect()
   await client.query(
     'create table began (job_id uuid not null, pid int not null, at timestamptz default clock_timestamp())'

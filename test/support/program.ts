@@ -60,6 +60,20 @@ export function startProgram(
   return { child, pid: child.pid!, stdout: () => stdout, stderr: () => stderr, ready: ready.promise, exited }
 }
 
+/** The address in the line that says the service is ready. */
+export async function readyUrl(child: ChildProcess): Promise<string> {
+  let seen = ''
+  for await (const chunk of child.stdout!) {
+    seen += String(chunk)
+    const found = /is ready at (\S+)/.exec(seen)?.[1]
+    if (found) {
+      child.stdout!.resume()
+      return found
+    }
+  }
+  throw new Error(`the service ended before it was ready:\n${seen}`)
+}
+
 /** Pastes a printed line into a shell, as a person would. A machine without curl gets a small one of ours. */
 export async function paste(t: TestContext, line: string): Promise<string> {
   const folder = await temporaryFolder(t)

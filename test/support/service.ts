@@ -1,13 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import pg from 'pg'
 import { type App, type AppOptions, startApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/platform/config.ts'
-import { asServer, databaseUrl, withClient } from './database.ts'
+import { createDatabase, databaseUrl, dropDatabase } from './database.ts'
 import { type Asked, ask, type Json, type Reply } from './http.ts'
 import { silentLog } from './log.ts'
+
+export { eventually } from './eventually.ts'
 
 export interface TestProject {
   id: string
@@ -39,26 +41,37 @@ export interface TestService {
   close(): Promise<void>
 }
 
+/** The same for every service, so that what was bootstrapped once can be copied. */
+const usual = {
+  BOOTSTRAP_ADMIN_TOKEN: `svc_at_${'suite'.padEnd(43, '-suite')}`,
+  MASTER_KEY: Buffer.alloc(32, 'suite').toString('base64')
+}
+
+/** A database on which the service has started once, to be copied. */
+export async function bootstrappedDatabase(): Promise<string> {
+  const name = await createDatabase('migrated')
+  const service = await open({ ...usual, DATABASE_URL: databaseUrl(name) }, {})
+  await service.close()
+  return name
+}
+
 /** Starts the service in this process on a database of its own; both go when the file's tests are over. */
 export async function startService(env: Record<string, string> = {}, given: Given = {}): Promise<TestService> {
-  const name = `tidings_test_${randomBytes(6).toString('hex')}`
-  await asServer((client) => client.query(`create database ${name} template template0 encoding 'UTF8'`))
-  const adminToken = `svc_at_${randomBytes(32).toString('base64url')}`
-  const master = randomBytes(32).toString('base64')
-  const service = await startOn(
-    {
-      DATABASE_URL: databaseUrl(name),
-      BOOTSTRAP_ADMIN_TOKEN: adminToken,
-      MASTER_KEY: master,
-      ...env
-    },
-    given
-  )
-  after(() => asServer((client) => client.query(`drop database if exists ${name} with (force)`)))
+  const first = Object.keys(env).some((name) => /^(BOOTSTRAP_|MASTER_KEY|DATA_DIR)/.test(name))
+  const name = await createDatabase(first ? 'migrated' : 'bootstrapped')
+  const service = await startNode({ ...usual, DATABASE_URL: databaseUrl(name), ...env }, given)
+  after(() => dropDatabase(name))
   return service
 }
 
-async function startOn(env: Record<string, string>, given: Given): Promise<TestService> {
+/** Starts the service in this process on the database that the settings name. */
+export async function startNode(env: Record<string, string>, given: Given = {}): Promise<TestService> {
+  const service = await open(env, given)
+  after(service.close)
+  return service
+}
+
+async function open(env: Record<string, string>, given: Given): Promise<TestService> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   const config = readConfig({ PORT: '0', LOG_LEVEL: 'silent', SHUTDOWN_SECONDS: '2', DATA_DIR: dataDir, ...env })
   const connection = { connectionString: config.DATABASE_URL! }
@@ -66,9 +79,11 @@ async function startOn(env: Record<string, string>, given: Given): Promise<TestS
   const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, ...given })
   const url = `http://127.0.0.1:${app.port}`
   const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
+  // Kept open, since a test that waits for something asks again and again. It ends with the database or the process.
+  const behind = new pg.Pool({ connectionString: config.DATABASE_URL!, max: 3, allowExitOnIdle: true })
+  behind.on('error', () => {})
   let closed: Promise<void> | undefined
   const close = () => (closed ??= app.close().then(() => rm(dataDir, { recursive: true, force: true })))
-  after(close)
 
   const manage = (method: string, path: string, asked: Asked = {}) =>
     ask(url, method, `/manage/v1${path}`, {
@@ -103,8 +118,8 @@ async function startOn(env: Record<string, string>, given: Given): Promise<TestS
           })
       }
     },
-    sql: async (text, values) => (await withClient(config.DATABASE_URL!, (client) => client.query(text, values))).rows,
-    another: (more = {}) => startOn({ ...env, ...more }, given),
+    sql: async (text, values) => (await behind.query(text, values)).rows,
+    another: (more = {}) => startNode({ ...env, ...more }, given),
     close
   }
 }
@@ -112,17 +127,4 @@ async function startOn(env: Record<string, string>, given: Given): Promise<TestS
 function must(reply: Reply): Json {
   if (reply.status >= 300) throw new Error(`setting up failed: ${reply.status} ${reply.text}`)
   return reply.json
-}
-
-/** Tries until the check passes; the limit is a bound, never a measurement. */
-export async function eventually<Result>(check: () => Promise<Result> | Result, withinMs = 10_000): Promise<Result> {
-  const giveUpAt = Date.now() + withinMs
-  for (;;) {
-    try {
-      return await check()
-    } catch (error) {
-      if (Date.now() > giveUpAt) throw error
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { readConfig } from '../../platform/config.ts'
 import type { NodeRole } from '../../platform/nodes.ts'
 import { Ended } from '../exit.ts'
 import { stopWithNpx } from '../npx.ts'
-import { choice, examples } from '../session.ts'
+import { choice, examples, jsonOption } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
 export function declare(command: Command, shell: Shell): void {
@@ -12,7 +12,7 @@ export function declare(command: Command, shell: Shell): void {
     'api',
     'worker'
   ])
-  command.addOption(role.default('all'))
+  command.addOption(role.default('all')).addOption(jsonOption())
   examples(
     command,
     [
@@ -21,11 +21,12 @@ export function declare(command: Command, shell: Shell): void {
       'DATABASE_URL=postgres://tidings@db/tidings tidings serve --role api'
     ],
     `Settings are environment variables; docs/config.md lists them. Without
-DATABASE_URL it runs a PostgreSQL of its own in DATA_DIR.`
+DATABASE_URL it runs a PostgreSQL of its own in DATA_DIR. With --json the
+document comes when the service is ready; all else goes to standard error.`
   )
-  command.action(async (options: { role: NodeRole }) => {
+  command.action(async (options: { role: NodeRole; json?: true }) => {
     stopWithNpx(shell.env)
     const { serve } = await import('../serve.ts')
-    throw new Ended(await serve(readConfig(shell.env), options.role))
+    throw new Ended(await serve(readConfig(shell.env), options.role, { json: options.json === true }))
   })
 }

@@ -11,7 +11,7 @@ export interface Migration {
 }
 
 /** Any constant will do, as long as every node of every version uses the same one. */
-const lockKey = 7_463_822_190
+export const lockKey = 7_463_822_190
 /** A node that waits for another's migration gives up after this. */
 const lockTimeout = '10min'
 

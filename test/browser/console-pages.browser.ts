@@ -190,9 +190,10 @@ describe('on a desk and on a phone, in light and in dark', { concurrency: 2 }, (
       const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
       await page.goto(`${service.url}/console/${path}`)
       await sees(page, text)
-      if (pictured.has(name)) await picture(page, name)
       // Colours that are on their way from light to dark are neither.
       await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' })
+      if (name === 'lab') await page.setViewportSize({ width: 1280, height: 900 })
+      if (pictured.has(name)) await picture(page, name)
       for (const [colorScheme, width] of looks) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 800 })

@@ -71,18 +71,16 @@ export function SendPush() {
             {field('title', 'Title', 'title')}
             {field('body', 'Body', 'body')}
           </Group>
-          <Group grow gap="xs" align="start">
+          <Group gap="xs" align="end" wrap="nowrap">
             {field('image_url', 'Picture', 'image_url', 'https://…')}
             {field('landing_url', 'Opens', 'landing_url', 'https://… or app://…')}
-          </Group>
-          <Group gap="xs">
-            <Button type="submit" size="xs" loading={send.isPending}>
+            <Button type="submit" size="xs" loading={send.isPending} style={{ flexShrink: 0 }}>
               Send
             </Button>
-            <Text size="sm" role="status">
-              {send.isPending ? '' : (elsewhere ?? send.data)}
-            </Text>
           </Group>
+          <Text size="sm" role="status">
+            {send.isPending ? '' : (elsewhere ?? send.data)}
+          </Text>
         </Stack>
       </form>
     </Paper>

@@ -40,6 +40,12 @@ export const MessageState = ({ state, failure_reason }: Pick<MessageItem, 'state
 
 export const messageLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/messages/${id}`
 
+const kinds = new Map([
+  ['activity-start', 'A Live Activity starts'],
+  ['activity-update', 'A Live Activity changes'],
+  ['activity-end', 'A Live Activity ends']
+])
+
 export const messageColumns = (projectId: string): Column<MessageItem>[] => [
   {
     name: 'When',
@@ -53,7 +59,7 @@ export const messageColumns = (projectId: string): Column<MessageItem>[] => [
     name: 'Text',
     show: ({ title, body, kind }) => (
       <Text size="sm" lineClamp={1}>
-        {title ?? body ?? kind}
+        {title ?? body ?? kinds.get(kind) ?? kind}
       </Text>
     )
   },

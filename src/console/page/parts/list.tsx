@@ -82,7 +82,7 @@ export function ListOf<Item>({
         type="auto"
         viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}
       >
-        <Table highlightOnHover stickyHeader aria-label={label} miw={columns.length * 130}>
+        <Table highlightOnHover stickyHeader aria-label={label} miw={columns.length * 115}>
           <Table.Thead>
             <Table.Tr>
               {columns.map(({ name, width }) => (

@@ -44,7 +44,7 @@ export function LeafRow({
     <>
       <Autocomplete
         aria-label="Attribute"
-        w={150}
+        w={140}
         size="xs"
         data={known}
         value={leaf.attribute}
@@ -52,7 +52,7 @@ export function LeafRow({
       />
       <Select
         aria-label="Operator"
-        w={150}
+        w={140}
         size="xs"
         allowDeselect={false}
         value={leaf.operator}

@@ -40,6 +40,8 @@ export interface Skill {
   schema: TSchema
   /** Of these at least one must be given. */
   oneOf?: readonly string[]
+  /** Whether it counts as a campaign trigger, of which a project has so many a second by its plan. */
+  triggers?: true
   /** Whether doing it twice under one run id is doing it once: then another node may take it over. */
   repeatable: boolean
   run(call: SkillCall): Promise<Outcome>

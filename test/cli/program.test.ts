@@ -19,6 +19,10 @@ const commands = [
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
   ['secrets', 'rotate'],
   ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay'].map((name) => ['webhook', name]),
+  ...['apply', 'diff', 'get', 'list', 'versions', 'pause', 'activate', 'archive', 'preview', 'test', 'trigger'].map(
+    (name) => ['campaign', name]
+  ),
+  ...['list', 'get', 'cancel', 'explain'].map((name) => ['trigger', name]),
   ['audit', 'list'],
   ['nodes'],
   ['simulate']

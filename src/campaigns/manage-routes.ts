@@ -184,7 +184,13 @@ export function campaignManagementRoutes(
 
   manage.get(
     `${one}/versions/:version`,
-    { summary: 'Read a campaign as it was in a version', access: 'viewer', answer: Version, refusals },
+    {
+      summary: 'Read a campaign as it was in a version',
+      access: 'viewer',
+      params: { version: 'The number of the version.' },
+      answer: Version,
+      refusals
+    },
     async ({ caller, params }) => {
       const id = checkCampaignId(params.campaign_id)
       const { version } = params

@@ -12,7 +12,7 @@ import { unlessGone } from './ending.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { inParts } from './parts.ts'
 import { loadRecipients } from './recipients.ts'
-import { deltaOf, sortRecipients } from './sorting.ts'
+import { deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { resolveMany } from './targets.ts'
 import { readAudience, type StoredTarget } from './trigger-request.ts'
 
@@ -104,16 +104,18 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       const deviceIds = [...new Set(parts.flatMap((part) => part.resolved.deviceIds))]
       const known = new Map((await loadRecipients(tx, projectId, deviceIds)).map((one) => [one.device_id, one]))
       const targets = await findTargets(tx, projectId, undefined, deviceIds)
-      const sorted = parts.map(({ work, ready, resolved: { deviceIds: own } }) =>
-        sortRecipients({
-          trigger: work,
-          ready,
-          recipients: own.flatMap((id) => known.get(id) ?? []),
-          targets,
-          full: new Set(),
-          notAfter: notAfterOf(ready.definition, work.accepted_at)
-        })
-      )
+      const sorted: Sorted[] = []
+      for (const { work, ready, resolved } of parts)
+        sorted.push(
+          await sortRecipients({
+            trigger: work,
+            ready,
+            recipients: resolved.deviceIds.flatMap((id) => known.get(id) ?? []),
+            targets,
+            full: new Set(),
+            notAfter: notAfterOf(ready.definition, work.accepted_at)
+          })
+        )
       const rows: MessageRow[] = []
       for (const drafts of inParts(
         sorted.flatMap((one) => one.drafts),

@@ -70,7 +70,7 @@ test('campaigns are kept and triggered from the command line', async (t) => {
 
   await t.test('get prints what a file would hold, list shows all, archive ends it', async () => {
     const got = await tidings('campaign', 'get', 'greeting')
-    assert.match(got.stdout, /^campaign_id: greeting$/m)
+    assert.match(got.stdout, /^campaign_id: greeting\nname: Greeting\n/)
     assert.doesNotMatch(got.stdout, /version/)
     assert.equal((await feed(got.stdout, 'campaign', 'apply', '-f', '-')).stdout, 'greeting unchanged, version 2\n')
     assert.match((await tidings('campaign', 'list')).stdout, /^greeting +Greeting +api_triggered +active +2 /m)

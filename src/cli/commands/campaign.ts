@@ -117,11 +117,11 @@ function declareGet(parent: Command, shell: Shell): void {
     const { stringify } = await import('yaml')
     if (options.at !== undefined) {
       const old = await session.client.json<Version>('GET', `${path}/versions/${options.at}`)
-      return tell(session, old, stringify(old.campaign).trimEnd())
+      return tell(session, old, filedAs(stringify, old.campaign))
     }
     const campaign = await session.client.json<Campaign>('GET', path)
     const { version: _, created_at: __, updated_at: ___, warnings, ...filed } = campaign
-    tell(session, campaign, stringify(filed).trimEnd())
+    tell(session, campaign, filedAs(stringify, filed))
     if (!session.json) for (const warning of warnings) remark(shell, warning)
   })
 }
@@ -212,6 +212,14 @@ async function runningOf(session: Session, id: string): Promise<number> {
   const query = { campaign_id: id, state: 'running' }
   const path = `/projects/${segment(projectOf(session.connection))}/triggers`
   return (await readAll(session, path, { limit: 200 }, query)).items.length
+}
+
+/** As people write it: what it is first, what it says then, and no line broken where a template would show it. */
+const order = ['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity']
+
+function filedAs(stringify: typeof import('yaml').stringify, campaign: Record<string, unknown>): string {
+  const names = [...new Set([...order.filter((name) => name in campaign), ...Object.keys(campaign)])]
+  return stringify(Object.fromEntries(names.map((name) => [name, campaign[name]])), { lineWidth: 0 }).trimEnd()
 }
 
 const campaignsIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/campaigns`

@@ -25,7 +25,11 @@ const usual = 50
 const states = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
 
 export function declare(command: Command, shell: Shell): void {
-  examples(command, ['tidings trigger list', 'tidings trigger explain <trigger> --user ana'])
+  examples(
+    command,
+    ['tidings trigger list', 'tidings trigger explain <trigger> --user ana'],
+    'To trigger a campaign: `tidings campaign trigger <campaign>`.'
+  )
   declareList(command, shell)
   declareGet(command, shell)
   declareCancel(command, shell)

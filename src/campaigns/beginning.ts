@@ -12,7 +12,7 @@ import { unlessGone } from './ending.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { inParts } from './parts.ts'
 import { loadRecipients } from './recipients.ts'
-import { deltaOf, type Sorted, sortRecipients } from './sorting.ts'
+import { chunkMs, deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { resolveMany } from './targets.ts'
 import { readAudience, type StoredTarget } from './trigger-request.ts'
 
@@ -26,6 +26,9 @@ interface Small {
   targets: StoredTarget[]
   reason: string | null
 }
+
+/** Their templates take so long that each had better go on by itself. */
+class TooSlow extends Error {}
 
 export interface BeginningOptions {
   pool: Pool
@@ -77,7 +80,7 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
     try {
       return await againIfRaced(() => write(projectId, small))
     } catch (error) {
-      if (!(error instanceof SegmentFailed) && !isDataFault(error)) throw error
+      if (!(error instanceof SegmentFailed) && !(error instanceof TooSlow) && !isDataFault(error)) throw error
       await wakeAll(
         pool,
         projectId,
@@ -105,17 +108,18 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       const known = new Map((await loadRecipients(tx, projectId, deviceIds)).map((one) => [one.device_id, one]))
       const targets = await findTargets(tx, projectId, undefined, deviceIds)
       const sorted: Sorted[] = []
-      for (const { work, ready, resolved } of parts)
-        sorted.push(
-          await sortRecipients({
-            trigger: work,
-            ready,
-            recipients: resolved.deviceIds.flatMap((id) => known.get(id) ?? []),
-            targets,
-            full: new Set(),
-            notAfter: notAfterOf(ready.definition, work.accepted_at)
-          })
-        )
+      for (const { work, ready, resolved } of parts) {
+        const one = await sortRecipients({
+          trigger: work,
+          ready,
+          recipients: resolved.deviceIds.flatMap((id) => known.get(id) ?? []),
+          targets,
+          full: new Set(),
+          notAfter: notAfterOf(ready.definition, work.accepted_at)
+        })
+        if (one.held.size > 0 || Date.now() - at.getTime() > chunkMs) throw new TooSlow()
+        sorted.push(one)
+      }
       const rows: MessageRow[] = []
       for (const drafts of inParts(
         sorted.flatMap((one) => one.drafts),

@@ -6,7 +6,7 @@ export const templateLimits = {
   /** Characters of what it renders to: a push carries 4 KiB. */
   output: 16_384,
   /**
-   * What one rendering may use up: characters and list items made, characters written, and forty for each step, which
+   * What one rendering may use up: characters and list items made, characters written, and eighty for each step, which
    * takes about 10 µs. It does not depend on how busy the machine is, so a template that renders here renders everywhere.
    */
   work: 200_000,
@@ -16,7 +16,7 @@ export const templateLimits = {
   depth: 50
 } as const
 
-const perStep = 40
+const perStep = 80
 
 /** Those that read no files and make no markup. */
 const tags = new Set([

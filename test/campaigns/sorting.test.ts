@@ -32,10 +32,12 @@ it('a template made to be slow for each of many devices gives others their turn 
   const beside = setInterval(() => {
     turns += 1
   }, 1)
-  const loop = '{% for a in (1..60) %}{% for b in (1..20) %}{% if b == user.n %}.{% endif %}{% endfor %}{% endfor %}'
-  const { drafts, skips } = await sorted(`${loop}x`)
+  const loop = '{% for a in (1..30) %}{% for b in (1..20) %}{% if b == user.n %}.{% endif %}{% endfor %}{% endfor %}'
+  const { drafts, skips, held } = await sorted(`${loop}x`)
   clearInterval(beside)
-  assert.equal(drafts.length + skips.length, recipients.length)
+  const later = [...held.values()].flat()
+  assert.equal(drafts.length + skips.length + later.length, recipients.length)
+  assert.ok(drafts.length > 0, 'there is always some of it that is done')
   assert.ok(turns > 0, 'something else ran before it was done')
 })
 

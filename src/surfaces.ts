@@ -58,7 +58,7 @@ export function mountSurfaces(
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.webPushKey(id)
   )
   cardRoutes(open, agents)
-  agentRoutes(agentSurface, agents)
+  agentRoutes(agentSurface, agents, admission)
 
   manageRoutes(manage, { projects, pool, nodes })
   userManagementRoutes(manage, users, pool)

@@ -6,6 +6,7 @@ import { AgentError, invalid } from './errors.ts'
 import { isInterrupted, isTerminal, type Task } from './model.ts'
 import type { Runner } from './running.ts'
 import type { Skills } from './skills/registry.ts'
+import type { Skill } from './skills/skill.ts'
 import { heard, isFull, moved, newTask } from './tasks/changes.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
@@ -29,24 +30,27 @@ export interface EngineOptions {
   schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
 }
 
+/** Of the call that brings the message. */
+interface Asking {
+  key: IdempotencyKey
+  /** Throws where a skill may not be run now, before anything of it is written. */
+  admit: (skill: Skill) => void
+}
+
 export type Engine = ReturnType<typeof createEngine>
 
 export function createEngine({ tasks, runner: { run }, skills, readText, attach, schedule }: EngineOptions) {
   /** Takes a message: makes a task or goes on with one, and runs its skill here unless nobody waits. */
-  async function take(
-    projectId: ProjectId,
-    sending: Sending,
-    dialect: Dialect,
-    key: IdempotencyKey
-  ): Promise<Underway> {
+  async function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
     return sending.message.taskId === undefined
-      ? begin(projectId, sending, dialect, key)
-      : goOn(projectId, sending.message.taskId, sending, dialect, key)
+      ? begin(projectId, sending, dialect, asking)
+      : goOn(projectId, sending.message.taskId, sending, dialect, asking)
   }
 
-  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, key: IdempotencyKey) {
+  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, { key, admit }: Asking) {
     const { message, immediately, config } = sending
     const turn = await takeTurn(message, undefined, { skills, readText })
+    if (turn.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn.kind === 'run'
     const made = newTask(message, turn.request, dialect.name)
     const task = byJob ? made : turned(made, turn)
@@ -76,7 +80,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
     taskId: string,
     sending: Sending,
     dialect: Dialect,
-    key: IdempotencyKey
+    { key, admit }: Asking
   ): Promise<Underway> {
     const { message, immediately, config } = sending
     const known = await tasks.find(projectId, taskId)
@@ -84,6 +88,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
     const turn = isInterrupted(known.status.state)
       ? await takeTurn(message, known.request, { skills, readText })
       : undefined
+    if (turn?.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
     const gone = await tasks.resume(projectId, taskId, key, async (task, tx) => {
       if (message.contextId !== undefined && message.contextId !== task.contextId)

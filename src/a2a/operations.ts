@@ -13,6 +13,7 @@ import { AgentError, invalid, noTask } from './errors.ts'
 import { dialectInToken, listPage } from './listing.ts'
 import { isTerminal, type Message, type Task } from './model.ts'
 import type { Runner } from './running.ts'
+import type { Skill } from './skills/skill.ts'
 import type { Streams } from './streams.ts'
 import { attendTask } from './tasks/store.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -24,6 +25,8 @@ export interface Asked {
   call: Call
   /** Of the header; empty where there is none. */
   idempotencyKey: string
+  /** Throws where a skill may not be run now, before anything of it is written. */
+  admit: (skill: Skill) => void
   cardFacts: () => CardFacts
 }
 
@@ -62,7 +65,7 @@ export function createOperations({
     return tasks.find(projectId, id.toLowerCase())
   }
 
-  async function take({ projectId, call, dialect, idempotencyKey }: Context) {
+  async function take({ projectId, call, dialect, idempotencyKey, admit }: Context) {
     const sending = dialect.readSending(call.params)
     const { message, config } = sending
     if (message.taskId !== undefined) {
@@ -71,7 +74,7 @@ export function createOperations({
     }
     if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
     const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint: fingerprintOf(message) }
-    return { sending, underway: await engine.take(projectId, sending, dialect, key) }
+    return { sending, underway: await engine.take(projectId, sending, dialect, { key, admit }) }
   }
 
   const operations: Record<Operation, (context: Context) => Promise<Reply>> = {

@@ -9,6 +9,7 @@ import type { Agents } from './a2a.ts'
 import { defaultDialect, unsupportedVersion, versionOf } from './dialects/choose.ts'
 import { failure, readCall, success } from './envelope.ts'
 import { AgentError, invalid } from './errors.ts'
+import type { Skill } from './skills/skill.ts'
 
 const Envelope = Type.Object({
   jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
@@ -42,8 +43,13 @@ const example = {
   }
 }
 
+/** Refuses where the project has triggered as many campaigns as its plan allows. */
+interface Limits {
+  spendTrigger(reply: FastifyReply, project: ApiCaller['project']): void
+}
+
 /** Contract 4.8: JSON-RPC for agents. Whoever calls is known before a byte of the body is looked at. */
-export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agents): void {
+export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agents, limits: Limits): void {
   for (const path of ['', '/']) {
     surface.post(
       path,
@@ -58,7 +64,10 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
         unlimited: true,
         hidden: path === '/'
       },
-      ({ caller, request, reply }) => answer(agents, caller, request, reply)
+      ({ caller, request, reply }) =>
+        answer(agents, caller, request, reply, ({ triggers }) => {
+          if (triggers) limits.spendTrigger(reply, caller.project)
+        })
     )
   }
 }
@@ -87,7 +96,13 @@ const isKnown = (header: string | undefined, etag: string): boolean =>
 const version = (request: FastifyRequest) =>
   versionOf(request.headers['a2a-version'], (request.query as Record<string, unknown>)['A2A-Version'])
 
-async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest, reply: FastifyReply) {
+async function answer(
+  agents: Agents,
+  caller: ApiCaller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admit: (skill: Skill) => void
+) {
   const asked = version(request)
   let dialect = defaultDialect(asked)
   const type = request.headers['content-type']
@@ -106,6 +121,7 @@ async function answer(agents: Agents, caller: ApiCaller, request: FastifyRequest
         version: asked,
         call,
         idempotencyKey: keyOf(request),
+        admit,
         cardFacts: () => agents.cardFacts(request)
       },
       dialect

@@ -16,7 +16,7 @@ import { isDue } from './tasks/store.ts'
 import type { Tasks } from './tasks/tasks.ts'
 
 /** How soon to look again whether the work of a dead one may be taken. */
-const heldMs = 2_000
+const heldMs = 1_000
 const mostTakeovers = 3
 const diedReason =
   'The node that ran it stopped before it was finished. It may have been done: check before sending it again.'
@@ -71,8 +71,9 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
   }
 
   function failureOf(error: unknown, skill: Skill): Outcome {
-    // Whoever died a moment ago still holds its work.
-    if (error instanceof Refusal && error.code === 'idempotency_key_in_use') throw new RetryLater(error.message, heldMs)
+    // Whoever died a moment ago still holds its work, for a few seconds more: no attempt is spent on waiting for it.
+    if (error instanceof Refusal && error.code === 'idempotency_key_in_use')
+      throw new RetryLater(error.message, heldMs, { counts: false })
     if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
       return rejected(error)
     // The lease runs out, and the sweep decides whether it may be tried again.

@@ -3,6 +3,7 @@ import { statement } from '../platform/db/statement.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { limitStatementTime } from './segment-patterns.ts'
 import type { CompiledSegment } from './segment-sql.ts'
+import { createTurns } from './segment-turns.ts'
 import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
 /** A device that is to get the message, by whom it belongs to. */
@@ -47,7 +48,12 @@ const named = statement(
    select 'device_id', d.id, d.user_id, d.id from devices d where d.project_id = $1 and d.id = any($4::text[])`
 )
 
-async function ask<Row>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
+const inTurn = createTurns()
+
+const ask = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[]): Promise<Row[]> =>
+  inTurn(projectId, () => askNow<Row>(pool, text, values))
+
+async function askNow<Row>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
   try {
     return await pool.transaction(async (tx) => {
       await limitStatementTime(tx, segmentMs)
@@ -91,6 +97,7 @@ export async function matchWindow(
   const { condition, values } = segment(6)
   const rows = await ask<Reached>(
     pool,
+    projectId,
     `select u.id as user_id, d.id as device_id
        from users u join devices d on d.project_id = $1 and d.user_id = u.id
       where u.project_id = $1 and u.id >= $2 and ($3::uuid is null or u.id < $3)
@@ -108,6 +115,7 @@ export async function matchDevices(pool: Pool, projectId: ProjectId, segment: Se
   const { condition, values } = segment(3)
   const rows = await ask<{ device_id: string }>(
     pool,
+    projectId,
     `select d.id as device_id from devices d join users u on u.project_id = $1 and u.id = d.user_id
       where d.project_id = $1 and d.id = any($2::text[]) and ${condition}`,
     [projectId, deviceIds, ...values]
@@ -120,6 +128,7 @@ export async function matchUsers(pool: Pool, projectId: ProjectId, segment: Segm
   const { condition, values } = segment(3)
   const rows = await ask<{ id: string }>(
     pool,
+    projectId,
     `select u.id from users u where u.project_id = $1 and u.id = any($2::uuid[]) and ${condition}`,
     [projectId, userIds, ...values]
   )

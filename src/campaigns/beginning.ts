@@ -12,7 +12,7 @@ import { unlessGone } from './ending.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { inParts } from './parts.ts'
 import { loadRecipients } from './recipients.ts'
-import { deltaOf, sortRecipients } from './sorting.ts'
+import { chunkMs, deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { resolveMany } from './targets.ts'
 import { readAudience, type StoredTarget } from './trigger-request.ts'
 
@@ -26,6 +26,9 @@ interface Small {
   targets: StoredTarget[]
   reason: string | null
 }
+
+/** Their templates take so long that each had better go on by itself. */
+class TooSlow extends Error {}
 
 export interface BeginningOptions {
   pool: Pool
@@ -77,7 +80,7 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
     try {
       return await againIfRaced(() => write(projectId, small))
     } catch (error) {
-      if (!(error instanceof SegmentFailed) && !isDataFault(error)) throw error
+      if (!(error instanceof SegmentFailed) && !(error instanceof TooSlow) && !isDataFault(error)) throw error
       await wakeAll(
         pool,
         projectId,
@@ -104,16 +107,19 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
       const deviceIds = [...new Set(parts.flatMap((part) => part.resolved.deviceIds))]
       const known = new Map((await loadRecipients(tx, projectId, deviceIds)).map((one) => [one.device_id, one]))
       const targets = await findTargets(tx, projectId, undefined, deviceIds)
-      const sorted = parts.map(({ work, ready, resolved: { deviceIds: own } }) =>
-        sortRecipients({
+      const sorted: Sorted[] = []
+      for (const { work, ready, resolved } of parts) {
+        const one = await sortRecipients({
           trigger: work,
           ready,
-          recipients: own.flatMap((id) => known.get(id) ?? []),
+          recipients: resolved.deviceIds.flatMap((id) => known.get(id) ?? []),
           targets,
           full: new Set(),
           notAfter: notAfterOf(ready.definition, work.accepted_at)
         })
-      )
+        if (one.held.size > 0 || Date.now() - at.getTime() > chunkMs) throw new TooSlow()
+        sorted.push(one)
+      }
       const rows: MessageRow[] = []
       for (const drafts of inParts(
         sorted.flatMap((one) => one.drafts),

@@ -1,5 +1,6 @@
 import { Refusal } from '../platform/errors.ts'
-import type { JobContext, JobDefinition } from '../platform/jobs/definition.ts'
+import { type JobContext, type JobDefinition, RetryLater } from '../platform/jobs/definition.ts'
+import { SegmentBusy } from './segment-turns.ts'
 
 /** What a job works on went with its project. */
 export class Gone extends Error {
@@ -8,6 +9,9 @@ export class Gone extends Error {
 
 type Run<Payload> = JobDefinition<Payload>['run']
 
+/** How soon a job looks again whether its segment may be asked. */
+const busyMs = 500
+
 /** A job whose project is being erased has nothing left to do, and no need to try again. */
 export const unlessGone =
   <Payload>(run: Run<Payload>): Run<Payload> =>
@@ -15,6 +19,7 @@ export const unlessGone =
     try {
       await run(payload, context)
     } catch (error) {
+      if (error instanceof SegmentBusy) throw new RetryLater(error.message, busyMs, { counts: false })
       // The one refusal a worker can meet: the project is not there any more.
       if (!(error instanceof Gone) && !(error instanceof Refusal && error.code === 'invalid_api_key')) throw error
     }
@@ -32,4 +37,4 @@ export const orGiveUp =
     }
   }
 
-const isFault = (error: unknown) => !(error instanceof Error && error.name === 'RetryLater')
+const isFault = (error: unknown) => !(error instanceof RetryLater || error instanceof SegmentBusy)

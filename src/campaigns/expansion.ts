@@ -29,6 +29,8 @@ const targetsPerStep = 200
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
 const windows = { least: 500, first: 2_000, most: 10_000 }
+/** How many slow triggers are remembered; one that is forgotten only takes longer. */
+const mostSlow = 10_000
 
 export interface ExpansionOptions {
   pool: Pool
@@ -60,9 +62,12 @@ interface Step {
  * can die anywhere and be done by somebody else; it stops when enough chunks are open, and a chunk that is done wakes it.
  */
 export function createExpansion({ pool, definitions, onEnded, workers, runChunk, goOnCanceling }: ExpansionOptions) {
+  /** Whose segment took too long for a large window: they go on with small ones, also when they are woken again. */
+  const slow = new Set<string>()
+
   async function expand({ projectId, triggerId }: Wake, context: JobContext): Promise<void> {
-    let window = windows.first
-    let most = windows.most
+    let window: number = slow.has(triggerId) ? windows.least : windows.first
+    let most: number = slow.has(triggerId) ? windows.least : windows.most
     for (;;) {
       context.signal.throwIfAborted()
       const work = await chunks.loadWork(pool, projectId, triggerId)
@@ -78,12 +83,17 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
         window = step.deviceIds.length < chunkDevices ? Math.min(most, window * 2) : Math.min(most, windows.first)
         const only = await take(projectId, work, campaign.definition, step)
         if (only !== undefined) return runChunk({ projectId, triggerId, number: only }, context, true)
-        if (step.outcome) return
+        if (step.outcome) return void slow.delete(triggerId)
       } catch (error) {
         if (error instanceof Overtaken) return
         if (!(error instanceof SegmentFailed)) throw error
         // A segment may be slow without being hostile: it is given a small window before it is given up.
-        if (error.reason === 'segment_invalid' || window === windows.least) return fail(projectId, work, error.reason)
+        if (error.reason === 'segment_invalid' || window === windows.least) {
+          slow.delete(triggerId)
+          return fail(projectId, work, error.reason)
+        }
+        if (slow.size >= mostSlow) slow.clear()
+        slow.add(triggerId)
         window = most = windows.least
       }
     }

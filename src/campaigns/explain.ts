@@ -6,6 +6,7 @@ import { identity } from '../users/users.ts'
 import { matchDevices, matchUsers, type SegmentAt } from './audience-store.ts'
 import { loadWork, type Work } from './chunk-store.ts'
 import type { Definitions } from './definitions.ts'
+import { patiently } from './segment-turns.ts'
 import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
 
 /** One thing that a message must pass, in the order in which it is asked. */
@@ -45,6 +46,19 @@ const messages = statement(
     where project_id = $1 and trigger_id = $2 and user_id = $3`
 )
 
+/** How long it waits for a turn to ask the segment. */
+const lookMs = 3_000
+
+interface Skipped {
+  kind: string
+  value: string
+  reason: string
+}
+
+/** Reasons of a skip by which a segment stopped it, and those that came before it was asked. */
+const ofSegment: ReadonlySet<string> = new Set(['not_in_segment', 'missing_trigger_property'])
+const beforeSegment: ReadonlySet<string> = new Set(['unknown_user', 'unknown_device', 'no_device'])
+
 interface Message {
   device_id: string
   message_id: string
@@ -78,22 +92,20 @@ export const createExplain =
     const { default_audience } = ready.definition
     const ofDefault = work.audience === 'default' && default_audience ? readAudience(default_audience) : null
     const gates = [await audienceGate(pool, projectId, work, ofDefault, named)]
-    gates.push(userGate(userId))
     const answer = { trigger_id: triggerId, project_user_id: projectUserId, state: work.state }
-    if (!userId) return { ...answer, gates, devices: [] }
-    const known = await pool.query<{ kind: string; value: string; reason: string }>(skips, [
-      projectId,
-      triggerId,
-      userId,
-      projectUserId
-    ])
+    if (!userId)
+      return {
+        ...answer,
+        gates: [...gates, stopped('user', 'unknown_user', 'No user has this project_user_id.')],
+        devices: []
+      }
+    const known = await pool.query<Skipped>(skips, [projectId, triggerId, userId, projectUserId])
     const sent = await pool.query<Message>(messages, [projectId, triggerId, userId])
-    gates.push(await segmentGate(pool, projectId, ready.segmentFor(work), userId, devices))
-    gates.push(
-      devices.length > 0
-        ? passed('device', `The user has ${devices.length} device(s).`)
-        : stopped('device', 'no_device', 'The user has no device.')
-    )
+    // What happened then is known where it left a trace; only the rest has to be asked as of now.
+    const then = known.find(({ kind }) => kind !== 'device_id')?.reason
+    const wentOn = sent.length > 0 || known.some(({ reason }) => !ofSegment.has(reason) && !beforeSegment.has(reason))
+    const asOfNow = () => segmentGate(pool, projectId, ready.segmentFor(work), userId, devices)
+    gates.push(userGate(then), segmentThen(then, wentOn) ?? (await asOfNow()), deviceGate(then, devices.length, wentOn))
     const ids = [...new Set([...devices, ...sent.map(({ device_id }) => device_id)])]
     return {
       ...answer,
@@ -102,7 +114,13 @@ export const createExplain =
         const message = sent.find(({ device_id }) => device_id === id)
         const skip = known.find(({ kind, value }) => kind === 'device_id' && value === id)
         const own = skip
-          ? [stopped('rules', skip.reason, 'It was passed over when the message was made.')]
+          ? [
+              stopped(
+                ofSegment.has(skip.reason) ? 'segment' : 'rules',
+                skip.reason,
+                'It was passed over when it was sent.'
+              )
+            ]
           : message
             ? [passed('rules', 'The message was made.'), deliveryGate(message)]
             : []
@@ -132,8 +150,23 @@ async function audienceGate(
     : stopped('audience', 'not_targeted', 'Neither the user nor a device of the user was named as a target.')
 }
 
-const userGate = (userId: string | null): Gate =>
-  userId ? passed('user', 'The user exists.') : stopped('user', 'unknown_user', 'No user has this project_user_id.')
+const userGate = (then: string | undefined): Gate =>
+  then === 'unknown_user'
+    ? stopped('user', then, 'There was no such user when it was sent.')
+    : passed('user', 'The user exists.')
+
+function segmentThen(then: string | undefined, wentOn: boolean): Gate | undefined {
+  if (then !== undefined && ofSegment.has(then))
+    return stopped('segment', then, 'The segment did not match the user when it was sent.')
+  return wentOn ? passed('segment', 'It matched when it was sent.') : undefined
+}
+
+function deviceGate(then: string | undefined, devices: number, wentOn: boolean): Gate {
+  if (then === 'no_device') return stopped('device', then, 'The user had no device when it was sent.')
+  return devices > 0 || wentOn
+    ? passed('device', `The user has ${devices} device(s).`)
+    : stopped('device', 'no_device', 'The user has no device.')
+}
 
 async function segmentGate(
   pool: Pool,
@@ -149,9 +182,9 @@ async function segmentGate(
       'missing_trigger_property',
       'The segment refers to a property that the trigger does not have.'
     )
-  const matching = usesDevice
-    ? await matchDevices(pool, projectId, segment, devices)
-    : await matchUsers(pool, projectId, segment, [userId])
+  const look = () =>
+    usesDevice ? matchDevices(pool, projectId, segment, devices) : matchUsers(pool, projectId, segment, [userId])
+  const matching = await patiently(look, Date.now() + lookMs)
   return matching.size > 0
     ? passed('segment', usesDevice ? `${matching.size} of the devices match now.` : 'The user matches now.')
     : stopped('segment', 'not_in_segment', 'The segment does not match the user as it is now.')

@@ -183,6 +183,27 @@ export function campaignManagementRoutes(
   )
 
   manage.get(
+    `${one}/versions/:version`,
+    {
+      summary: 'Read a campaign as it was in a version',
+      access: 'viewer',
+      params: { version: 'The number of the version.' },
+      answer: Version,
+      refusals
+    },
+    async ({ caller, params }) => {
+      const id = checkCampaignId(params.campaign_id)
+      const { version } = params
+      const known = version !== undefined && wholeVersion.test(version)
+      // The list of one that begins with it.
+      const [row] = known ? await store.listVersions(pool, caller.project!.id, id, Number(version) + 1, 1) : []
+      if (!row || row.version !== Number(version)) throw new Refusal('not_found', 'There is no such version.')
+      const { definition, ...rest } = row
+      return { ...rest, campaign: definition }
+    }
+  )
+
+  manage.get(
     `${one}/counts`,
     {
       summary: 'What all triggers of a campaign have counted, also those that are no longer kept',
@@ -238,8 +259,10 @@ function cursorParts(cursor: string): [Date, string] {
   return [timeOf(at!), checkCampaignId(id)]
 }
 
+const wholeVersion = /^[1-9]\d{0,8}$/
+
 function versionOf(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Refusal('invalid_parameter', 'cursor: is not one that was given out')
+  if (!wholeVersion.test(text)) throw new Refusal('invalid_parameter', 'cursor: is not one that was given out')
   return Number(text)
 }
 

@@ -5,6 +5,7 @@ import type { Campaign } from './campaign-shape.ts'
 import { type Ready, readyOf } from './definitions.ts'
 import { findTargets } from './gates.ts'
 import { loadRecipients } from './recipients.ts'
+import { patiently } from './segment-turns.ts'
 import { resolveTargets } from './targets.ts'
 import { TemplateFailed } from './template.ts'
 import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from './trigger-request.ts'
@@ -36,9 +37,11 @@ const lookMs = 3_000
 const windowUsers = 10_000
 const sampleSize = 5
 const targetsAtOnce = 500
+/** No gateway takes more, and each adds a little of its own. */
+const mostBytes = 4_096
 
 interface Found {
-  users: Set<string>
+  users: number
   devices: number
   sample: string[]
   complete: boolean
@@ -47,7 +50,7 @@ interface Found {
 }
 
 const none = (reason: string | null): Found => ({
-  users: new Set(),
+  users: 0,
   devices: 0,
   sample: [],
   complete: true,
@@ -66,7 +69,7 @@ export const createPreview =
     const found = await find(pool, projectId, ready.segmentFor(trigger), audience)
     const { users, devices, complete, reason, skipped } = found
     return {
-      audience: { users: users.size, devices, complete, reason, skipped },
+      audience: { users, devices, complete, reason, skipped },
       sample: await sampleOf(pool, projectId, ready, trigger, found.sample)
     }
   }
@@ -88,11 +91,16 @@ async function findEveryone(pool: Pool, projectId: ProjectId, segment: SegmentAt
   const found = none(null)
   const giveUpAt = Date.now() + lookMs
   let place: Place | null = { user: firstUser, device: null }
+  let last = ''
   while (place) {
     if (Date.now() > giveUpAt) return { ...found, complete: false }
-    const { rows, next } = await matchWindow(pool, projectId, segment, place, windowUsers, 4 * windowUsers)
+    const from: Place = place
+    const look = () => matchWindow(pool, projectId, segment, from, windowUsers, 4 * windowUsers)
+    const { rows, next } = await patiently(look, giveUpAt)
     for (const { user_id, device_id } of rows) {
-      found.users.add(user_id)
+      // They come by user: there may be millions, and a set of them would fill the memory.
+      if (user_id !== last) found.users += 1
+      last = user_id
       if (found.sample.length < sampleSize) found.sample.push(device_id)
     }
     found.devices += rows.length
@@ -109,13 +117,20 @@ async function findTargeted(
 ): Promise<Found> {
   const found = none(null)
   const devices = new Set<string>()
+  const users = new Set<string>()
+  const giveUpAt = Date.now() + lookMs
   for (let from = 0; from < targets.length; from += targetsAtOnce) {
-    const part = await resolveTargets(pool, projectId, '', segment, targets.slice(from, from + targetsAtOnce))
+    if (Date.now() > giveUpAt) {
+      found.complete = false
+      break
+    }
+    const some = targets.slice(from, from + targetsAtOnce)
+    const part = await patiently(() => resolveTargets(pool, projectId, '', segment, some), giveUpAt)
     for (const id of part.deviceIds) devices.add(id)
     for (const { reason } of part.skips) found.skipped[reason] = (found.skipped[reason] ?? 0) + 1
-    for (const id of part.userIds) found.users.add(id)
+    for (const id of part.userIds) users.add(id)
   }
-  return { ...found, devices: devices.size, sample: [...devices].slice(0, sampleSize) }
+  return { ...found, users: users.size, devices: devices.size, sample: [...devices].slice(0, sampleSize) }
 }
 
 async function sampleOf(
@@ -138,7 +153,8 @@ async function sampleOf(
       const bytes = Buffer.byteLength(
         JSON.stringify('notification' in content ? content.notification : content.activity)
       )
-      return { ...shown, reason: unreachable, content, payload_bytes: bytes }
+      const reason = unreachable ?? (bytes > mostBytes ? 'payload_too_large' : null)
+      return { ...shown, reason, content, payload_bytes: bytes }
     } catch (error) {
       if (!(error instanceof TemplateFailed)) throw error
       return { ...shown, reason: `template_failed: ${error.message}`, content: null, payload_bytes: null }

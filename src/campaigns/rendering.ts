@@ -59,18 +59,29 @@ export function renderingOf(campaign: Campaign): Rendering {
   const { name, campaign_id: id } = campaign
   return {
     for({ properties: trigger }) {
-      const rendered = new Map<Template, string>()
+      const rendered = new Map<Template, string | TemplateFailed>()
       return (recipient) => {
         const scope = scopeOf(recipient, trigger, { id, name })
         const once: Once = (template) => {
           if (template.dependsOn.has('user') || template.dependsOn.has('device')) return undefined
-          const known = rendered.get(template) ?? template.render(scope)
+          const known = rendered.get(template) ?? outcomeOf(template, scope)
           rendered.set(template, known)
+          if (known instanceof TemplateFailed) throw known
           return known
         }
         return make(scope, once)
       }
     }
+  }
+}
+
+/** What fails for one fails for all, and may take its whole budget to do so: it is not tried again. */
+function outcomeOf(template: Template, scope: TemplateScope): string | TemplateFailed {
+  try {
+    return template.render(scope)
+  } catch (error) {
+    if (error instanceof TemplateFailed) return error
+    throw error
   }
 }
 

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
-import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import { pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
 import { ExplainAnswer, PreviewAnswer } from './shapes.ts'
-import { State, TriggerAnswer, wireTrigger } from './trigger-wire.ts'
+import { listPage, TriggerQuery } from './trigger-list.ts'
+import { TriggerAnswer, wireTrigger } from './trigger-wire.ts'
 
 const failed = 'Failed to send campaign trigger message'
 const wording = {
@@ -89,18 +90,11 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
     '/triggers',
     {
       summary: 'List triggers',
-      query: Type.Object({
-        ...pageQuery,
-        campaign_id: Type.Optional(Type.String({ maxLength: 1024, description: 'Only those of this campaign.' })),
-        state: Type.Optional(State)
-      }),
-      answer: pageOf(TriggerAnswer)
+      query: TriggerQuery,
+      answer: pageOf(TriggerAnswer),
+      refusals: ['invalid_parameter']
     },
-    async ({ caller, query: { limit = defaultLimit, cursor, campaign_id, state } }) => {
-      const filter = { campaignId: campaign_id, state }
-      const rows = await campaigns.listTriggers(caller.project.id, filter, idAfter(cursor), limit + 1)
-      return page(rows, limit, (row) => encodeCursor(row.id), wireTrigger)
-    }
+    ({ caller, query }) => listPage(campaigns, caller.project.id, query)
   )
 
   api.get(

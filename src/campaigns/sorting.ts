@@ -11,7 +11,7 @@ import { TemplateFailed } from './template.ts'
 export interface Sorted {
   drafts: MessageDraft[]
   skips: Skip[]
-  /** Devices that quiet hours hold, by when these end. */
+  /** Devices that quiet hours hold, by when these end; and those for which there was no time, by now. */
   held: Map<number, string[]>
 }
 
@@ -28,13 +28,30 @@ export interface Sorting {
 /** The reason of a message that could not be made; the only one here that is a failure. */
 const templateFailed = 'template_failed'
 
+/** A template may be made to take long for each of hundreds of devices: others get a turn in between. */
+const sliceMs = 25
+/** What is not rendered by then goes on in a chunk of its own: others want the place in the worker, too. */
+export const chunkMs = 1_000
+
 /** Takes each device through the gates, in order. */
-export function sortRecipients({ trigger, ready, recipients, targets, full, notAfter }: Sorting): Sorted {
+export async function sortRecipients(sorting: Sorting): Promise<Sorted> {
+  const { trigger, ready, recipients, targets, full, notAfter } = sorting
   const now = new Date()
+  const began = performance.now()
+  let since = began
   const sorted: Sorted = { drafts: [], skips: [], held: new Map() }
   const render = ready.rendering.for(trigger)
   const { id: triggerId, campaign_id: campaignId } = trigger
-  for (const recipient of recipients) {
+  for (const [index, recipient] of recipients.entries()) {
+    if (performance.now() - began > chunkMs) {
+      const rest = recipients.slice(index).map(({ device_id }) => device_id)
+      sorted.held.set(now.getTime(), [...(sorted.held.get(now.getTime()) ?? []), ...rest])
+      return sorted
+    }
+    if (performance.now() - since > sliceMs) {
+      await new Promise((resolve) => setImmediate(resolve))
+      since = performance.now()
+    }
     const { device_id: value, user_id: userId } = recipient
     const skip = (reason: string) => sorted.skips.push({ triggerId, kind: 'device_id', value, reason, userId })
     const device = targets.get(value) ?? 'NO_DEVICE'

@@ -6,8 +6,8 @@ export const templateLimits = {
   /** Characters of what it renders to: a push carries 4 KiB. */
   output: 16_384,
   /**
-   * What one rendering may use up: characters and list items made, characters written, and ten for each step. It does
-   * not depend on how busy the machine is, so a template that renders here renders everywhere.
+   * What one rendering may use up: characters and list items made, characters written, and eighty for each step, which
+   * takes about 10 µs. It does not depend on how busy the machine is, so a template that renders here renders everywhere.
    */
   work: 200_000,
   /** A second lock, should something slow count for little. */
@@ -15,6 +15,8 @@ export const templateLimits = {
   /** Tags inside tags: rendering them takes stack. */
   depth: 50
 } as const
+
+const perStep = 80
 
 /** Those that read no files and make no markup. */
 const tags = new Set([
@@ -61,7 +63,7 @@ export function createEngine(): Liquid {
 function countSteps({ renderer }: Liquid): void {
   const renderTemplates = renderer.renderTemplates.bind(renderer)
   renderer.renderTemplates = function* (templates, context, emitter) {
-    context.memoryLimit.use(10 * (templates.length + 1))
+    context.memoryLimit.use(perStep * (templates.length + 1))
     return yield* renderTemplates(templates, context, emitter ?? new BoundedText(context))
   }
 }

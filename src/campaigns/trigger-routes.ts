@@ -1,9 +1,9 @@
-import { Type } from '@sinclair/typebox'
-import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import { pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
-import { State, TriggerAnswer, wireTrigger } from './trigger-wire.ts'
+import { listPage, TriggerQuery } from './trigger-list.ts'
+import { TriggerAnswer } from './trigger-wire.ts'
 
 /** Triggers as the console and the CLI watch them. */
 export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, campaigns: Campaigns): void {
@@ -12,18 +12,11 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
     {
       summary: 'List triggers',
       access: 'viewer',
-      query: Type.Object({
-        ...pageQuery,
-        campaign_id: Type.Optional(Type.String({ maxLength: 1024, description: 'Only those of this campaign.' })),
-        state: Type.Optional(State)
-      }),
-      answer: pageOf(TriggerAnswer)
+      query: TriggerQuery,
+      answer: pageOf(TriggerAnswer),
+      refusals: ['invalid_parameter']
     },
-    async ({ caller, query: { limit = defaultLimit, cursor, campaign_id, state } }) => {
-      const filter = { campaignId: campaign_id, state }
-      const rows = await campaigns.listTriggers(caller.project!.id, filter, idAfter(cursor), limit + 1)
-      return page(rows, limit, (row) => encodeCursor(row.id), wireTrigger)
-    }
+    ({ caller, query }) => listPage(campaigns, caller.project!.id, query)
   )
 
   manage.get(

@@ -51,25 +51,25 @@ const insert = statement(
    returning id`
 )
 const find = statement('triggers.find', `select ${shown} from triggers where project_id = $1 and id = $2`)
+const between = '($2::uuid is null or id < $2) and ($4::uuid is null or id >= $4)'
 const list = statement(
   'triggers.list',
-  `select ${shown} from triggers where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+  `select ${shown} from triggers where project_id = $1 and ${between} order by id desc limit $3`
 )
 const listOfCampaign = statement(
   'triggers.list_of_campaign',
   `select ${shown} from triggers
-    where project_id = $1 and campaign_id = $4 and ($2::uuid is null or id < $2) order by id desc limit $3`
+    where project_id = $1 and campaign_id = $5 and ${between} order by id desc limit $3`
 )
 const listInState = statement(
   'triggers.list_in_state',
   `select ${shown} from triggers
-    where project_id = $1 and state = $4 and ($2::uuid is null or id < $2) order by id desc limit $3`
+    where project_id = $1 and state = $5 and ${between} order by id desc limit $3`
 )
 const listBoth = statement(
   'triggers.list_of_campaign_in_state',
   `select ${shown} from triggers
-    where project_id = $1 and campaign_id = $4 and state = $5 and ($2::uuid is null or id < $2)
-    order by id desc limit $3`
+    where project_id = $1 and campaign_id = $5 and state = $6 and ${between} order by id desc limit $3`
 )
 const erase = statement(
   'triggers.erase_window',
@@ -97,11 +97,11 @@ export const findTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<
 export function listTriggers(
   db: Db,
   projectId: ProjectId,
-  { campaignId, state }: { campaignId?: string | undefined; state?: string | undefined },
+  { campaignId, state, from }: { campaignId?: string | undefined; state?: string | undefined; from: string | null },
   before: string | null,
   limit: number
 ) {
-  const values = [projectId, before, limit]
+  const values = [projectId, before, limit, from]
   if (campaignId !== undefined && state !== undefined)
     return db.query<TriggerRow>(listBoth, [...values, campaignId, state])
   if (campaignId !== undefined) return db.query<TriggerRow>(listOfCampaign, [...values, campaignId])

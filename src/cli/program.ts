@@ -38,7 +38,7 @@ const commands: Record<string, Entry> = {
     load: () => import('./commands/webhook.ts')
   },
   campaign: {
-    summary: 'Apply, get, list, compare, archive and trigger campaigns',
+    summary: 'Apply, compare, preview, test, pause and trigger campaigns',
     load: () => import('./commands/campaign.ts')
   },
   trigger: {

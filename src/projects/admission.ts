@@ -98,6 +98,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   return {
     byKey,
     byAgentKey,
+    /** For an agent that triggers a campaign: what it asks for is known only when its message is read. */
+    spendTrigger: (reply: FastifyReply, project: Project): void => spendTrigger(reply, limits, project),
     async byTokenForManagement(
       request: FastifyRequest,
       reply: FastifyReply,

@@ -120,6 +120,20 @@ async function makeCalls(
   }
 }
 
+/** A call like all others, about nothing that happened. Not behind what waits: whoever tests wants to see it arrive. */
+export async function callForTest(
+  tx: Db,
+  projectId: ProjectId,
+  { id: webhookId, url }: Pick<store.WebhookRow, 'id' | 'url'>,
+  enqueue: ReturnType<typeof createDelivery>['enqueue']
+): Promise<string> {
+  const [id, timestamp] = [newId(), new Date().toISOString()]
+  const event = { id: newId(), type: 'webhook.test', at: timestamp }
+  const body = JSON.stringify({ type: 'events', timestamp, project_id: projectId, events: [event] })
+  await enqueue(tx, projectId, { id, url, headers: {}, body, order: null, source: { kind: 'outcome', id: webhookId } })
+  return id
+}
+
 export const laneOf = (webhookId: string) => `webhook ${webhookId}`
 
 function inPortions<Item>(items: Item[], size: number): Item[][] {

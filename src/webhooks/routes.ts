@@ -121,6 +121,18 @@ export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhoo
   )
 
   manage.post(
+    `${path}/:webhook_id([^:]+)::test`,
+    {
+      summary: 'Call a webhook once, with an event that says it is a test',
+      access: 'editor',
+      answer: Type.Object({ delivery_id: Type.String() })
+    },
+    async ({ caller, params }) => ({
+      delivery_id: await webhooks.test(caller.actor, caller.project!.id, known(params.webhook_id, 'webhook'))
+    })
+  )
+
+  manage.post(
     '/projects/:project_id/webhook-secret::rotate',
     {
       summary:

@@ -8,7 +8,7 @@ import { createCaller } from './caller.ts'
 import { createCircuits } from './circuit.ts'
 import { createDelivery, type Result } from './deliver.ts'
 import { type Resolve, refuseAddress, resolveByDns } from './guard.ts'
-import { batchEventsJob, onOutcomes, onTriggerEnded } from './outcomes.ts'
+import { batchEventsJob, callForTest, onOutcomes, onTriggerEnded } from './outcomes.ts'
 import { createRegistry } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
 
@@ -53,6 +53,7 @@ export function createWebhooks(options: WebhookOptions) {
   const secrets = createSecrets(key)
   const delivery = createDelivery({ pool, key, caller, circuits, secrets, count: (result) => void results[result]++ })
   const refuse = (url: string) => refuseAddress(url, allowPrivate, resolve)
+  const registry = createRegistry({ pool, secrets, refuse })
 
   /** Hourly: what nobody looks at any more goes, and lanes without a job get one. */
   const keep = recurring({
@@ -71,7 +72,7 @@ export function createWebhooks(options: WebhookOptions) {
   })
 
   return {
-    registry: createRegistry({ pool, secrets, refuse }),
+    registry,
     /** Why a url may not be registered, or null. Checked again at every connection. */
     refuse,
     /** In the caller's transaction: the call is made if that commits, and never if it does not. */
@@ -87,6 +88,14 @@ export function createWebhooks(options: WebhookOptions) {
       delivery.replay(projectId, id, (tx) =>
         recordAudit(tx, projectId, { actor, action: 'webhook_delivery.replay', target: id })
       ),
+    /** The id of the call. */
+    test: async (actor: string, projectId: ProjectId, id: string): Promise<string> => {
+      const webhook = await registry.get(projectId, id)
+      return pool.transaction(async (tx) => {
+        await recordAudit(tx, projectId, { actor, action: 'webhook.test', target: id })
+        return callForTest(tx, projectId, webhook, delivery.enqueue)
+      })
+    },
     /** For a worker of their own: a call may take its whole time, and must not take it from other jobs. */
     jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,
     keepJob: keep,

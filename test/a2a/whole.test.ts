@@ -27,6 +27,39 @@ async function shop() {
   return { project, inbox }
 }
 
+describe('the limit of the plan', () => {
+  it('counts what agents trigger with what calls do: 429, nothing of it is kept, and it can be sent again', async () => {
+    const { project } = await shop()
+    await service.manage('PATCH', `/projects/${project.id}`, { json: { limits: { triggers_per_second: 1 } } })
+    const agent = agentOf(service, project, 'plain')
+    const request = { skill: 'trigger-campaign', campaignId: 'welcome', targets: [{ projectUserId: 'ana' }] }
+    const asked = Array.from({ length: 3 }, () => agent.message(request))
+    const [calls, sent, streamed] = await Promise.all([
+      Promise.all([1, 2].map(() => project.call('POST', '/api/v1/campaigns/welcome:trigger', { json: {} }))),
+      Promise.all(asked.map((message) => agent.call('send', { message }))),
+      agent.call('stream', { message: agent.message(request) })
+    ])
+    const refused = [...sent, streamed].filter(({ status }) => status === 429)
+    const accepted = [...calls, ...sent, streamed].filter(({ status }) => status === 200)
+    assert.ok(accepted.length < 6, 'calls and agents share one limit')
+    assert.ok(refused.length >= 1, sent.map(({ status }) => status).join())
+    assert.equal(refused[0]!.text, '{"error":"Too Many Requests"}')
+    assert.ok(Number(refused[0]!.headers['retry-after']) >= 1)
+    assert.equal(refused[0]!.headers['x-ratelimit-limit'], '1')
+    const { totalSize } = await agent.result('list', {})
+    assert.equal(totalSize, 4 - refused.length, 'a refused message makes no task')
+    const user = await agent.send({ skill: 'create-user', projectUserId: 'bo' })
+    assert.equal(user.status.state, 'completed', 'other skills have the limit of requests only')
+    const index = sent.findIndex(({ status }) => status === 429)
+    const again = asked[index === -1 ? 0 : index]!
+    await eventually(async () => {
+      const reply = await agent.call('send', { message: again })
+      assert.equal(reply.status, 200, reply.text)
+      assert.equal(reply.json.result.task.status.state, 'completed')
+    })
+  })
+})
+
 for (const name of names) {
   describe(`a ${name} agent of a whole service`, () => {
     it('has a push arrive and a campaign triggered', async () => {

@@ -70,7 +70,7 @@ test('campaigns are kept and triggered from the command line', async (t) => {
 
   await t.test('get prints what a file would hold, list shows all, archive ends it', async () => {
     const got = await tidings('campaign', 'get', 'greeting')
-    assert.match(got.stdout, /^campaign_id: greeting$/m)
+    assert.match(got.stdout, /^campaign_id: greeting\nname: Greeting\n/)
     assert.doesNotMatch(got.stdout, /version/)
     assert.equal((await feed(got.stdout, 'campaign', 'apply', '-f', '-')).stdout, 'greeting unchanged, version 2\n')
     assert.match((await tidings('campaign', 'list')).stdout, /^greeting +Greeting +api_triggered +active +2 /m)
@@ -117,7 +117,11 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     )
     assert.match((await tidings('trigger', 'get', trigger.trigger_id)).stdout, /^Skipped +2 \(/m)
     const explained = await tidings('trigger', 'explain', trigger.trigger_id, '--user', 'bo')
-    assert.match(explained.stdout, /^NO {3}device +The user has no device\. \(no_device\)$/m)
+    assert.match(explained.stdout, /^NO {3}device +The user had no device when it was sent\. \(no_device\)$/m)
+    const since = ['trigger', 'list', '--campaign', 'greeting', '--since']
+    assert.match((await tidings(...since, '2026-01-01')).stdout, new RegExp(trigger.trigger_id))
+    assert.equal((await tidings(...since, '2999-01-01')).stdout, 'There are no triggers.\n')
+    assert.match((await tidings(...since, 'noon')).stderr, /accepted_after: must be a date or time/)
     const late = await tidings('trigger', 'cancel', trigger.trigger_id)
     assert.equal(late.code, 1)
     assert.match(late.stdout, /^The trigger is completed: /)
@@ -127,5 +131,55 @@ test('campaigns are kept and triggered from the command line', async (t) => {
       (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,
       /^Trigger +[0-9a-f-]{36}$/m
     )
+  })
+
+  await t.test('whom to reach may stand in a file, properties may be any JSON, and a key triggers once', async () => {
+    const asked = ['campaign', 'trigger', 'greeting', '--users-from', '-', '--properties', '{"list":[1,2]}', '--json']
+    const once = [...asked, '--idempotency-key', 'order-7']
+    const people = 'ana\r\n\nbo\nwho\n'
+    const first = (await feed(people, ...once)).json<{ trigger_id: string }>()
+    assert.deepEqual((await feed(people, ...once)).json(), first)
+    const other = await feed('ana\n', ...once)
+    assert.deepEqual([other.code, JSON.parse(other.stderr).code], [1, 'idempotency_key_reused'])
+    const watched = (await feed(people, ...asked, '--watch')).json<{ counts: object; skipped: object }>()
+    assert.deepEqual(watched.skipped, { no_device: 1, unknown_user: 1 })
+    const nobody = await feed('\n', ...asked, '--watch')
+    assert.equal(nobody.json<{ counts: { targeted: number } }>().counts.targeted, 0)
+    assert.equal((await feed('', ...asked, '--broadcast')).code, 2)
+    assert.equal((await tidings('campaign', 'trigger', 'greeting', '--users-from', join(dataDir, 'none'))).code, 1)
+  })
+
+  await t.test(
+    'a preview tells whom and what, of what is saved and of a file, and a test send goes to a device',
+    async () => {
+      const preview = await tidings('campaign', 'preview', 'greeting', '--broadcast')
+      assert.match(preview.stdout, /^It would go to 1 device of 1 user\.$/m)
+      assert.match(preview.stdout, /^ana +phone +- +\d+ +Hi ana$/m)
+      const draft = 'campaign_id: draft\nname: Draft\nmessage: { title: "Draft for {{ user.id }}" }\n'
+      const seen = await feed(draft, 'campaign', 'preview', '-f', '-', '--user', 'ana', '--user', 'who')
+      assert.match(seen.stdout, /Draft for ana$/m)
+      assert.match(seen.stdout, /^Skipped for unknown_user: 1$/m)
+      assert.equal((await tidings('campaign', 'get', 'draft')).code, 3, 'it is not saved')
+      assert.equal((await tidings('campaign', 'preview')).code, 2)
+      assert.equal((await feed(yaml, 'campaign', 'preview', '-f', '-')).code, 2)
+      assert.equal((await tidings('campaign', 'preview', 'who', '--broadcast')).code, 3)
+      const sent = await tidings('campaign', 'test', 'weekly', '--device', 'phone')
+      assert.equal(sent.code, 0, sent.stderr)
+      assert.match(sent.stdout, /^phone +succeed/m)
+      assert.equal((await tidings('campaign', 'test', 'weekly', '--device', 'none')).code, 1)
+    }
+  )
+
+  await t.test('a campaign is paused and activated, and an old version comes back', async () => {
+    assert.match((await tidings('campaign', 'pause', 'greeting')).stdout, /^greeting is paused, version 3\.$/m)
+    assert.equal((await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).code, 1)
+    assert.match((await tidings('campaign', 'activate', 'greeting')).stdout, /^greeting is active, version 4\.$/m)
+    assert.match((await tidings('campaign', 'activate', 'greeting')).stdout, /^greeting is active, version 4\.$/m)
+    assert.match((await tidings('campaign', 'versions', 'greeting')).stdout, /^3 .* paused +Greeting$/m)
+    const first = await tidings('campaign', 'get', 'greeting', '--at', '1')
+    assert.match(first.stdout, /title: Hello/)
+    assert.equal((await feed(first.stdout, 'campaign', 'apply', '-f', '-')).stdout, 'greeting updated, version 5\n')
+    assert.equal((await tidings('campaign', 'get', 'greeting', '--at', '99')).code, 3)
+    assert.equal((await tidings('campaign', 'pause', 'who')).code, 3)
   })
 })

@@ -18,7 +18,14 @@ const commands = [
   ...['set', 'list', 'check', 'remove'].map((name) => ['gateway', name]),
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
   ['secrets', 'rotate'],
-  ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay'].map((name) => ['webhook', name]),
+  ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay', 'test'].map((name) => [
+    'webhook',
+    name
+  ]),
+  ...['apply', 'diff', 'get', 'list', 'versions', 'pause', 'activate', 'archive', 'preview', 'test', 'trigger'].map(
+    (name) => ['campaign', name]
+  ),
+  ...['list', 'get', 'cancel', 'explain'].map((name) => ['trigger', name]),
   ['audit', 'list'],
   ['nodes'],
   ['simulate']

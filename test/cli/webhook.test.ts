@@ -25,6 +25,14 @@ test('webhooks are managed from the command line', async (t) => {
 
   assert.match((await tidings('webhook', 'deliveries', '--state', 'failed')).stdout, /no such calls/)
   assert.equal((await tidings('webhook', 'replay', id)).code, 3)
+  assert.equal((await tidings('webhook', 'replay')).code, 2)
+  assert.equal((await tidings('webhook', 'replay', '--failed')).stdout, '0 calls are made again.\n')
+  const tried = (await tidings('webhook', 'test', id, '--json')).json<{ delivery_id: string }>()
+  assert.match(
+    (await tidings('webhook', 'deliveries')).stdout,
+    new RegExp(`^${tried.delivery_id} +pending +outcome `, 'm')
+  )
+  assert.equal((await tidings('webhook', 'test', tried.delivery_id)).code, 3)
   const refused = await tidings('webhook', 'create', 'http://127.0.0.1/', '--events', 'message.failed')
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /WEBHOOK_ALLOW_PRIVATE/)

@@ -268,6 +268,24 @@ describe('what became of messages', () => {
   })
 })
 
+describe('POST /manage/v1/projects/{id}/webhooks/{webhook_id}:test', () => {
+  it('makes one signed call about nothing that happened, also where the webhook is not active', async () => {
+    const { own, webhook, calls, told } = await webhookOf(['message.failed'], undefined, { active: false })
+    const reply = await service.manage('POST', `${own}/webhooks/${webhook.id}:test`)
+    assert.equal(reply.status, 200, reply.text)
+    await eventually(() => assert.equal(calls().length, 1))
+    assert.deepEqual(
+      told().map(({ type }) => type),
+      ['webhook.test']
+    )
+    assert.equal(calls()[0]!.headers['webhook-id'], reply.json.delivery_id)
+    assert.ok(isSignedWith(webhook.secret, calls()[0]!))
+    const stranger = await service.project()
+    for (const id of [webhook.id, newId(), 'x', '%00'])
+      assert.equal((await service.manage('POST', `/projects/${stranger.id}/webhooks/${id}:test`)).status, 404, id)
+  })
+})
+
 describe('/manage/v1/projects/{id}/webhook-deliveries', () => {
   it('lists calls by state, newest first, page by page, and replays one', async () => {
     const { project, own, calls } = await webhookOf(['message.accepted'])

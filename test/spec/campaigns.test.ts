@@ -35,6 +35,11 @@ describe('/manage/v1/projects/{id}/campaigns does it', () => {
         [1, 'News', 'active']
       ]
     )
+    const first = await service.manage('GET', path(project, '/news/versions/1'))
+    assert.deepEqual([first.json.version, first.json.campaign], [1, versions[2].campaign])
+    for (const none of ['4', '0', '-1', '1.0', '01', 'x', '9'.repeat(30)])
+      assert.equal((await service.manage('GET', path(project, `/news/versions/${none}`))).status, 404, none)
+    assert.equal((await service.manage('GET', path(project, '/who/versions/1'))).status, 404)
     const again = await save(project, news)
     assert.deepEqual([again.json.status, again.json.version], ['active', 4], 'an archived one can come back')
   })

@@ -241,6 +241,7 @@ describe('what is documented is what is answered', () => {
       listProjectCampaigns: () => manage('GET', `${own}/campaigns`),
       getProjectCampaign: () => manage('GET', `${own}/campaigns/news`),
       listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
+      getProjectCampaignVersion: () => manage('GET', `${own}/campaigns/news/versions/1`),
       getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
       testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
       minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
@@ -289,6 +290,7 @@ describe('what is documented is what is answered', () => {
         manage('PATCH', `${own}/webhooks/${await first(`${own}/webhooks`)}`, { active: false }),
       rotateSecretProjectWebhook: async () =>
         manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:rotate-secret`),
+      testProjectWebhook: async () => manage('POST', `${own}/webhooks/${await first(`${own}/webhooks`)}:test`),
       deleteProjectWebhook: async () => manage('DELETE', `${own}/webhooks/${await first(`${own}/webhooks`)}`),
       rotateProjectWebhookSecret: () => manage('POST', `${own}/webhook-secret:rotate`),
       listProjectWebhookDeliveries: () => manage('GET', `${own}/webhook-deliveries`),

@@ -192,6 +192,10 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
     assert.deepEqual([(byDevice.get('e-2') as Json).state, stops(byDevice.get('e-2'))], ['skipped', ['no_push_token']])
     assert.deepEqual(stops(await explain(project, id, 'bo')), ['not_in_segment'])
     assert.deepEqual(stops(await explain(project, id, 'cy')), ['not_targeted', 'not_in_segment', 'no_device'])
+    await put(project, 'ana', { plan: 'free' })
+    await put(project, 'bo', { plan: 'premium' })
+    assert.deepEqual(stops(await explain(project, id, 'ana')), [], 'what happened, and not what would happen now')
+    assert.deepEqual(stops(await explain(project, id, 'bo')), ['not_in_segment'])
     assert.deepEqual(stops(await explain(project, id, 'who')), ['not_targeted', 'unknown_user'])
     const { trigger_id: nobody } = await run(project)
     assert.equal(stops(await explain(project, nobody, 'ana'))[0], 'no_audience')
@@ -218,6 +222,8 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
     const some = (await preview(users('pre-user-1', 'pre-user-2', 'who'))).json
     assert.deepEqual([some.audience.devices, some.audience.skipped], [1, { not_in_segment: 1, unknown_user: 1 }])
     assert.equal((await preview({})).json.audience.reason, 'no_audience')
+    const large = (await preview({ ...users('pre-user-1'), properties: { x: 'x'.repeat(5_000) } })).json
+    assert.equal(large.sample[0].reason, 'payload_too_large')
     assert.equal(pushesTo('pre').length, 0)
     assert.equal((await preview({ audience: { targets: 5 } })).status, 400)
     assert.equal((await project.call('POST', '/api/v1/campaigns/who:preview')).status, 404)

@@ -147,6 +147,43 @@ describe('GET /api/v1/triggers', () => {
   })
 })
 
+describe('GET /api/v1/triggers by time', () => {
+  it('lists what was accepted since one time and before another, with a cursor too', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project)
+    const ids: string[] = []
+    const times: string[] = []
+    for (let index = 0; index < 4; index += 1) {
+      times.push(new Date().toISOString())
+      ids.push(await triggered(project, users('nobody')))
+      // An id tells its time to the millisecond.
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    const list = async (query: string): Promise<Json> => (await project.call('GET', `/api/v1/triggers?${query}`)).json
+    const idsOf = ({ items }: Json) => items.map(({ trigger_id }: Json) => ids.indexOf(trigger_id))
+    assert.deepEqual(idsOf(await list(`accepted_after=${times[2]}`)), [3, 2])
+    assert.deepEqual(idsOf(await list(`accepted_before=${times[2]}`)), [1, 0])
+    assert.deepEqual(
+      idsOf(await list(`accepted_after=${times[1]}&accepted_before=${times[3]}&campaign_id=news`)),
+      [2, 1]
+    )
+    const page = await list(`accepted_after=${times[1]}&limit=2`)
+    assert.deepEqual(idsOf(page), [3, 2])
+    assert.deepEqual(idsOf(await list(`accepted_after=${times[1]}&cursor=${page.next_cursor}`)), [1])
+    assert.deepEqual(idsOf(await list(`accepted_before=${times[2]}&cursor=${page.next_cursor}`)), [1, 0])
+    assert.deepEqual(
+      idsOf(await list('accepted_after=2000-01-01&accepted_before=2001-01-01T00:00Z&state=completed')),
+      []
+    )
+    for (const wrong of ['yesterday', '2026-02-30', '', '1e999']) {
+      const reply = await project.call('GET', `/api/v1/triggers?accepted_after=${wrong}`)
+      assert.deepEqual([reply.status, reply.json.details[0].path], [400, 'accepted_after'], wrong)
+    }
+    const managed = await service.manage('GET', `/projects/${project.id}/triggers?accepted_after=${times[3]}`)
+    assert.deepEqual(idsOf(managed.json), [3])
+  })
+})
+
 describe('a trigger whose job is lost', () => {
   it('is found by the sweeper and goes on where it was', async () => {
     const project = await service.project()
@@ -184,7 +221,7 @@ describe('a trigger whose job is lost', () => {
 })
 
 describe('a hostile segment', () => {
-  it('fails its own trigger with a reason, and no other', async () => {
+  it('fails its own trigger with a reason, and no other; asked by many at once it keeps nobody else waiting', async () => {
     const [bad, good] = [await service.project(), await service.project()]
     for (const project of [bad, good]) await givenUser(project, 'ana', `h-${project.id}`)
     await put(bad, 'ana', { text: `${'abcd'.repeat(500)}!` })
@@ -192,7 +229,15 @@ describe('a hostile segment', () => {
     await givenCampaign(service, bad, { segment: { attribute: 'user.text', operator: 'matches', value: slow } })
     await givenCampaign(service, good)
     const id = await triggered(bad, everyone)
+    const previews = Array.from({ length: 20 }, () =>
+      bad.call('POST', '/api/v1/campaigns/news:preview', { json: everyone })
+    )
+    for (let round = 0; round < 5; round += 1) await put(good, 'ana', { round })
     assert.equal((await run(good, users('ana'))).counts.sent, 1)
+    const answers = await Promise.all(previews)
+    const busy = answers.filter(({ status }) => status === 503)
+    assert.ok(busy.length > 0 && busy.every(({ headers }) => Number(headers['retry-after']) > 0))
+    assert.ok(answers.every(({ status }) => status === 200 || status === 503))
     const found = await ended(bad, id, 40_000)
     assert.deepEqual([found.state, found.reason, found.counts.targeted], ['failed', 'segment_too_slow', 0])
     const preview = await bad.call('POST', '/api/v1/campaigns/news:preview', { json: everyone })

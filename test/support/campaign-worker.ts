@@ -4,10 +4,10 @@ import type { Sender } from '../../src/delivery/delivery.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 
-// A worker of its own process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
+// A node of its own process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
 // and accepts it a moment later: whoever dies in between never hears of the answer.
 
-const [role, ledger, answerMs] = process.argv.slice(2) as ['api' | 'worker', string, string]
+const [role, ledger, answerMs] = process.argv.slice(2) as ['all' | 'api' | 'worker', string, string]
 const file = openSync(ledger, 'a')
 let inFlight = 0
 let counted = 0
@@ -16,7 +16,7 @@ const sender: Sender = {
   submit({ deviceId, collapseId }, done) {
     if (inFlight >= 100) return false
     inFlight += 1
-    writeSync(file, `${deviceId} ${collapseId}\n`)
+    writeSync(file, `${deviceId} ${collapseId} ${process.pid}\n`)
     setTimeout(() => {
       inFlight -= 1
       done({ kind: 'accepted', gatewayMessageId: `${process.pid}-${++counted}` })

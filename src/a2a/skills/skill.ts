@@ -42,6 +42,8 @@ export interface Skill {
   schema: TSchema
   /** Of these at least one must be given. */
   oneOf?: readonly string[]
+  /** Whether it counts as a campaign trigger, of which a project has so many a second by its plan. */
+  triggers?: true
   /** Doing it twice under one run id must be doing it once: another node takes it over when the first one dies. */
   run(call: SkillCall): Promise<Outcome>
   /**

@@ -43,6 +43,7 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
   tags: ['campaign', 'marketing', 'automation'],
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
   schema,
+  triggers: true,
   async run({ projectId, fields, runId }) {
     const { campaignId, broadcast, targets, properties } = fields
     const audience =

@@ -1,14 +1,13 @@
 import type { Command } from 'commander'
-import { newId } from '../../platform/ids.ts'
+import { declarePreview, declareTest, declareTrigger } from '../campaign-sending.ts'
 import { segment } from '../client.ts'
 import { projectOf } from '../connection.ts'
-import { Ended, exit, Failure, usageFailure } from '../exit.ts'
+import { Ended, exit, Failure } from '../exit.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
-import { printable, record, time } from '../output.ts'
-import { propertyHelp, type Scalar, typedProperty } from '../properties.ts'
-import { type Common, choice, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { counted, printable, time } from '../output.ts'
+import { type Common, choice, connect, examples, reaching, type Session, tell, wholeNumber } from '../session.ts'
 import { print, remark, type Shell } from '../shell.ts'
-import { shownTrigger, watchTrigger } from '../trigger-progress.ts'
+import { several } from '../trigger-request.ts'
 
 interface Campaign extends Record<string, unknown> {
   campaign_id: string
@@ -22,7 +21,12 @@ interface Campaign extends Record<string, unknown> {
 
 type Saved = Campaign & { result: 'created' | 'updated' | 'unchanged' }
 
-const several = (argument: string, before: string[] = []) => [...before, argument]
+interface Version {
+  version: number
+  actor: string
+  created_at: string
+  campaign: Record<'name' | 'status', string>
+}
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
@@ -34,7 +38,13 @@ export function declare(command: Command, shell: Shell): void {
   declareDiff(command, shell)
   declareGet(command, shell)
   declareList(command, shell)
+  declareVersions(command, shell)
+  const stays = 'What runs goes on: `tidings trigger cancel` stops it.'
+  declareStatus(command, shell, 'pause', 'paused', 'Pause a campaign: it cannot be triggered for now', stays)
+  declareStatus(command, shell, 'activate', 'active', 'Activate a campaign: it can be triggered', '')
   declareArchive(command, shell)
+  declarePreview(command, shell)
+  declareTest(command, shell)
   declareTrigger(command, shell)
 }
 
@@ -98,14 +108,20 @@ function declareDiff(parent: Command, shell: Shell): void {
 
 function declareGet(parent: Command, shell: Shell): void {
   const command = parent.command('get <campaign>').description('Show a campaign, as it would stand in a file')
+  command.option('--at <version>', 'As it was in this version', wholeNumber(1, 999_999_999))
   reaching(command, 'project')
   examples(command, ['tidings campaign get welcome > welcome.yaml', 'tidings campaign get welcome --json'])
-  command.action(async (id: string, options: Common) => {
+  command.action(async (id: string, options: Common & { at?: number }) => {
     const session = await connect(shell, options)
-    const campaign = await session.client.json<Campaign>('GET', `${campaignsIn(session)}/${segment(id)}`)
+    const path = `${campaignsIn(session)}/${segment(id)}`
     const { stringify } = await import('yaml')
+    if (options.at !== undefined) {
+      const old = await session.client.json<Version>('GET', `${path}/versions/${options.at}`)
+      return tell(session, old, filedAs(stringify, old.campaign))
+    }
+    const campaign = await session.client.json<Campaign>('GET', path)
     const { version: _, created_at: __, updated_at: ___, warnings, ...filed } = campaign
-    tell(session, campaign, stringify(filed).trimEnd())
+    tell(session, campaign, filedAs(stringify, filed))
     if (!session.json) for (const warning of warnings) remark(shell, warning)
   })
 }
@@ -141,59 +157,69 @@ function declareArchive(parent: Command, shell: Shell): void {
   })
 }
 
-interface TriggerOptions extends Common {
-  user?: string[]
-  device?: string[]
-  broadcast?: true
-  property?: [string, Scalar][]
-  watch?: true
-}
-
-function declareTrigger(parent: Command, shell: Shell): void {
-  const command = parent.command('trigger <campaign>').description('Trigger a campaign')
-  command
-    .option('--user <user>', 'A user to reach, by project_user_id; may be repeated', several)
-    .option('--device <device>', 'A device to reach; may be repeated', several)
-    .option('--broadcast', 'Everyone in the segment of the campaign')
-    .option(
-      '--property <name=value>',
-      'A property for its templates and conditions; may be repeated',
-      (argument: string, before: [string, Scalar][] = []) => [...before, typedProperty(argument)]
-    )
-    .option('--watch', 'Show how far it is, until it has ended')
-  reaching(command, 'project')
+function declareVersions(parent: Command, shell: Shell): void {
+  const command = parent.command('versions <campaign>').description('List the versions of a campaign')
+  reaching(listing(command, 50), 'project')
   examples(
     command,
-    [
-      'tidings campaign trigger welcome --user ana --property code=SPRING',
-      'tidings campaign trigger news --broadcast --watch'
-    ],
-    `Without --user, --device and --broadcast it goes to the default audience of the
-campaign. With --watch it ends with 1 if a message failed.
-${propertyHelp.trim().split('\n').slice(0, 3).join('\n')}`
+    ['tidings campaign versions welcome', 'tidings campaign get welcome --at 3 | tidings campaign apply -f -'],
+    'The second line brings an old version back, as a new one.'
   )
-  command.action(async (id: string, options: TriggerOptions) => {
-    const { user = [], device = [], broadcast, property = [] } = options
-    if (broadcast && user.length + device.length > 0)
-      throw usageFailure('Give --broadcast, or --user and --device, and not both.')
-    const targets = [
-      ...user.map((project_user_id) => ({ project_user_id })),
-      ...device.map((device_id) => ({ device_id }))
-    ]
-    const audience = broadcast ? { broadcast } : targets.length > 0 ? { targets } : undefined
+  command.action(async (id: string, options: Common & ListOptions) => {
     const session = await connect(shell, options)
-    const path = `/projects/${segment(projectOf(session.connection))}/api/v1/campaigns/${segment(id)}:trigger`
-    const answer = await session.client.json<{ trigger_id: string }>('POST', path, {
-      body: { ...(audience && { audience }), properties: Object.fromEntries(property) },
-      // With a key of its own it can be said again when the answer was lost.
-      headers: { 'idempotency-key': newId() },
-      repeatable: true
-    })
-    if (!options.watch) return tell(session, answer, record([['Trigger', answer.trigger_id]]))
-    const trigger = await watchTrigger(session, answer.trigger_id)
-    tell(session, trigger, shownTrigger(trigger))
-    if (trigger.state !== 'completed' || trigger.counts.failed > 0) throw new Ended(exit.failure)
+    const page = await readAll<Version>(session, `${campaignsIn(session)}/${segment(id)}/versions`, options)
+    const columns = [
+      ['version', (one: Version) => one.version],
+      ['saved', (one: Version) => time(one.created_at)],
+      ['by', (one: Version) => one.actor],
+      ['status', (one: Version) => one.campaign.status],
+      ['name', (one: Version) => one.campaign.name]
+    ] as const
+    showList(session, page, columns, 'There are no versions.')
   })
+}
+
+function declareStatus(parent: Command, shell: Shell, name: string, status: string, about: string, more: string): void {
+  const command = parent.command(`${name} <campaign>`).description(about)
+  reaching(command, 'project')
+  examples(command, [`tidings campaign ${name} welcome`], more)
+  command.action(async (id: string, options: Common) => {
+    const session = await connect(shell, options)
+    const path = `${campaignsIn(session)}/${segment(id)}`
+    const {
+      version,
+      created_at: _,
+      updated_at: __,
+      warnings: ___,
+      ...campaign
+    } = await session.client.json<Campaign>('GET', path)
+    const saved = await session.client.json<Saved>('PUT', path, {
+      body: { ...campaign, status },
+      // Only what was read is changed: whoever saved it meanwhile is not undone.
+      headers: { 'if-match': `"${version}"` }
+    })
+    const running = status === 'active' ? 0 : await runningOf(session, id)
+    tell(session, saved, `${printable(id)} is ${saved.status}, version ${saved.version}.`)
+    if (running > 0 && !session.json)
+      remark(
+        shell,
+        `${counted(running, 'trigger')} of it still run. \`tidings trigger cancel\` stops one, \`tidings trigger list\` shows them.`
+      )
+  })
+}
+
+async function runningOf(session: Session, id: string): Promise<number> {
+  const query = { campaign_id: id, state: 'running' }
+  const path = `/projects/${segment(projectOf(session.connection))}/triggers`
+  return (await readAll(session, path, { limit: 200 }, query)).items.length
+}
+
+/** As people write it: what it is first, what it says then, and no line broken where a template would show it. */
+const order = ['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity']
+
+function filedAs(stringify: typeof import('yaml').stringify, campaign: Record<string, unknown>): string {
+  const names = [...new Set([...order.filter((name) => name in campaign), ...Object.keys(campaign)])]
+  return stringify(Object.fromEntries(names.map((name) => [name, campaign[name]])), { lineWidth: 0 }).trimEnd()
 }
 
 const campaignsIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/campaigns`

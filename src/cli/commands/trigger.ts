@@ -19,11 +19,17 @@ interface Explanation {
   devices: { device_id: string; state: string; gates: Gate[] }[]
 }
 
+type Filter = Partial<Record<'campaign' | 'state' | 'since' | 'before', string>>
+
 const usual = 50
 const states = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
 
 export function declare(command: Command, shell: Shell): void {
-  examples(command, ['tidings trigger list', 'tidings trigger explain <trigger> --user ana'])
+  examples(
+    command,
+    ['tidings trigger list', 'tidings trigger explain <trigger> --user ana'],
+    'To trigger a campaign: `tidings campaign trigger <campaign>`.'
+  )
   declareList(command, shell)
   declareGet(command, shell)
   declareCancel(command, shell)
@@ -35,11 +41,14 @@ function declareList(parent: Command, shell: Shell): void {
   command
     .option('--campaign <campaign>', 'Only those of this campaign')
     .addOption(choice('--state <state>', 'Only those in this state', states))
+    .option('--since <time>', 'Only those since then: 2026-11-15, 2026-11-15T09:30Z')
+    .option('--before <time>', 'Only those before then')
   reaching(listing(command, usual), 'project')
   examples(command, ['tidings trigger list', 'tidings trigger list --campaign welcome --state running'])
-  command.action(async (options: Common & ListOptions & { campaign?: string; state?: string }) => {
+  command.action(async (options: Common & ListOptions & Filter) => {
     const session = await connect(shell, options)
-    const query = { campaign_id: options.campaign, state: options.state }
+    const { campaign: campaign_id, state, since: accepted_after, before: accepted_before } = options
+    const query = { campaign_id, state, accepted_after, accepted_before }
     const page = await readAll<Trigger>(session, triggersIn(session), options, query)
     const columns = [
       ['trigger', (one: Trigger) => one.trigger_id],

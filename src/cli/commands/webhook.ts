@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { segment } from '../client.ts'
 import { projectOf } from '../connection.ts'
+import { usageFailure } from '../exit.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
-import { record, shortened, time } from '../output.ts'
+import { counted, record, shortened, time } from '../output.ts'
 import { type Common, choice, connect, examples, reaching, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
 
@@ -121,13 +122,31 @@ export function declare(command: Command, shell: Shell): void {
     showList(session, page, columns, 'There are no such calls.')
   })
 
-  const replay = command.command('replay <id>').description('Make a call again, from its first attempt')
+  const replay = command.command('replay [id]').description('Make a call again, from its first attempt')
+  replay.option('--failed', 'All calls that were given up, oldest first')
   reaching(replay, 'project')
-  examples(replay, [`tidings webhook replay ${anId}`])
-  replay.action(async (id: string, options: Common) => {
+  examples(replay, [`tidings webhook replay ${anId}`, 'tidings webhook replay --failed'])
+  replay.action(async (id: string | undefined, options: Common & { failed?: true }) => {
+    if ((id === undefined) === (options.failed === undefined)) throw usageFailure('Name a call, or say --failed.')
     const session = await connect(shell, options)
-    const path = `${pathIn(projectOf(session.connection), 'webhook-deliveries')}/${segment(id)}:replay`
-    tell(session, await session.client.json('POST', path), `The call ${id} is made again.`)
+    const path = pathIn(projectOf(session.connection), 'webhook-deliveries')
+    const again = (one: string) => session.client.json<Delivery>('POST', `${path}/${segment(one)}:replay`)
+    if (id !== undefined) return tell(session, await again(id), `The call ${id} is made again.`)
+    const all = { limit: Number.POSITIVE_INFINITY }
+    const { items } = await readAll<Delivery>(session, path, all, { state: 'failed' })
+    const made: Delivery[] = []
+    for (const one of items.reverse()) made.push(await again(one.id))
+    tell(session, { items: made }, `${counted(made.length, 'call is', 'calls are')} made again.`)
+  })
+
+  const test = command.command('test <id>').description('Call a webhook once, with an event that says it is a test')
+  reaching(test, 'project')
+  examples(test, [`tidings webhook test ${anId}`], '`tidings webhook deliveries` shows what came of it.')
+  test.action(async (id: string, options: Common) => {
+    const session = await connect(shell, options)
+    const path = `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}:test`
+    const made = await session.client.json<{ delivery_id: string }>('POST', path)
+    tell(session, made, record([['Call', made.delivery_id]]))
   })
 }
 

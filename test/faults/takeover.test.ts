@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { agentOf } from '../a2a/agent.ts'
+import { givenMany } from '../support/campaigns.ts'
+import { cluster, secretKey } from '../support/cluster.ts'
+import { eventually, type TestProject, type TestService } from '../support/service.ts'
+
+const people = 1_200
+/** Longer than any test: who dies with these in hands has never heard of them. */
+const neverMs = 600_000
+const withinMs = 15_000
+
+it('what a node has in hands when it is killed, others take over within 15 s: the chunks of a broadcast, the push of an agent', async (t) => {
+  const { start, call, sql, entries } = await cluster(t)
+  const dying = start('all', neverMs)
+  const url = await dying.ready
+  await givenMany({ sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')
+  await call(url, 'PUT', '/campaigns/news', { name: 'News', status: 'active', message: { title: 'Hi' } })
+  const context = { contextId: 'dying' }
+  const push = { skill: 'send-push-notification', deviceId: 'p-7', title: 'Of an agent' }
+  const asking = agentOf({ url }, { secretKey }, 'plain')
+    .send(push, context)
+    .catch(() => undefined)
+  await eventually(() => assert.equal(entries().length, 1))
+  const everyone = { audience: { broadcast: true } }
+  const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
+  await eventually(() => assert.equal(entries().length, 100))
+  const left = await sql('select number from trigger_chunks')
+  assert.ok(left.length > 0, 'it has chunks in hands')
+  const other = start('all', 1)
+  const agent = agentOf({ url: await other.ready }, { secretKey }, 'plain')
+  assert.equal(new Set(entries().map(({ pid }) => pid)).size, 1, 'nobody else has done anything of it so far')
+
+  process.kill(dying.pid, 'SIGKILL')
+  await dying.exited
+  const killedMs = Date.now()
+  const after = () => `${((Date.now() - killedMs) / 1000).toFixed(1)} s after the kill`
+  const byOther = () => entries().filter(({ pid }) => pid === other.pid)
+  const chunks = eventually(async () => {
+    assert.ok(byOther().length > 1)
+    const still = await sql('select number from trigger_chunks where number = any($1)', [
+      left.map(({ number }) => number)
+    ])
+    assert.deepEqual(still, [])
+    t.diagnostic(`the chunks were taken over and done ${after()}`)
+  }, withinMs)
+  const task = eventually(async () => {
+    const [found] = (await agent.result('list', context)).tasks
+    assert.equal(found.status.state, 'completed', JSON.stringify(found.status))
+    assert.equal((await agent.get(found.id)).artifacts[0].parts[0].data.totalSent, 1)
+    t.diagnostic(`the task of the agent had ended ${after()}`)
+  }, withinMs)
+  await Promise.all([chunks, task])
+  await asking
+
+  await eventually(async () => {
+    const { state, counts } = await call(await other.ready, 'GET', `/api/v1/triggers/${id}`)
+    assert.deepEqual([state, counts.targeted, counts.sent], ['completed', people, people])
+  }, 60_000)
+  const twice = [...Map.groupBy(entries(), ({ collapseId }) => collapseId).values()].filter(({ length }) => length > 1)
+  assert.equal(twice.length, 100, 'what was with the gateways may have arrived: it is repeated under its id')
+  assert.equal(byOther().length, people + 1)
+})

@@ -35,7 +35,7 @@ export function createHandOver({
   recorder: Recorder
   log: Log
 }) {
-  const { hold, isHeld, isGone, markHeld } = createHolds(pool)
+  const { hold, isHeld, isGone, markHeld, attend } = createHolds(pool)
   let inHands = 0
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
@@ -178,6 +178,7 @@ export function createHandOver({
 
   return {
     markHeld,
+    attend,
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> {
       const run: Run = { ...options, projectId, ends: [] }
       const open = await locateAll(

@@ -138,7 +138,12 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     pool.transaction(async (tx) => {
       const chunk = await chunks.findChunk(pool, projectId, triggerId, number)
       if (!chunk || !(await chunks.removeChunk(tx, projectId, triggerId, number))) return
-      await delivery.leave(tx, projectId, triggerId, await delivery.unanswered(projectId, [triggerId], chunk.device_ids))
+      await delivery.leave(
+        tx,
+        projectId,
+        triggerId,
+        await delivery.unanswered(projectId, [triggerId], chunk.device_ids)
+      )
       const delta = { ...nothing(triggerId), openChunks: -1 }
       if (chunk.state === 'planned') {
         const devices = chunk.device_ids.length

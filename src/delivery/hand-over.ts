@@ -51,6 +51,8 @@ export function createHandOver({
       settlement: {
         trigger_id: row.trigger_id,
         device_id: row.device_id,
+        message_id: row.message_id,
+        user_id: row.user_id,
         state: settlement.state,
         due_at: settlement.due_at,
         attempts: settlement.attempts,

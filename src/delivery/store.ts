@@ -135,17 +135,17 @@ const leftBehind = statement(
 )
 // Locked in the order given, so that two batches cannot wait for each other. What is settled stays as it is. The insert
 // always finds its row, which is locked: it is an update that can only go by the primary key. A join would be planned by
-// statistics, and in a month that nobody has analyzed yet it reads all messages of a project for each of them.
-const settle = statement(
-  'messages.settle',
-  `with held as materialized (
-     select g.*, m.message_id, m.campaign_id, m.user_id, m.state as "from"
+// statistics, and these do not know of a project that has just begun: it read all of its messages for each of them.
+const settling = (narrowed: string) => `
+   with held as materialized (
+     select g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, g.retries, g.gateway_message_id, g.reason,
+            g.reason_message, g.gateway_code, m.message_id, m.campaign_id, m.user_id, m.state as "from"
        from json_to_recordset($2::json)
-         as g(trigger_id uuid, device_id text, to_state text, due_at timestamptz, attempts int, retries jsonb,
+         as g(trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz, attempts int, retries jsonb,
               gateway_message_id text, reason text, reason_message text, gateway_code text)
       cross join lateral (
         select m.message_id, m.campaign_id, m.user_id, m.state from messages m
-         where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id
+         where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
            and m.state in ${openStates}
            for update) m),
    settled as (
@@ -163,7 +163,9 @@ const settle = statement(
             reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
             settled_at = excluded.settled_at)
    select trigger_id, device_id, message_id, campaign_id, user_id, "from" from held`
-)
+// With all of them given, each index that could be taken leads to the one row.
+const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
+const settleMoved = statement('messages.settle_moved', settling(''))
 
 export const keyOf = ({ trigger_id, device_id }: Pick<MessageRow, 'trigger_id' | 'device_id'>): string =>
   `${trigger_id}${device_id}`
@@ -184,7 +186,9 @@ export async function insertMessages(db: Db, projectId: ProjectId, rows: Message
   const [first] = sorted
   if (!first) return new Set()
   // A user is named in each row: the statement looks for those who are held.
-  const shared = columnsWritten.filter((name) => name !== 'user_id' && sorted.every((row) => isSame(row[name], first[name])))
+  const shared = columnsWritten.filter(
+    (name) => name !== 'user_id' && sorted.every((row) => isSame(row[name], first[name]))
+  )
   const common = JSON.stringify(picked(first, shared))
   const own = columnsWritten.filter((name) => !shared.includes(name))
   const each = JSON.stringify(sorted.map((row) => picked(row, own)))
@@ -238,6 +242,8 @@ export type Settlement = Pick<
   MessageRow,
   | 'trigger_id'
   | 'device_id'
+  | 'message_id'
+  | 'user_id'
   | 'state'
   | 'due_at'
   | 'attempts'
@@ -258,13 +264,23 @@ export interface Settled {
 }
 
 /** Records outcomes, and answers those that were not settled before. */
-export const settleMessages = (db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) =>
-  db.query<Settled>(settle, [projectId, JSON.stringify(settlements.toSorted(inKeyOrder).map(brief)), at])
+export async function settleMessages(db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) {
+  const ask = (text: typeof settle, some: Settlement[]) =>
+    db.query<Settled>(text, [projectId, JSON.stringify(some.toSorted(inKeyOrder).map(brief)), at])
+  const done = await ask(settle, settlements)
+  if (done.length === settlements.length) return done
+  // Settled before, gone with their user, or of another user by now.
+  const found = new Set(done.map(keyOf))
+  const missed = settlements.filter((one) => !found.has(keyOf(one)))
+  return [...done, ...(await ask(settleMoved, missed))]
+}
 
 /** What is null or empty need not be said, and most of it is. */
-const brief = ({ trigger_id, device_id, state, attempts, retries, ...rest }: Settlement) => ({
+const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
   trigger_id,
   device_id,
+  message_id,
+  user_id,
   to_state: state,
   attempts,
   ...(Object.keys(retries).length > 0 && { retries }),

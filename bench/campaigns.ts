@@ -1,14 +1,26 @@
-// What campaigns cost: `node bench/campaigns.ts [devices …]` on BENCH_DATABASE_URL or TEST_DATABASE_URL. It makes a
-// database of its own and drops it at the end. An api process, a worker process, and gateways inside the worker that
-// accept everything after 5 ms.
+// What campaigns cost: `npm run bench:campaigns -- [devices …] [--simulator] [--beside]`, on BENCH_DATABASE_URL or
+// TEST_DATABASE_URL, whose server should be on this machine: then its CPU is told too. It makes a database of its own and
+// drops it at the end. An api process, a worker process (a new one for each size), and APNs in a process of its own: one
+// that accepts and counts, or with --simulator the one of `tidings simulate`. With --beside only the pushes for single
+// users beside a broadcast are measured, in the project of the broadcast and in another one.
+import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { type ApnsGateway, type Arrivals, watchedToken } from './support/apns-gateway.ts'
 import { type Started, start, stop } from './support/load.ts'
+import { cpuMs, familyCpuMs, mostMegabytes, parentOf } from './support/usage.ts'
 
 const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
 if (!url) throw new Error('set BENCH_DATABASE_URL or TEST_DATABASE_URL')
-const sizes = process.argv.slice(2).map(Number)
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { simulator: { type: 'boolean', default: false }, beside: { type: 'boolean', default: false } }
+})
+const sizes = positionals.map(Number)
 if (sizes.length === 0) sizes.push(10_000, 100_000)
 const token = 'svc_at_bench'
 const singles = 4_000
@@ -31,27 +43,6 @@ const env = {
   PORT: '0'
 }
 
-interface Used {
-  counted: number
-  firstAt: number
-  cpuMs: number
-  maxRss: number
-}
-
-/** What a node says about itself. */
-function usedBy({ child }: Started): Promise<Used> {
-  return new Promise((resolve) => {
-    const heard = (chunk: Buffer) => {
-      const found = /used (\{.*\})/.exec(String(chunk))?.[1]
-      if (!found) return
-      child.stdout!.off('data', heard)
-      resolve(JSON.parse(found))
-    }
-    child.stdout!.on('data', heard)
-    child.kill('SIGUSR2')
-  })
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: a bench reads the fields it expects.
 function ask(base: string, method: string, path: string, body?: unknown): Promise<any> {
   const { hostname, port } = new URL(base)
@@ -71,64 +62,142 @@ function ask(base: string, method: string, path: string, body?: unknown): Promis
   })
 }
 
-/** A user with a device and a token for each number. */
-async function fill(client: pg.Client, project: string, count: number): Promise<void> {
+/** A user with a device and a token for each number, and further ones whose pushes are watched. */
+async function fill(client: pg.Client, project: string, count: number, watched = 0): Promise<void> {
   const id = `('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid`
-  const series = 'from generate_series(1, $2::int) as n'
+  const series = `from generate_series(1, ${count + watched}) as n`
   await client.query(
     `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
      select $1, ${id}, 'user-' || n, jsonb_build_object('n', n, 'name', 'Name ' || n), now(), now() ${series}`,
-    [project, count]
+    [project]
   )
   await client.query(
     `insert into devices (project_id, id, user_id, platform, push_permission, facts, created_at, updated_at, last_seen_at)
      select $1, 'device-' || n, ${id}, 'IOS', true, '{}', now(), now(), now() ${series}`,
-    [project, count]
+    [project]
   )
+  const hex = `encode(sha256(($1 || n)::bytea), 'hex')`
   await client.query(
     `insert into push_tokens (project_id, hash, device_id, token, type, environment, registered_at)
-     select $1, sha256(($1 || n)::bytea), 'device-' || n, encode(sha256(($1 || n)::bytea), 'hex'), 'APNS', 'production',
-            now() ${series}`,
-    [project, count]
+     select $1, sha256(($1 || n)::bytea), 'device-' || n,
+            case when n > ${count} then '${watchedToken}' || lpad(to_hex(n), 60, '0') else '0000' || right(${hex}, 60) end,
+            'APNS', 'production', now() ${series}`,
+    [project]
   )
-  await client.query('analyze users, devices, push_tokens')
+  await client.query('vacuum analyze users, devices, push_tokens')
 }
 
 async function ended(api: string, project: string, id: string): Promise<void> {
   for (;;) {
     const { state, counts } = await ask(api, 'GET', `/projects/${project}/api/v1/triggers/${id}`)
     if (state === 'completed' && counts.sent === counts.targeted) return
-    if (state === 'failed') throw new Error('it failed')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    if (state === 'completed' || state === 'failed') throw new Error(`it ${state}: ${JSON.stringify(counts)}`)
+    await sleep(200)
   }
 }
 
-async function broadcast(client: pg.Client, api: Started, worker: Started, size: number): Promise<void> {
-  const project = `p${size}`
-  await ask(api.url, 'POST', '/projects', { name: project, id: project, limits: { requests_per_second: 0 } })
-  await fill(client, project, size)
+const path = (project: string) => `/projects/${project}/api/v1/campaigns/news:trigger`
+const trigger = async (api: string, project: string, audience: object): Promise<string> =>
+  (await ask(api, 'POST', path(project), { audience })).trigger_id
+
+async function newProject(client: pg.Client, api: string, project: string, size: number, watched = 0): Promise<void> {
+  await ask(api, 'POST', '/projects', { name: project, id: project, limits: { requests_per_second: 0 } })
+  await fill(client, project, size, watched)
   const campaign = { name: 'News', status: 'active', message: { title: 'Hello {{ user.name }}', body: 'News' } }
-  await ask(api.url, 'PUT', `/projects/${project}/campaigns/news`, campaign)
-  await usedBy(worker)
-  const [apiBefore, before] = [await usedBy(api), await usedBy(worker)]
-  const began = Date.now()
-  const path = `/projects/${project}/api/v1/campaigns/news:trigger`
-  const { trigger_id } = await ask(api.url, 'POST', path, { audience: { broadcast: true } })
-  const answered = Date.now() - began
-  await ended(api.url, project, trigger_id)
-  const seconds = (Date.now() - began) / 1000
-  const [apiAfter, after] = [await usedBy(api), await usedBy(worker)]
-  const micros = (one: Used, two: Used) => (((two.cpuMs - one.cpuMs) * 1000) / size).toFixed(0)
-  console.log(
-    `${String(size).padStart(9)} devices: ${Math.round(size / seconds)} messages/s, answered in ${answered} ms, first push after ` +
-      `${after.firstAt - began} ms, worker ${micros(before, after)} µs a message, api ${micros(apiBefore, apiAfter)} µs, ` +
-      `worker at most ${Math.round(after.maxRss / 1024)} MB`
-  )
+  await ask(api, 'PUT', `/projects/${project}/campaigns/news`, campaign)
 }
 
-async function manySingles(api: Started): Promise<void> {
+/** The server's processes, where it runs on this machine. */
+async function postmaster(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query('select pg_backend_pid() as pid')
+  try {
+    return parentOf(rows[0].pid)
+  } catch {
+    return undefined
+  }
+}
+
+async function arrivals(gateway: ChildProcess): Promise<Arrivals> {
+  gateway.send('tell')
+  return (await once(gateway, 'message'))[0]
+}
+
+interface Running {
+  client: pg.Client
+  api: Started
+  gateway: ChildProcess
+  startWorker: () => Promise<Started>
+}
+
+async function broadcast({ client, api, gateway, startWorker }: Running, size: number): Promise<void> {
+  const project = `p${size}`
+  await newProject(client, api.url, project, size)
+  const worker = await startWorker()
+  const database = await postmaster(client)
+  const used = () => [
+    cpuMs(worker.child.pid!),
+    cpuMs(api.child.pid!),
+    cpuMs(gateway.pid!),
+    database ? familyCpuMs(database) : 0
+  ]
+  await arrivals(gateway)
+  const before = used()
+  const began = Date.now()
+  const id = await trigger(api.url, project, { broadcast: true })
+  const answered = Date.now() - began
+  await ended(api.url, project, id)
+  const seconds = (Date.now() - began) / 1000
+  const micros = used().map((ms, index) => Math.round(((ms - before[index]!) * 1000) / size))
+  const { counted, firstAt } = await arrivals(gateway)
+  if (counted !== size) throw new Error(`${counted} pushes arrived for ${size} devices`)
+  console.log(
+    `${String(size).padStart(9)} devices: ${Math.round(size / seconds)} messages/s; answered in ${answered} ms, first push ` +
+      `after ${firstAt - began} ms; CPU a message: worker ${micros[0]} µs, api ${micros[1]} µs, gateway ${micros[2]} µs, ` +
+      `PostgreSQL ${database ? `${micros[3]} µs` : 'elsewhere'}; worker at most ${Math.round(mostMegabytes(worker.child.pid!))} MB`
+  )
+  await stop(worker.child)
+}
+
+/** While a broadcast runs: how long after its call the push to one user arrives. */
+async function beside({ client, api, gateway, startWorker }: Running, size: number): Promise<void> {
+  const [everyMs, most] = [100, 1_000]
+  await newProject(client, api.url, 'large', size, most)
+  await newProject(client, api.url, 'small', 0, most)
+  const worker = await startWorker()
+  await arrivals(gateway)
+  const id = await trigger(api.url, 'large', { broadcast: true })
+  const running = ended(api.url, 'large', id).then(() => true)
+  const took: Record<string, number[]> = { large: [], small: [] }
+  const calls = new Map<string, { project: string; at: number }>()
+  const sent: Promise<unknown>[] = []
+  for (let n = 1; n <= most && !(await Promise.race([running, sleep(everyMs, false)])); n += 1)
+    for (const [project, from] of [['large', size + n] as const, ['small', most - n + 1] as const]) {
+      calls.set(`${watchedToken}${from.toString(16).padStart(60, '0')}`, { project, at: Date.now() })
+      sent.push(trigger(api.url, project, { targets: [{ project_user_id: `user-${from}` }] }))
+    }
+  await Promise.all(sent)
+  await sleep(1_000)
+  const { watched } = await arrivals(gateway)
+  for (const [arrived, at] of watched) {
+    const call = calls.get(arrived)
+    // The broadcast reaches the same devices of its project: what comes first after the call may be either.
+    if (call && at >= call.at) took[call.project]!.push(at - call.at)
+    calls.delete(arrived)
+  }
+  for (const [project, all] of Object.entries(took)) {
+    const sorted = all.toSorted((a, b) => a - b)
+    const share = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))]
+    console.log(
+      `single users beside ${size} devices, ${project === 'large' ? 'same project' : 'another project'}: ${sorted.length} ` +
+        `pushes, p50 ${share(0.5)} ms, p99 ${share(0.99)} ms, last ${sorted.at(-1)} ms`
+    )
+  }
+  await stop(worker.child)
+}
+
+async function manySingles({ api, startWorker }: Running): Promise<void> {
   const project = `p${sizes[0]}`
-  const path = `/projects/${project}/api/v1/campaigns/news:trigger`
+  const worker = await startWorker()
   const began = Date.now()
   let next = 0
   const ids: string[] = []
@@ -136,7 +205,7 @@ async function manySingles(api: Started): Promise<void> {
     Array.from({ length: connections }, async () => {
       while (next < singles) {
         const targets = [{ project_user_id: `user-${1 + (next++ % sizes[0]!)}` }]
-        ids.push((await ask(api.url, 'POST', path, { audience: { targets } })).trigger_id)
+        ids.push(await trigger(api.url, project, { targets }))
       }
     })
   )
@@ -146,22 +215,37 @@ async function manySingles(api: Started): Promise<void> {
   console.log(
     `${singles} triggers for one user: ${Math.round(singles / accepted)}/s accepted, all sent at ${Math.round(singles / all)}/s`
   )
+  await stop(worker.child)
 }
 
 const here = import.meta.dirname
-const nodeOf = (role: string) => start(process.execPath, [`${here}/support/campaign-node.ts`, role, '5'], env)
+const gateway = fork(`${here}/support/apns-gateway.ts`, [flags.simulator ? 'simulator' : 'counter'])
+process.on('exit', () => gateway.kill('SIGKILL'))
+const [told] = (await once(gateway, 'message')) as [ApnsGateway]
+const startNode = (role: string, more: string[] = []) =>
+  start(process.execPath, [...more, `${here}/support/campaign-node.ts`, role, JSON.stringify(told)], env)
 const client = new pg.Client({ connectionString: address.href })
 try {
-  const api = await nodeOf('api')
-  const worker = await nodeOf('worker')
+  const api = await startNode('api')
   await client.connect()
-  for (const size of sizes) await broadcast(client, api, worker, size)
-  await manySingles(api)
+  const profile = process.env.BENCH_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : []
+  const startWorker = async () => {
+    const worker = await startNode('worker', profile)
+    // What every start does first is no part of this.
+    await sleep(2_000)
+    return worker
+  }
+  const running: Running = { client, api, gateway, startWorker }
+  if (flags.beside) for (const size of sizes) await beside(running, size)
+  else {
+    for (const size of sizes) await broadcast(running, size)
+    await manySingles(running)
+  }
   agent.destroy()
-  await stop(worker.child)
   await stop(api.child)
 } finally {
   await client.end()
   await server.query(`drop database ${name} with (force)`)
   await server.end()
+  gateway.kill()
 }

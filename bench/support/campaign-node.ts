@@ -1,40 +1,26 @@
-// A node whose gateways accept everything after some milliseconds: what is left is the cost of campaigns themselves.
+// A node of the service whose pushes go to the gateway of bench/campaigns.ts: `campaign-node.ts <role> <gateway as JSON>`.
 import { startApp } from '../../src/app.ts'
-import type { Sender } from '../../src/delivery/delivery.ts'
+import { createSender } from '../../src/delivery/sender.ts'
 import { readConfig } from '../../src/platform/config.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
+import type { ApnsGateway } from './apns-gateway.ts'
 
-const [role, answerMs] = process.argv.slice(2) as ['api' | 'worker', string]
-const mostInFlight = 1_000
-let inFlight = 0
-let counted = 0
-let firstAt = 0
-
-const sender: Sender = {
-  submit(_push, done) {
-    if (inFlight >= mostInFlight) return false
-    inFlight += 1
-    if (firstAt === 0) firstAt = Date.now()
-    setTimeout(() => {
-      inFlight -= 1
-      done({ kind: 'accepted', gatewayMessageId: String(++counted) })
-    }, Number(answerMs))
-    return true
+const role = process.argv[2] as 'api' | 'worker'
+const { origin, ca, providerToken }: ApnsGateway = JSON.parse(process.argv[3]!)
+const log = await createLog('error')
+const common = { id: 'bench', version: 1, origin, ca, simulated: true }
+const apns = { gateway: 'apns', keyId: 'K', teamId: 'T', privateKey: '', topic: 'com.example.app' } as const
+const sender = createSender({
+  credentials: {
+    find: async (projectId: ProjectId) => ({ ...common, ...apns, projectId, environment: 'production' as const })
   },
-  ready: () => new Promise((resolve) => setTimeout(resolve, 1)),
-  close: async () => {}
-}
+  providerTokens: { of: async () => providerToken },
+  log
+})
 
 const config = readConfig(process.env)
-const log = await createLog('error')
 const database = { connection: { connectionString: config.DATABASE_URL! } }
 const app = await startApp({ config, database, log, role, say: () => {}, sender })
 process.stdout.write(`is ready at ${app.baseUrl}\n`)
-// Asked by SIGUSR2: what was handed over, since when, and what this process has used.
-process.on('SIGUSR2', () => {
-  const { user, system } = process.cpuUsage()
-  const { maxRSS } = process.resourceUsage()
-  process.stdout.write(`used ${JSON.stringify({ counted, firstAt, cpuMs: (user + system) / 1000, maxRss: maxRSS })}\n`)
-  firstAt = 0
-})
 process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

@@ -28,7 +28,7 @@ class Canceled extends Error {
 
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver'>
+  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'leave'>
   definitions: Definitions
   onEnded: OnEnded
 }
@@ -39,16 +39,17 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     const work = await chunks.loadWork(pool, projectId, triggerId)
     const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
     if (!work || !chunk) return
-    const rows =
-      chunk.state === 'planned'
-        ? await writeOnce(projectId, work, chunk)
-        : // Somebody died with them in hands.
-          await delivery.unanswered(projectId, [triggerId], chunk.device_ids)
+    const written = chunk.state === 'planned' ? await writeOnce(projectId, work, chunk) : 'before'
     // Whoever cancels takes care of what is not written.
-    if (!rows) return
-    await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
+    if (written === 'canceled') return
+    const rows =
+      typeof written === 'string' ? await delivery.unanswered(projectId, [triggerId], chunk.device_ids) : written
+    // What was written before was in hands that are gone; what is written by another this very moment is in his.
+    if (written !== 'meanwhile')
+      await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
     // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
     await pool.transaction(async (tx) => {
+      await delivery.leave(tx, projectId, triggerId, rows)
       if (await chunks.removeChunk(tx, projectId, triggerId, number)) {
         const [counted] = await addToCounters(tx, projectId, [{ ...nothing(triggerId), openChunks: -1 }], onEnded)
         if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
@@ -62,7 +63,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     try {
       return await againIfRaced(() => write(projectId, work, chunk, ready))
     } catch (error) {
-      if (error instanceof Canceled) return undefined
+      if (error instanceof Canceled) return 'canceled'
       throw error
     }
   }
@@ -73,12 +74,12 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     work: chunks.Work,
     chunk: chunks.ChunkRow,
     ready: Ready
-  ): Promise<MessageRow[]> =>
+  ): Promise<MessageRow[] | 'meanwhile'> =>
     pool.transaction(async (tx) => {
       // Of two who run the same chunk the second waits here, and then finds nothing to do.
-      if (!(await chunks.markChunkWritten(tx, projectId, work.id, chunk.number))) return []
+      if (!(await chunks.markChunkWritten(tx, projectId, work.id, chunk.number))) return 'meanwhile'
       const sorted = await sort(tx, projectId, work, chunk, ready)
-      const rows = await delivery.write(tx, projectId, sorted.drafts)
+      const rows = await delivery.write(tx, projectId, sorted.drafts, { attended: true })
       const own = new Set(sorted.drafts.map(({ messageId }) => messageId))
       // A device that another chunk of this trigger has reached already is not counted twice.
       const written = rows.filter(({ message_id }) => own.has(message_id))
@@ -137,6 +138,12 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     pool.transaction(async (tx) => {
       const chunk = await chunks.findChunk(pool, projectId, triggerId, number)
       if (!chunk || !(await chunks.removeChunk(tx, projectId, triggerId, number))) return
+      await delivery.leave(
+        tx,
+        projectId,
+        triggerId,
+        await delivery.unanswered(projectId, [triggerId], chunk.device_ids)
+      )
       const delta = { ...nothing(triggerId), openChunks: -1 }
       if (chunk.state === 'planned') {
         const devices = chunk.device_ids.length

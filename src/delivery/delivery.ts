@@ -4,14 +4,15 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { createHandOver, type HandOverOptions } from './hand-over.ts'
+import { heldMs } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
-import type { MessageDraft, MessageRow } from './message.ts'
+import { isSettled, type MessageDraft, type MessageRow } from './message.ts'
 import type { Sender } from './push.ts'
 import { createRecorder, type OnOutcomes } from './recorder.ts'
 import type { DeliveryResult } from './results.ts'
 import { createSending } from './sending.ts'
-import { findUnanswered } from './store.ts'
+import { findUnanswered, leaveMessages } from './store.ts'
 import * as upkeep from './upkeep.ts'
 import { rowOf, writeRows } from './writing.ts'
 
@@ -65,15 +66,32 @@ export function createDelivery({
       key?: IdempotencyKey
     ) => sending.changes(projectId, kind, items, key),
 
-    /** For campaigns: writes what is to be sent. Answers the rows that stand, also those of an earlier run. */
-    async write(tx: Db, projectId: ProjectId, drafts: MessageDraft[]): Promise<MessageRow[]> {
+    /**
+     * For campaigns: writes what is to be sent. Answers the rows that stand, also those of an earlier run. `attended`: by
+     * somebody who hands them over at once, who is replaced if he dies, and who says `leave` before he goes. Then no time
+     * is written with them, and so no index is touched when they end.
+     */
+    async write(
+      tx: Db,
+      projectId: ProjectId,
+      drafts: MessageDraft[],
+      { attended = false } = {}
+    ): Promise<MessageRow[]> {
       const simulated = await isSimulated(projectId)
       const at = new Date()
-      return writeRows(
-        tx,
-        projectId,
-        drafts.map((draft, place) => rowOf(draft, place, simulated, at))
-      )
+      const rows = drafts.map((draft, place) => rowOf(draft, place, simulated, at))
+      if (attended) for (const row of rows) hands.attend(row, at)
+      return writeRows(tx, projectId, rows)
+    },
+    /** What was attended and has not ended is found by its time from now on, like all others. */
+    async leave(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {
+      const open = rows.filter((row) => !isSettled(row) && row.due_at === null)
+      if (open.length === 0) return
+      const at = new Date(Date.now() + heldMs)
+      const ids = open.map(({ device_id }) => device_id)
+      const left = await leaveMessages(tx, projectId, triggerId, ids, at)
+      // Not those that have ended or were given a time meanwhile.
+      for (const row of open) if (left.has(row.device_id) && row.due_at === null) row.due_at = at
     },
     /** For campaigns that go on after a crash: what of these triggers was written, and never came back from a gateway. */
     unanswered: (projectId: ProjectId, triggerIds: string[], deviceIds?: string[]): Promise<MessageRow[]> =>

@@ -35,7 +35,7 @@ export function createHandOver({
   recorder: Recorder
   log: Log
 }) {
-  const { hold, isHeld, isGone, markHeld } = createHolds(pool)
+  const { hold, isHeld, isGone, markHeld, attend } = createHolds(pool)
   let inHands = 0
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
@@ -51,6 +51,8 @@ export function createHandOver({
       settlement: {
         trigger_id: row.trigger_id,
         device_id: row.device_id,
+        message_id: row.message_id,
+        user_id: row.user_id,
         state: settlement.state,
         due_at: settlement.due_at,
         attempts: settlement.attempts,
@@ -178,6 +180,7 @@ export function createHandOver({
 
   return {
     markHeld,
+    attend,
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> {
       const run: Run = { ...options, projectId, ends: [] }
       const open = await locateAll(

@@ -16,6 +16,12 @@ export function createHolds(pool: Pool) {
 
   const isHeld = (row: MessageRow) => (heldUntil.get(row) ?? 0) >= Date.now() + marginMs
 
+  /** Written without a time of its own: whoever wrote it attends to it, and so does whoever takes over from him. */
+  function attend(row: MessageRow, at: Date): void {
+    heldUntil.set(row, at.getTime() + heldMs)
+    Object.assign(row, { state: 'handed', due_at: null, handed_at: at })
+  }
+
   function markHeld(row: MessageRow, until: Date): void {
     heldUntil.set(row, until.getTime())
     Object.assign(row, { state: 'handed', due_at: until })
@@ -31,6 +37,7 @@ export function createHolds(pool: Pool) {
   return {
     isHeld,
     markHeld,
+    attend,
     isGone: (row: MessageRow) => gone.has(row),
     /** Makes sure that the rows are ours for long enough, and answers those that are; the others were taken or ended. */
     async hold(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {

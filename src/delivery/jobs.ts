@@ -11,7 +11,8 @@ import { forgetMinutes } from './minutes.ts'
 import { findLeftBehind, nextDueAt, takeDueMessages } from './store.ts'
 import { sweepMessageWindow } from './upkeep.ts'
 
-export const messageMonths = byId('messages')
+/** A message is written and soon after given its end: half a page is kept for that, so that no index is touched by it. */
+export const messageMonths = byId('messages', 50)
 
 const retryName = 'delivery.retry'
 /** How long one round waits for gateways. */

@@ -54,6 +54,7 @@ export interface MessageRow {
   campaign_id: string | null
   place: number
   state: MessageState
+  /** When somebody must look at it. Null once it is settled, and while a chunk of a campaign attends to it. */
   due_at: Date | null
   not_after: Date
   content: Content
@@ -92,4 +93,8 @@ export interface OutcomeChange {
   kind: 'state' | 'delivered' | 'tapped'
 }
 
-export const isSettled = ({ due_at }: Pick<MessageRow, 'due_at'>): boolean => due_at === null
+/** Those that have not come to an end, as SQL. */
+export const openStates = `('queued', 'handed', 'unknown')`
+
+export const isSettled = ({ state }: Pick<MessageRow, 'state'>): boolean =>
+  state === 'accepted' || state === 'failed' || state === 'skipped'

@@ -4,7 +4,7 @@ import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, encodeCursor } from '../platform/http/paging.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
-import type { MessageRow } from './message.ts'
+import { type MessageRow, openStates } from './message.ts'
 import { deviceResult, resultOf } from './results.ts'
 import { columns, findByMessageId } from './store.ts'
 
@@ -27,8 +27,8 @@ const windowOf = (narrowed: string) => `
   select * from (
     select ${columns}, ($5::text is null or campaign_id = $5)
            and ($6::text is null
-                or ($6 = 'PENDING' and due_at is not null) or ($6 = 'SUCCEED' and state = 'accepted')
-                or ($6 = 'FAILED' and due_at is null and state <> 'accepted'))
+                or ($6 = 'PENDING' and state in ${openStates}) or ($6 = 'SUCCEED' and state = 'accepted')
+                or ($6 = 'FAILED' and state in ('failed', 'skipped')))
            and ($7::text is null or device_id = $7) as hit,
            row_number() over (order by trigger_id desc, device_id desc)::int as rank, count(*) over ()::int as seen
       from (select ${columns} from messages

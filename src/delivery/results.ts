@@ -26,7 +26,7 @@ export interface DeliveryResult {
   }
 }
 
-export function statusOf(row: Pick<MessageRow, 'state' | 'due_at'>): DeliveryStatus {
+export function statusOf(row: Pick<MessageRow, 'state'>): DeliveryStatus {
   if (row.state === 'accepted') return 'DELIVERY_RESULT_STATUS_SUCCEED'
   return isSettled(row) ? 'DELIVERY_RESULT_STATUS_FAILED' : 'DELIVERY_RESULT_STATUS_PENDING'
 }

@@ -1,11 +1,44 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { MessageRow, MessageState } from './message.ts'
+import { type MessageRow, type MessageState, openStates } from './message.ts'
 
 export const columns = `trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at, not_after,
   content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
   reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at`
+
+/** What is written of a new message, with its types. */
+const written = {
+  trigger_id: 'uuid',
+  device_id: 'text',
+  message_id: 'uuid',
+  push_id: 'uuid',
+  user_id: 'uuid',
+  campaign_id: 'text',
+  place: 'int',
+  state: 'text',
+  due_at: 'timestamptz',
+  not_after: 'timestamptz',
+  content: 'jsonb',
+  collapse_id: 'text',
+  priority: 'text',
+  gateway: 'text',
+  environment: 'text',
+  activity_type: 'text',
+  activity_id: 'text',
+  attempts: 'int',
+  retries: 'jsonb',
+  reason: 'text',
+  simulated: 'boolean',
+  created_at: 'timestamptz',
+  handed_at: 'timestamptz',
+  settled_at: 'timestamptz'
+}
+type Written = keyof typeof written
+const columnsWritten = Object.keys(written) as Written[]
+const typed = Object.entries(written)
+  .map(([name, type]) => `${name} ${type}`)
+  .join(', ')
 
 // An earlier run may have written them: then its rows stand, and the statement after this one reads them. Users are held
 // in the order in which removals lock them, so that one who is being deleted costs its own row and not the whole batch.
@@ -14,18 +47,13 @@ const insert = statement(
   `with held as materialized (
      select u.id from users u
       where u.project_id = $1 and u.id = any($3::uuid[]) order by u.id for key share)
-   insert into messages (project_id, trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at,
-          not_after, content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries,
-          reason, simulated, created_at, handed_at, settled_at)
-   select p.project_id, m.trigger_id, m.device_id, m.message_id, m.push_id, m.user_id, m.campaign_id, m.place, m.state,
-          m.due_at, m.not_after, m.content, m.collapse_id, m.priority, m.gateway, m.environment, m.activity_type,
-          m.activity_id, m.attempts, m.retries, m.reason, m.simulated, m.created_at, m.handed_at, m.settled_at
+   insert into messages (project_id, ${Object.keys(written).join(', ')})
+   select p.project_id, ${Object.keys(written)
+     .map((name) => `coalesce(m.${name}, c.${name})`)
+     .join(', ')}
      from projects p
-    cross join json_to_recordset($2::json)
-       as m(trigger_id uuid, device_id text, message_id uuid, push_id uuid, user_id uuid, campaign_id text, place int,
-            state text, due_at timestamptz, not_after timestamptz, content jsonb, collapse_id text, priority text,
-            gateway text, environment text, activity_type text, activity_id text, attempts int, retries jsonb, reason text,
-            simulated boolean, created_at timestamptz, handed_at timestamptz, settled_at timestamptz)
+    cross join json_to_record($4::json) as c(${typed})
+    cross join json_to_recordset($2::json) as m(${typed})
     where p.project_id = $1 and p.deleted_at is null
       and (m.user_id is null or m.user_id in (select id from held))
    on conflict (project_id, trigger_id, device_id) do nothing
@@ -47,7 +75,7 @@ const unanswered = statement(
   'messages.unanswered',
   `select ${columns} from messages
     where project_id = $1 and trigger_id = any($2::uuid[]) and ($3::text[] is null or device_id = any($3))
-      and due_at is not null and attempts = 0 and state in ('queued', 'handed')`
+      and attempts = 0 and state in ('queued', 'handed')`
 )
 const findByMessage = statement(
   'messages.by_message',
@@ -60,8 +88,21 @@ const hold = statement(
   `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3)
      from json_to_recordset($2::json) as g(trigger_id uuid, device_id text, due_at timestamptz)
     where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
-      and messages.due_at = g.due_at
+      and messages.due_at is not distinct from g.due_at and messages.state in ${openStates}
    returning messages.trigger_id, messages.device_id`
+)
+// What was written without a time of its own, because a chunk attended to it, gets one.
+const leave = statement(
+  'messages.leave',
+  `with open as (
+     select trigger_id, device_id from messages
+      where project_id = $1 and trigger_id = $2 and device_id = any($3::text[]) and due_at is null
+        and state in ${openStates}
+      order by device_id for update)
+   update messages set due_at = $4
+     from open
+    where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
+   returning messages.device_id`
 )
 /** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
 const dueAtOnce = 500
@@ -92,27 +133,39 @@ const leftBehind = statement(
       and exists (select 1 from messages m where m.project_id = p.project_id and m.due_at < $1)`,
   { acrossProjects: 'the sweeper finds whose messages a dead process left behind' }
 )
-// In order, so that two batches cannot wait for each other. What is settled stays as it is.
-const settle = statement(
-  'messages.settle',
-  `with given as (
-     select * from json_to_recordset($2::json)
-         as r(trigger_id uuid, device_id text, state text, due_at timestamptz, attempts int, retries jsonb,
-              gateway_message_id text, reason text, reason_message text, gateway_code text)),
-   held as (
-     select m.trigger_id, m.device_id, m.state from messages m
-       join given on m.trigger_id = given.trigger_id and m.device_id = given.device_id
-      where m.project_id = $1 and m.due_at is not null
-      order by m.trigger_id, m.device_id for update of m)
-   update messages
-      set state = g.state, due_at = g.due_at, attempts = g.attempts, retries = g.retries,
-          gateway_message_id = g.gateway_message_id, reason = g.reason, reason_message = g.reason_message,
-          gateway_code = g.gateway_code, settled_at = case when g.due_at is null then $3::timestamptz end
-     from given g join held h on h.trigger_id = g.trigger_id and h.device_id = g.device_id
-    where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
-   returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
-             h.state as "from"`
-)
+// Locked in the order given, so that two batches cannot wait for each other. What is settled stays as it is. The insert
+// always finds its row, which is locked: it is an update that can only go by the primary key. A join would be planned by
+// statistics, and these do not know of a project that has just begun: it read all of its messages for each of them.
+const settling = (narrowed: string) => `
+   with held as materialized (
+     select g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, g.retries, g.gateway_message_id, g.reason,
+            g.reason_message, g.gateway_code, m.message_id, m.campaign_id, m.user_id, m.state as "from"
+       from json_to_recordset($2::json)
+         as g(trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz, attempts int, retries jsonb,
+              gateway_message_id text, reason text, reason_message text, gateway_code text)
+      cross join lateral (
+        select m.message_id, m.campaign_id, m.user_id, m.state from messages m
+         where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
+           and m.state in ${openStates}
+           for update) m),
+   settled as (
+     insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries,
+            gateway_message_id, reason, reason_message, gateway_code, settled_at, message_id, push_id, place, not_after,
+            content, collapse_id, priority, simulated, created_at)
+     select $1, h.trigger_id, h.device_id, h.to_state, h.due_at, h.attempts, coalesce(h.retries, '{}'),
+            h.gateway_message_id, h.reason, h.reason_message, h.gateway_code,
+            case when h.due_at is null then $3::timestamptz end, h.message_id, h.message_id, 0, $3, '{}', '', 'high', false,
+            $3
+       from held h
+     on conflict (project_id, trigger_id, device_id) do update
+        set state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts, retries = excluded.retries,
+            gateway_message_id = excluded.gateway_message_id, reason = excluded.reason,
+            reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
+            settled_at = excluded.settled_at)
+   select trigger_id, device_id, message_id, campaign_id, user_id, "from" from held`
+// With all of them given, each index that could be taken leads to the one row.
+const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
+const settleMoved = statement('messages.settle_moved', settling(''))
 
 export const keyOf = ({ trigger_id, device_id }: Pick<MessageRow, 'trigger_id' | 'device_id'>): string =>
   `${trigger_id}${device_id}`
@@ -129,9 +182,28 @@ export const inKeyOrder = (one: Key, two: Key) =>
 
 /** The keys of those that were written now: not for users who are gone, and none where the project is being erased. */
 export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<Set<string>> {
-  const stored = rows.map(({ target: _, ...row }) => row).sort(inKeyOrder)
+  const sorted = rows.toSorted(inKeyOrder)
+  const [first] = sorted
+  if (!first) return new Set()
+  // A user is named in each row: the statement looks for those who are held.
+  const shared = columnsWritten.filter(
+    (name) => name !== 'user_id' && sorted.every((row) => isSame(row[name], first[name]))
+  )
+  const common = JSON.stringify(picked(first, shared))
+  const own = columnsWritten.filter((name) => !shared.includes(name))
+  const each = JSON.stringify(sorted.map((row) => picked(row, own)))
   const userIds = [...new Set(rows.flatMap(({ user_id }) => user_id ?? []))]
-  return new Set((await db.query<Key>(insert, [projectId, JSON.stringify(stored), userIds])).map(keyOf))
+  return new Set((await db.query<Key>(insert, [projectId, each, userIds, common])).map(keyOf))
+}
+
+const isSame = (one: unknown, two: unknown) =>
+  one === two || (one instanceof Date && two instanceof Date && one.getTime() === two.getTime())
+
+/** Only what is not null: that need not be said. */
+function picked(row: MessageRow, names: Written[]): Partial<MessageRow> {
+  const said: Record<string, unknown> = {}
+  for (const name of names) if (row[name] !== null) said[name] = row[name]
+  return said
 }
 
 export const isProject = async (db: Db, projectId: ProjectId): Promise<boolean> =>
@@ -151,6 +223,12 @@ export async function holdMessages(db: Db, projectId: ProjectId, rows: Held[], a
   return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until])).map(keyOf))
 }
 
+/** Gives those that are open and have no time one at which somebody looks at them, and answers their devices. */
+export async function leaveMessages(db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[], at: Date) {
+  const rows = await db.query<{ device_id: string }>(leave, [projectId, triggerId, deviceIds, at])
+  return new Set(rows.map(({ device_id }) => device_id))
+}
+
 /** Takes a window of what is due into these hands. */
 export const takeDueMessages = (db: Db, projectId: ProjectId, at: Date, until: Date) =>
   db.query<MessageRow>(takeDue, [projectId, at, until])
@@ -164,6 +242,8 @@ export type Settlement = Pick<
   MessageRow,
   | 'trigger_id'
   | 'device_id'
+  | 'message_id'
+  | 'user_id'
   | 'state'
   | 'due_at'
   | 'attempts'
@@ -184,5 +264,29 @@ export interface Settled {
 }
 
 /** Records outcomes, and answers those that were not settled before. */
-export const settleMessages = (db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) =>
-  db.query<Settled>(settle, [projectId, JSON.stringify(settlements), at])
+export async function settleMessages(db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) {
+  const ask = (text: typeof settle, some: Settlement[]) =>
+    db.query<Settled>(text, [projectId, JSON.stringify(some.toSorted(inKeyOrder).map(brief)), at])
+  const done = await ask(settle, settlements)
+  if (done.length === settlements.length) return done
+  // Settled before, gone with their user, or of another user by now.
+  const found = new Set(done.map(keyOf))
+  const missed = settlements.filter((one) => !found.has(keyOf(one)))
+  return [...done, ...(await ask(settleMoved, missed))]
+}
+
+/** What is null or empty need not be said, and most of it is. */
+const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
+  trigger_id,
+  device_id,
+  message_id,
+  user_id,
+  to_state: state,
+  attempts,
+  ...(Object.keys(retries).length > 0 && { retries }),
+  due_at: rest.due_at ?? undefined,
+  gateway_message_id: rest.gateway_message_id ?? undefined,
+  reason: rest.reason ?? undefined,
+  reason_message: rest.reason_message ?? undefined,
+  gateway_code: rest.gateway_code ?? undefined
+})

@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
-import type { MessageState, OutcomeChange } from './message.ts'
+import { isSettled, type MessageState, type OutcomeChange, openStates } from './message.ts'
 import type { OnOutcomes } from './recorder.ts'
 
 // What happens to messages besides being sent: their users move or go, devices report back, time passes.
@@ -18,13 +18,13 @@ const lockOfUsers = statement(
 const move = statement('messages.move', 'update messages set user_id = $3 where project_id = $1 and user_id = $2')
 const remove = statement(
   'messages.remove_of_users',
-  `delete from messages where project_id = $1 and user_id = any($2::uuid[]) returning ${told}, state, due_at`
+  `delete from messages where project_id = $1 and user_id = any($2::uuid[]) returning ${told}, state`
 )
 const cancelWindow = statement(
   'messages.cancel_window',
   `with open as (
      select trigger_id, device_id, state from messages
-      where project_id = $1 and trigger_id = $2 and due_at is not null and state in ('queued', 'unknown')
+      where project_id = $1 and trigger_id = $2 and state in ('queued', 'unknown')
       order by device_id limit 1000 for update)
    update messages set state = 'skipped', reason = 'CANCELED', due_at = null, settled_at = $3
      from open
@@ -46,7 +46,7 @@ const sweep = statement(
   'messages.sweep_window',
   `delete from messages where project_id = $1 and trigger_id < $2 and (trigger_id, device_id) in (
      select trigger_id, device_id from messages
-      where project_id = $1 and trigger_id < $2 and due_at is null order by trigger_id, device_id limit 5000)`
+      where project_id = $1 and trigger_id < $2 and state not in ${openStates} order by trigger_id, device_id limit 5000)`
 )
 const erase = statement(
   'messages.erase_window',
@@ -86,8 +86,8 @@ export const moveMessages = async (tx: Db, projectId: ProjectId, fromUserId: str
 export async function removeOfUsers(tx: Db, projectId: ProjectId, userIds: string[], onOutcomes: OnOutcomes) {
   await identity.lock(tx, projectId, userIds)
   await tx.run(lockOfUsers, [projectId, userIds])
-  const rows = await tx.query<Touched & { due_at: Date | null }>(remove, [projectId, userIds])
-  const open = rows.filter(({ due_at }) => due_at !== null)
+  const rows = await tx.query<Touched>(remove, [projectId, userIds])
+  const open = rows.filter((row) => !isSettled(row))
   if (open.length > 0) await onOutcomes(tx, projectId, open.map(canceled))
 }
 

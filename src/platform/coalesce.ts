@@ -23,6 +23,8 @@ export interface Coalescer<Write, Answer> {
 const maxBatch = 512
 /** Bytes in one statement, about. Larger writes go alone: together they would outgrow what a text or a message may hold. */
 const maxBatchBytes = 4 * 1024 * 1024
+/** A batch of fewer is not worth waiting for: its callers are few, and want to know. */
+const fewWrites = 16
 /** Writes of one project that may wait. Past it the database does not keep up, and callers are told to come back. */
 const maxWaiting = 20_000
 /** Lanes kept for the next write; past it the idle ones are thrown away. */
@@ -32,11 +34,12 @@ const maxLanes = 1_000
  * Gathers the single-row writes that arrive at about the same time into one statement per project: the largest gain
  * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement; each caller gets the
  * answer to its own write; a row the database refuses fails alone. `weigh` tells the bytes of a write, where callers can
- * make them large.
+ * make them large. `gatherMs`: how long the next statement waits for more after one that had many, where callers bear it.
  */
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
-  weigh: (write: Write) => number = () => 0
+  weigh: (write: Write) => number = () => 0,
+  gatherMs = 0
 ): Coalescer<Write, Answer> {
   const lanes = new Map<ProjectId, Lane<Write, Answer>>()
 
@@ -53,8 +56,11 @@ export function createCoalescer<Write, Answer>(
 
   /** One statement at a time: while it is at the database the next one gathers, and order needs no further care. */
   async function work(projectId: ProjectId, lane: Lane<Write, Answer>): Promise<void> {
+    let many = false
     while (lane.waiting.length > 0) {
+      if (many && lane.waiting.length < maxBatch / 2) await new Promise((resolve) => setTimeout(resolve, gatherMs))
       const batch = takeBatch(lane, weigh)
+      many = gatherMs > 0 && batch.length > fewWrites
       try {
         const answers = await run(
           projectId,

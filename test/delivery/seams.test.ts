@@ -163,6 +163,50 @@ describe('delivery for campaigns', () => {
     assert.equal(told.filter(({ to }) => to === 'skipped').length, 2)
   })
 
+  it('writes what is attended without a time, and gives one to what is left of it', async (t) => {
+    const { pool, sql, delivery, draft, sender } = await given(t)
+    const triggerId = newId()
+    sender.script('b', 'silence')
+    const drafts = ['a', 'b'].map((id) => draft(triggerId, id))
+    const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts, { attended: true }))
+    const found = () => sql('select device_id, state, due_at is not null as timed from messages order by device_id')
+    assert.deepEqual(await found(), [
+      { device_id: 'a', state: 'handed', timed: false },
+      { device_id: 'b', state: 'handed', timed: false }
+    ])
+    await delivery.handOver(projectId, rows, { untilMs: Date.now() + 500 })
+    await pool.transaction((tx) => delivery.leave(tx, projectId, triggerId, rows))
+    assert.deepEqual(await found(), [
+      { device_id: 'a', state: 'accepted', timed: false },
+      { device_id: 'b', state: 'handed', timed: true }
+    ])
+    assert.deepEqual(
+      rows.map(({ due_at }) => due_at !== null),
+      [false, true]
+    )
+  })
+
+  it('records the outcome of a message whose user has become another meanwhile', async (t) => {
+    const { pool, sql, delivery, draft, told, sender } = await given(t)
+    const [other, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
+    await sql(
+      `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'bob', '{}', $3, $3)`,
+      [projectId, other, at]
+    )
+    sender.script('a', answer.promise)
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(newId(), 'a')], { attended: true })
+    )
+    const handing = delivery.handOver(projectId, rows, soon())
+    await sql('update messages set user_id = $1', [other])
+    answer.resolve(accepted())
+    await handing
+    assert.deepEqual(
+      told.map(({ userId, to }) => [userId, to]),
+      [[other, 'accepted']]
+    )
+  })
+
   it('does not touch what somebody else has taken meanwhile', async (t) => {
     const { pool, sql, delivery, draft, sender } = await given(t)
     const triggerId = newId()

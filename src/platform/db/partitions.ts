@@ -9,13 +9,19 @@ const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFull
 export interface Monthly {
   table: string
   bound(start: Date): string
+  /** How full a page is written, in percent: room for rows that are changed soon after. */
+  fillfactor?: number
 }
 
 /** By a time. */
 export const byTime = (table: string): Monthly => ({ table, bound: (start) => `'${start.toISOString()}'` })
 
 /** By a UUIDv7, which begins with its time. */
-export const byId = (table: string): Monthly => ({ table, bound: (start) => `'${firstIdAt(start.getTime())}'` })
+export const byId = (table: string, fillfactor = 100): Monthly => ({
+  table,
+  bound: (start) => `'${firstIdAt(start.getTime())}'`,
+  fillfactor
+})
 
 const nameOf = ({ table }: Monthly, start: Date) => `${table}_${start.toISOString().slice(0, 7).replace('-', '_')}`
 
@@ -52,7 +58,7 @@ const existing = ({
 
 /** Makes the tables of the months around a time that are not there yet. Safe on many nodes at once. */
 export async function makePartitions(pool: Pool, monthly: Monthly, around: Date): Promise<void> {
-  const { table, bound } = monthly
+  const { table, bound, fillfactor = 100 } = monthly
   await withLock(pool, async (query) => {
     const there = new Set((await query(existing(monthly))).map(({ name }) => name))
     for (const offset of monthsAround) {
@@ -62,7 +68,7 @@ export async function makePartitions(pool: Pool, monthly: Monthly, around: Date)
       // No value of a caller is in this text: names and bounds are made of a date of our own. Attaching a table that
       // exists does not stop readers, as making it in place would: a backup reads for hours.
       await query('begin')
-      await query(`create table ${name} (like ${table} including constraints)`)
+      await query(`create table ${name} (like ${table} including constraints) with (fillfactor = ${fillfactor})`)
       await query(`alter table ${table} attach partition ${name} for values from (${bound(from)}) to (${bound(to)})`)
       await query('commit')
     }

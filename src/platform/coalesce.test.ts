@@ -21,6 +21,21 @@ describe('coalesced writes', () => {
     assert.deepEqual(batches, [['a', 'b', 'c']])
   })
 
+  it('that are many go by halves: while one is at the database, the callers of the other can be served', async () => {
+    const batches: number[] = []
+    const writes = createCoalescer<number, number>(async (_project, batch) => {
+      batches.push(batch.length)
+      await tick()
+      return batch
+    })
+    // Callers that come again as soon as they are answered.
+    const caller = async (_: unknown, number: number) => {
+      for (let times = 0; times < 4; times += 1) await writes.write(one, String(number), number)
+    }
+    await Promise.all(Array.from({ length: 100 }, caller))
+    assert.deepEqual(batches, [50, 50, 50, 50, 50, 50, 50, 50])
+  })
+
   it('of two projects never share a statement', async () => {
     const seen: [string, string[]][] = []
     const writes = createCoalescer<string, string>(async (project, batch) => {

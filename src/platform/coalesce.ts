@@ -13,6 +13,8 @@ interface Waiting<Write, Answer> {
 interface Lane<Write, Answer> {
   waiting: Waiting<Write, Answer>[]
   running: boolean
+  /** Writes in the statement before. */
+  before: number
 }
 
 export interface Coalescer<Write, Answer> {
@@ -21,6 +23,8 @@ export interface Coalescer<Write, Answer> {
 
 /** Writes in one statement. More gains nothing and makes the first wait for the last. */
 const maxBatch = 512
+/** So few are never divided. */
+const smallBatch = 32
 /** Bytes in one statement, about. Larger writes go alone: together they would outgrow what a text or a message may hold. */
 const maxBatchBytes = 4 * 1024 * 1024
 /** A batch of fewer is not worth waiting for: its callers are few, and want to know. */
@@ -49,7 +53,7 @@ export function createCoalescer<Write, Answer>(
     if (lanes.size >= maxLanes) {
       for (const [id, { running, waiting }] of lanes) if (!running && waiting.length === 0) lanes.delete(id)
     }
-    const lane = { waiting: [], running: false }
+    const lane = { waiting: [], running: false, before: 0 }
     lanes.set(projectId, lane)
     return lane
   }
@@ -74,6 +78,7 @@ export function createCoalescer<Write, Answer>(
       }
     }
     lane.running = false
+    lane.before = 0
   }
 
   async function oneByOne(projectId: ProjectId, batch: Waiting<Write, Answer>[]): Promise<void> {
@@ -100,7 +105,11 @@ export function createCoalescer<Write, Answer>(
   }
 }
 
-/** The oldest writes; a second one of the same key waits for the next statement. */
+/**
+ * The oldest writes; a second one of the same key waits for the next statement. Of all callers about, those who wait and
+ * those just answered, half go: while they are at the database this process has the other half to do. Where all who wait
+ * went, the two took turns in idling.
+ */
 function takeBatch<Write, Answer>(
   lane: Lane<Write, Answer>,
   weigh: (write: Write) => number
@@ -108,9 +117,11 @@ function takeBatch<Write, Answer>(
   const batch: Waiting<Write, Answer>[] = []
   const left: Waiting<Write, Answer>[] = []
   const taken = new Set<string>()
+  const half = Math.ceil((lane.before + lane.waiting.length) / 2)
+  const most = Math.min(maxBatch, Math.max(smallBatch, half))
   let bytes = 0
   for (const entry of lane.waiting) {
-    const full = batch.length >= maxBatch || bytes >= maxBatchBytes
+    const full = batch.length >= most || bytes >= maxBatchBytes
     if (full || taken.has(entry.key)) left.push(entry)
     else {
       bytes += weigh(entry.write)
@@ -120,6 +131,7 @@ function takeBatch<Write, Answer>(
     taken.add(entry.key)
   }
   lane.waiting = left
+  lane.before = batch.length
   return batch
 }
 

@@ -3,10 +3,11 @@ import { hash, randomFillSync } from 'node:crypto'
 /** A project's id. Every store function takes one, so that no statement forgets its tenant. */
 export type ProjectId = string & { readonly __brand: 'ProjectId' }
 
-/** Random bytes are drawn for many ids at once: a call into the system for each one cost more than the id. */
-const random = new Uint8Array(8 * 512)
-let drawn = random.length
-const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+/** Random digits are drawn for many ids at once: a call into the system for each one cost more than the id. */
+const random = Buffer.alloc(8 * 512)
+const digitsOfAnId = 16
+let digits = ''
+let drawn = 0
 
 let lastMs = 0
 let lastTime = ''
@@ -19,18 +20,15 @@ let sequence = 0
 export function newId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) startMillisecond(nowMs)
   else if (++sequence > 0xfff) startMillisecond(lastMs + 1)
-  if (drawn === random.length) {
-    randomFillSync(random)
+  if (drawn === digits.length) {
+    digits = randomFillSync(random).toString('hex')
     drawn = 0
   }
   const at = drawn
-  drawn += 8
-  const h = (index: number) => hex[random[at + index]!]!
-  const variant = hex[0x80 | (random[at]! & 0x3f)]!
-  return (
-    `${lastTime}-7${hex[sequence >> 8]![1]}${hex[sequence & 0xff]}-${variant}${h(1)}-` +
-    `${h(2)}${h(3)}${h(4)}${h(5)}${h(6)}${h(7)}`
-  )
+  drawn += digitsOfAnId
+  const count = (0x7000 + sequence).toString(16)
+  const variant = '89ab'[random[at / 2]! >> 6]
+  return `${lastTime}-${count}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, at + 16)}`
 }
 
 function startMillisecond(milliseconds: number): void {

@@ -73,11 +73,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     return outcomes
   }
 
-  async function settle(projectId: ProjectId, write: Write): Promise<{ id?: string; properties: Properties }> {
-    const outcome = await writes.write(projectId, write.projectUserId, write)
-    if (outcome instanceof Refusal) throw outcome
-    return outcome
-  }
+  const settle = (projectId: ProjectId, write: Write) => writes.write(projectId, write.projectUserId, write)
 
   return {
     /** Creates the user, or changes the keys given of the one that exists. Answers all stored properties. */
@@ -88,7 +84,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     async create(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<store.PutUser> {
       const id = checkProjectUserId(projectUserId)
       const write = { kind: 'put' as const, projectUserId: id, properties: checkProperties(properties) }
-      return (await settle(projectId, write)) as store.PutUser
+      return done(await settle(projectId, write)) as store.PutUser
     },
     /** Many at once in the caller's transaction, each with its own outcome, by position. */
     async createIn(
@@ -133,11 +129,12 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       const id = checkProjectUserId(projectUserId)
       const changes = checkProperties(properties)
       if (Object.keys(changes).length === 0) return (await this.get(projectId, id)).properties
-      return (await settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })).properties
+      return done(await settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })).properties
     },
     /** Removes the user with all that belongs to it. One that is not there is as good as removed. */
     async remove(projectId: ProjectId, projectUserId: unknown): Promise<void> {
-      await settle(projectId, { kind: 'remove', projectUserId: checkProjectUserId(projectUserId), properties: {} })
+      const id = checkProjectUserId(projectUserId)
+      done(await settle(projectId, { kind: 'remove', projectUserId: id, properties: {} }))
     },
     /** Up to a window of users of a project that is being erased. */
     eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseUserWindow(pool, projectId),
@@ -147,6 +144,12 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       return user
     }
   }
+}
+
+/** What was written; throws why it was refused. */
+function done(outcome: Outcome): Exclude<Outcome, Refusal> {
+  if (outcome instanceof Refusal) throw outcome
+  return outcome
 }
 
 function checked({ projectUserId, properties }: { projectUserId: unknown; properties: unknown }) {

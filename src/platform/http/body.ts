@@ -20,7 +20,7 @@ export function installBodyParser(app: FastifyInstance): void {
       // Where the protocol has its own words for a body that cannot be read.
       if (request.routeOptions.config.bytes) return done(null, body)
       try {
-        bytesOf.set(request, body)
+        ;(request as Read)[bytes] = body
         done(null, parseJson(request.headers['content-type'], body))
       } catch (error) {
         done(error as Error)
@@ -36,12 +36,14 @@ export function installBodyParser(app: FastifyInstance): void {
 
 const wrongType = () => new Refusal('unsupported_media_type', 'The content type must be application/json.')
 
-const bytesOf = new WeakMap<FastifyRequest, Buffer>()
+/** On the request itself: a WeakMap of all of them costs at every collection of garbage. */
+const bytes = Symbol('bytes of the body')
+type Read = FastifyRequest & { [bytes]?: Buffer }
 
 /** SHA-256 of the body as it came, byte for byte. */
 export const fingerprintOf = (request: FastifyRequest): Buffer =>
   createHash('sha256')
-    .update(bytesOf.get(request) ?? Buffer.alloc(0))
+    .update((request as Read)[bytes] ?? Buffer.alloc(0))
     .digest()
 
 /** Makes Fastify believe there is no body: DELETE takes any and reads none. Node discards what arrives. */
@@ -71,6 +73,7 @@ const maxLevels = 256
 
 /** Brackets that stand open at once. Those inside strings count too: then a look at the value tells. */
 function looksDeep(body: Buffer): boolean {
+  if (body.length <= maxLevels) return false
   let levels = 0
   for (let index = 0; index < body.length; index++) {
     const byte = body[index]!

@@ -137,12 +137,12 @@ export function createHandOver({
       const batch = rows.slice(from, from + batchSize)
       if (over(run)) {
         // There may be many: they too wait until the database keeps up. Whatever ends meanwhile is found by its time.
-        await recorder.room()
+        await recorder.room(run.projectId)
         for (const row of batch) run.ends.push(guarded(run, release(run, row)))
         continue
       }
-      await recorder.room()
       for (const [index, row] of batch.entries()) {
+        if (recorder.isFull(run.projectId)) await recorder.room(run.projectId)
         // For the first, and again when the gateway is so slow that the hold on the rest runs out.
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
         if (isGone(row)) continue
@@ -229,7 +229,8 @@ function pushOf(projectId: ProjectId, row: MessageRow): Push {
     content: row.content,
     collapseId: row.collapse_id,
     priority: row.priority,
-    notAfter: row.not_after.getTime()
+    notAfter: row.not_after.getTime(),
+    repeat: row.attempts > 0
   }
 }
 

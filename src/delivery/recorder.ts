@@ -20,8 +20,12 @@ export type Recorder = ReturnType<typeof createRecorder>
 
 /** How often a batch is tried while the database is away; then the sweeper finds what is left. */
 const waitsMs = [200, 500, 1_000, 2_000, 4_000]
-/** Outcomes that may wait for the database before nothing more is handed over. */
-const mostWaiting = 4_000
+/**
+ * Outcomes that may wait for the database before nothing more is handed over: of one project, and of all together. What
+ * waits here when a process is killed is sent once more. Half of it is being written while the other half gathers.
+ */
+const mostWaiting = 400
+const mostWaitingOfAll = 4_000
 
 /** Writes outcomes down, those that come together in one transaction. */
 export function createRecorder({
@@ -38,6 +42,8 @@ export function createRecorder({
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
 }) {
   let waiting = 0
+  const waitingOf = new Map<ProjectId, number>()
+  let blocked: (() => void)[] = []
   const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
   metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
 
@@ -76,10 +82,28 @@ export function createRecorder({
     return done.length > 0
   }
 
+  const isFull = (projectId: ProjectId) => waiting >= mostWaitingOfAll || (waitingOf.get(projectId) ?? 0) >= mostWaiting
+
+  function wait(projectId: ProjectId): void {
+    waiting += 1
+    waitingOf.set(projectId, (waitingOf.get(projectId) ?? 0) + 1)
+  }
+
+  function leave(projectId: ProjectId): void {
+    waiting -= 1
+    const left = waitingOf.get(projectId)! - 1
+    if (left > 0) waitingOf.set(projectId, left)
+    else waitingOf.delete(projectId)
+    if (blocked.length === 0 || isFull(projectId)) return
+    const awake = blocked
+    blocked = []
+    for (const wake of awake) wake()
+  }
+
   return {
     /** False where the database stayed away: the row is as it was, and will be found by the sweeper. */
     async record(projectId: ProjectId, recording: Recording): Promise<boolean> {
-      waiting += 1
+      wait(projectId)
       try {
         for (let tries = 0; ; tries += 1) {
           try {
@@ -96,12 +120,13 @@ export function createRecorder({
           }
         }
       } finally {
-        waiting -= 1
+        leave(projectId)
       }
     },
+    isFull,
     /** Resolves when the database keeps up. */
-    async room(): Promise<void> {
-      while (waiting > mostWaiting) await new Promise((resolve) => setTimeout(resolve, 20))
+    async room(projectId: ProjectId): Promise<void> {
+      while (isFull(projectId)) await new Promise<void>((resolve) => blocked.push(resolve))
     }
   }
 }

@@ -14,6 +14,10 @@ export interface SenderSettings {
   /** Pushes on their way at a time, at first and at most. */
   firstWindow: number
   maxWindow: number
+  /** What Firebase lets a project send in a second, by all processes together; 0 means as much as it takes. */
+  fcmPerSecond: number
+  /** From a tenth of that to all of it, after a minute of rest. */
+  rampMs: number
   /** A refused credential is tried again this often. */
   probeMs: number
   /** A busy connection that has said nothing for this long is asked whether it is there, and given up after that. */
@@ -33,6 +37,8 @@ export const defaultSettings: SenderSettings = {
   idleMs: 600_000,
   firstWindow: 32,
   maxWindow: 2_000,
+  fcmPerSecond: 9_500,
+  rampMs: 60_000,
   probeMs: 30_000,
   pingAfterMs: 2_000,
   pingTimeoutMs: 5_000,

@@ -195,7 +195,7 @@ export function createPool(options: PoolOptions) {
     const now = Date.now()
     switch (ending.kind) {
       case 'answer': {
-        connections.answered(link, now)
+        connections.answered(link, ending.status, now)
         const verdict = read(entry.push, ending)
         if (verdict.kind === 'retry' && verdict.pushback) pushback(now)
         else window.answered(now - entry.sentAt, inFlight, now)

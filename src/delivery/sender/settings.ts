@@ -7,6 +7,8 @@ export interface SenderSettings {
   unreachableMs: number
   /** For one gateway and credential. */
   maxConnections: number
+  /** A connection on which everything fails is replaced, but no sooner after the last was opened. */
+  replaceMs: number
   /** In the whole process. */
   maxSockets: number
   /** Connections nobody has used for this long are closed. */
@@ -33,6 +35,7 @@ export const defaultSettings: SenderSettings = {
   connectTimeoutMs: 5_000,
   unreachableMs: 3_000,
   maxConnections: 8,
+  replaceMs: 10_000,
   maxSockets: 512,
   idleMs: 600_000,
   firstWindow: 32,

@@ -37,6 +37,19 @@ export function createHandOver({
 }) {
   const { hold, isHeld, isGone, markHeld } = createHolds(pool)
   let inHands = 0
+  /** Handed over and not answered, by project. */
+  const onTheWay = new Map<ProjectId, number>()
+  const change = (projectId: ProjectId, by: number) => {
+    const count = (onTheWay.get(projectId) ?? 0) + by
+    if (count > 0) onTheWay.set(projectId, count)
+    else onTheWay.delete(projectId)
+  }
+
+  /** Waits until the database keeps up. */
+  function room(projectId: ProjectId): Promise<void> | undefined {
+    const count = () => onTheWay.get(projectId) ?? 0
+    return recorder.isFull(projectId, count()) ? recorder.room(projectId, count) : undefined
+  }
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
 
@@ -76,12 +89,18 @@ export function createHandOver({
   async function submit(run: Run, row: MessageRow): Promise<{ answer: Promise<Outcome> } | undefined> {
     const push = pushOf(run.projectId, row)
     const { promise: answer, resolve } = Promise.withResolvers<Outcome>()
+    const answered = (outcome: Outcome) => {
+      change(run.projectId, -1)
+      resolve(outcome)
+    }
     while (!over(run)) {
+      change(run.projectId, 1)
       try {
-        if (sender.submit(push, resolve)) return { answer }
+        if (sender.submit(push, answered)) return { answer }
+        change(run.projectId, -1)
       } catch (error) {
         log.error({ error, projectId: run.projectId }, 'a push could not be handed over')
-        resolve({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
+        answered({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
         return { answer }
       }
       await soonest(sender.ready(push), Math.min(run.untilMs - Date.now(), 5_000), run.signal)
@@ -137,12 +156,13 @@ export function createHandOver({
       const batch = rows.slice(from, from + batchSize)
       if (over(run)) {
         // There may be many: they too wait until the database keeps up. Whatever ends meanwhile is found by its time.
-        await recorder.room(run.projectId)
+        await room(run.projectId)
         for (const row of batch) run.ends.push(guarded(run, release(run, row)))
         continue
       }
       for (const [index, row] of batch.entries()) {
-        if (recorder.isFull(run.projectId)) await recorder.room(run.projectId)
+        const full = room(run.projectId)
+        if (full) await full
         // For the first, and again when the gateway is so slow that the hold on the rest runs out.
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
         if (isGone(row)) continue

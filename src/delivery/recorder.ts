@@ -21,11 +21,13 @@ export type Recorder = ReturnType<typeof createRecorder>
 /** How often a batch is tried while the database is away; then the sweeper finds what is left. */
 const waitsMs = [200, 500, 1_000, 2_000, 4_000]
 /**
- * Outcomes that may wait for the database before nothing more is handed over: of one project, and of all together. What
- * waits here when a process is killed is sent once more. Half of it is being written while the other half gathers.
+ * What a killed process has handed over and not recorded is sent once more. So while the database does not keep up,
+ * which it does as long as few outcomes wait for it, no more than this of a project is with the gateways or waiting.
  */
-const mostWaiting = 400
-const mostWaitingOfAll = 4_000
+const mostUnrecorded = 800
+const fewWaiting = 200
+/** Of all projects together, so that they do not fill the memory. */
+const mostWaiting = 4_000
 
 /** Writes outcomes down, those that come together in one transaction. */
 export function createRecorder({
@@ -43,7 +45,8 @@ export function createRecorder({
 }) {
   let waiting = 0
   const waitingOf = new Map<ProjectId, number>()
-  let blocked: (() => void)[] = []
+  const blocked: (() => void)[] = []
+  let waking: NodeJS.Immediate | undefined
   const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
   metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
 
@@ -82,7 +85,11 @@ export function createRecorder({
     return done.length > 0
   }
 
-  const isFull = (projectId: ProjectId) => waiting >= mostWaitingOfAll || (waitingOf.get(projectId) ?? 0) >= mostWaiting
+  /** `onTheWay`: pushes of the project that no gateway has answered yet. */
+  function isFull(projectId: ProjectId, onTheWay: number): boolean {
+    const own = waitingOf.get(projectId) ?? 0
+    return waiting >= mostWaiting || (own >= fewWaiting && own + onTheWay >= mostUnrecorded)
+  }
 
   function wait(projectId: ProjectId): void {
     waiting += 1
@@ -94,10 +101,13 @@ export function createRecorder({
     const left = waitingOf.get(projectId)! - 1
     if (left > 0) waitingOf.set(projectId, left)
     else waitingOf.delete(projectId)
-    if (blocked.length === 0 || isFull(projectId)) return
-    const awake = blocked
-    blocked = []
-    for (const wake of awake) wake()
+    // Once for all that leave together.
+    if (blocked.length > 0) waking ??= setImmediate(wake)
+  }
+
+  function wake(): void {
+    waking = undefined
+    for (const resume of blocked.splice(0)) resume()
   }
 
   return {
@@ -125,8 +135,8 @@ export function createRecorder({
     },
     isFull,
     /** Resolves when the database keeps up. */
-    async room(projectId: ProjectId): Promise<void> {
-      while (isFull(projectId)) await new Promise<void>((resolve) => blocked.push(resolve))
+    async room(projectId: ProjectId, onTheWay: () => number): Promise<void> {
+      while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))
     }
   }
 }

@@ -45,11 +45,8 @@ export function createHandOver({
     else onTheWay.delete(projectId)
   }
 
-  /** Waits until the database keeps up. */
-  function room(projectId: ProjectId): Promise<void> | undefined {
-    const count = () => onTheWay.get(projectId) ?? 0
-    return recorder.isFull(projectId, count()) ? recorder.room(projectId, count) : undefined
-  }
+  /** Resolves when the database keeps up. */
+  const room = (projectId: ProjectId) => recorder.room(projectId, () => onTheWay.get(projectId) ?? 0)
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
 
@@ -161,8 +158,7 @@ export function createHandOver({
         continue
       }
       for (const [index, row] of batch.entries()) {
-        const full = room(run.projectId)
-        if (full) await full
+        await room(run.projectId)
         // For the first, and again when the gateway is so slow that the hold on the rest runs out.
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
         if (isGone(row)) continue

@@ -46,7 +46,7 @@ export function createRecorder({
   let waiting = 0
   const waitingOf = new Map<ProjectId, number>()
   const blocked: (() => void)[] = []
-  let waking: NodeJS.Immediate | undefined
+  let waking = false
   const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
   metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
 
@@ -102,11 +102,13 @@ export function createRecorder({
     if (left > 0) waitingOf.set(projectId, left)
     else waitingOf.delete(projectId)
     // Once for all that leave together.
-    if (blocked.length > 0) waking ??= setImmediate(wake)
+    if (blocked.length === 0 || waking) return
+    waking = true
+    setImmediate(wake)
   }
 
   function wake(): void {
-    waking = undefined
+    waking = false
     for (const resume of blocked.splice(0)) resume()
   }
 
@@ -133,7 +135,6 @@ export function createRecorder({
         leave(projectId)
       }
     },
-    isFull,
     /** Resolves when the database keeps up. */
     async room(projectId: ProjectId, onTheWay: () => number): Promise<void> {
       while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))

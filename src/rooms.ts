@@ -80,7 +80,18 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     check: createCheck(providerTokens),
     changed: gatewayCredentials.forget
   })
-  const sender = given.sender ?? createSender({ credentials: gatewayCredentials, providerTokens, log, metrics })
+  // How many processes work is known when this one has joined them.
+  const cluster = { workers: () => 1 }
+  const sender =
+    given.sender ??
+    createSender({
+      credentials: gatewayCredentials,
+      providerTokens,
+      log,
+      metrics,
+      settings: { fcmPerSecond: config.FCM_PER_SECOND },
+      senders: () => cluster.workers()
+    })
   const onEnded: OnEnded = async (tx, projectId, triggers) => {
     await tellEnded(tx, projectId, triggers)
     for (const { id, campaign_id, state, counts } of triggers) {
@@ -93,6 +104,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     log,
     metrics,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
+    presence: listener.presence,
     isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
     onOutcomes: async (tx, projectId, changes) => {
       await countOutcomes(onEnded)(tx, projectId, changes)
@@ -113,8 +125,6 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     }
   })
   const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
-  // How many processes work is known when this one has joined them.
-  const cluster = { workers: () => 1 }
   const campaigns = createCampaigns({
     pool,
     listener,

@@ -1,4 +1,5 @@
 import type { Db, Pool } from '../platform/db/db.ts'
+import type { Presence } from '../platform/db/presence.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -34,6 +35,8 @@ export interface DeliveryOptions {
   log: Log
   metrics: Metrics
   idempotencyHours: number
+  /** Tells which processes live, so that what a dead one left is gone on with at once. */
+  presence?: Presence | undefined
   isSimulated: (projectId: ProjectId) => Promise<boolean>
   onOutcomes?: OnOutcomes
 }
@@ -45,12 +48,13 @@ export function createDelivery({
   log,
   metrics,
   idempotencyHours,
+  presence,
   isSimulated,
   onOutcomes = async () => {}
 }: DeliveryOptions) {
   const recorder = createRecorder({ pool, log, metrics, onOutcomes, scheduleRetry })
   const hands = createHandOver({ pool, sender, recorder, log })
-  const sending = createSending({ pool, idempotencyHours, isSimulated, hands })
+  const sending = createSending({ pool, idempotencyHours, presence, isSimulated, hands })
 
   return {
     /** Sends now, and answers one result for each item, at the latest after 10 s. */

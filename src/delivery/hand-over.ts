@@ -37,6 +37,16 @@ export function createHandOver({
 }) {
   const { hold, isHeld, isGone, markHeld, attend } = createHolds(pool)
   let inHands = 0
+  /** Handed over and not answered, by project. */
+  const onTheWay = new Map<ProjectId, number>()
+  const change = (projectId: ProjectId, by: number) => {
+    const count = (onTheWay.get(projectId) ?? 0) + by
+    if (count > 0) onTheWay.set(projectId, count)
+    else onTheWay.delete(projectId)
+  }
+
+  /** Resolves when the database keeps up. */
+  const room = (projectId: ProjectId) => recorder.room(projectId, () => onTheWay.get(projectId) ?? 0)
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
 
@@ -78,12 +88,18 @@ export function createHandOver({
   async function submit(run: Run, row: MessageRow): Promise<{ answer: Promise<Outcome> } | undefined> {
     const push = pushOf(run.projectId, row)
     const { promise: answer, resolve } = Promise.withResolvers<Outcome>()
+    const answered = (outcome: Outcome) => {
+      change(run.projectId, -1)
+      resolve(outcome)
+    }
     while (!over(run)) {
+      change(run.projectId, 1)
       try {
-        if (sender.submit(push, resolve)) return { answer }
+        if (sender.submit(push, answered)) return { answer }
+        change(run.projectId, -1)
       } catch (error) {
         log.error({ error, projectId: run.projectId }, 'a push could not be handed over')
-        resolve({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
+        answered({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
         return { answer }
       }
       await soonest(sender.ready(push), Math.min(run.untilMs - Date.now(), 5_000), run.signal)
@@ -139,12 +155,12 @@ export function createHandOver({
       const batch = rows.slice(from, from + batchSize)
       if (over(run)) {
         // There may be many: they too wait until the database keeps up. Whatever ends meanwhile is found by its time.
-        await recorder.room()
+        await room(run.projectId)
         for (const row of batch) run.ends.push(guarded(run, release(run, row)))
         continue
       }
-      await recorder.room()
       for (const [index, row] of batch.entries()) {
+        await room(run.projectId)
         // For the first, and again when the gateway is so slow that the hold on the rest runs out.
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
         if (isGone(row)) continue
@@ -232,7 +248,8 @@ function pushOf(projectId: ProjectId, row: MessageRow): Push {
     content: row.content,
     collapseId: row.collapse_id,
     priority: row.priority,
-    notAfter: row.not_after.getTime()
+    notAfter: row.not_after.getTime(),
+    repeat: row.attempts > 0
   }
 }
 

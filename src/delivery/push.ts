@@ -64,6 +64,8 @@ export interface Push {
   priority: 'high' | 'normal'
   /** Milliseconds since 1970: after this nobody wants it any more. */
   notAfter: number
+  /** A gateway had it before: those that it did not have go first. */
+  repeat?: boolean
 }
 
 /** How one attempt to hand a push over ended. */

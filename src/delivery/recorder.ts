@@ -22,7 +22,13 @@ export type Recorder = ReturnType<typeof createRecorder>
 const waitsMs = [200, 500, 1_000, 2_000, 4_000]
 /** Of many outcomes the next ones are waited for: a transaction costs as much for ten as for fifty. */
 const gatherMs = 20
-/** Outcomes that may wait for the database before nothing more is handed over. */
+/**
+ * What a killed process has handed over and not recorded is sent once more. So while the database does not keep up,
+ * which it does as long as few outcomes wait for it, no more than this of a project is with the gateways or waiting.
+ */
+const mostUnrecorded = 800
+const fewWaiting = 200
+/** Of all projects together, so that they do not fill the memory. */
 const mostWaiting = 4_000
 
 /** Writes outcomes down, those that come together in one transaction. */
@@ -40,6 +46,9 @@ export function createRecorder({
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
 }) {
   let waiting = 0
+  const waitingOf = new Map<ProjectId, number>()
+  const blocked: (() => void)[] = []
+  let waking = false
   const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
   metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
 
@@ -82,10 +91,37 @@ export function createRecorder({
     return done.length > 0
   }
 
+  /** `onTheWay`: pushes of the project that no gateway has answered yet. */
+  function isFull(projectId: ProjectId, onTheWay: number): boolean {
+    const own = waitingOf.get(projectId) ?? 0
+    return waiting >= mostWaiting || (own >= fewWaiting && own + onTheWay >= mostUnrecorded)
+  }
+
+  function wait(projectId: ProjectId): void {
+    waiting += 1
+    waitingOf.set(projectId, (waitingOf.get(projectId) ?? 0) + 1)
+  }
+
+  function leave(projectId: ProjectId): void {
+    waiting -= 1
+    const left = waitingOf.get(projectId)! - 1
+    if (left > 0) waitingOf.set(projectId, left)
+    else waitingOf.delete(projectId)
+    // Once for all that leave together.
+    if (blocked.length === 0 || waking) return
+    waking = true
+    setImmediate(wake)
+  }
+
+  function wake(): void {
+    waking = false
+    for (const resume of blocked.splice(0)) resume()
+  }
+
   return {
     /** False where the database stayed away: the row is as it was, and will be found by the sweeper. */
     async record(projectId: ProjectId, recording: Recording): Promise<boolean> {
-      waiting += 1
+      wait(projectId)
       try {
         for (let tries = 0; ; tries += 1) {
           try {
@@ -102,12 +138,12 @@ export function createRecorder({
           }
         }
       } finally {
-        waiting -= 1
+        leave(projectId)
       }
     },
     /** Resolves when the database keeps up. */
-    async room(): Promise<void> {
-      while (waiting > mostWaiting) await new Promise((resolve) => setTimeout(resolve, 20))
+    async room(projectId: ProjectId, onTheWay: () => number): Promise<void> {
+      while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))
     }
   }
 }

@@ -19,6 +19,8 @@ export interface SenderOptions {
   metrics?: Pick<Metrics, 'counter' | 'gauge'>
   transport?: H2Transport
   settings?: Partial<SenderSettings>
+  /** How many processes send: they share the quotas. */
+  senders?: () => number
 }
 
 type Done = (outcome: Outcome) => void
@@ -48,7 +50,7 @@ export type GatewaySender = ReturnType<typeof createSender>
 
 /** Hands pushes to the gateways. docs/decisions/0017-sender.md tells why it is as it is. */
 export function createSender({ credentials, providerTokens, log, metrics, ...rest }: SenderOptions) {
-  const { transport = nodeHttp2 } = rest
+  const { transport = nodeHttp2, senders = () => 1 } = rest
   const settings = { ...defaultSettings, ...rest.settings }
   const lanes = new Map<string, Lane>()
   const pools = new Map<string, Pool>()
@@ -153,6 +155,8 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
         credential.gateway === 'webpush' ? Promise.resolve('') : providerTokens.of(credential, refused),
       settings,
       guard: guardOf(credential),
+      // The stand-ins have no quota, or one that they tell themselves.
+      perSecond: () => (credential.gateway === 'fcm' && !credential.simulated ? settings.fcmPerSecond / senders() : 0),
       admitSocket,
       log
     })

@@ -1,5 +1,6 @@
 import type { Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
+import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
@@ -41,11 +42,13 @@ type Item = { priority: 'high' | 'normal'; ttlSeconds: number | undefined }
 export function createSending({
   pool,
   idempotencyHours,
+  presence,
   isSimulated,
   hands
 }: {
   pool: Pool
   idempotencyHours: number
+  presence: Presence | undefined
   isSimulated: (projectId: ProjectId) => Promise<boolean>
   hands: ReturnType<typeof createHandOver>
 }) {
@@ -109,7 +112,8 @@ export function createSending({
     }
     return pool.transaction(async (tx) => {
       if (key) {
-        const claim = await claimKey<Work, string>(tx, projectId, key, { messageIds }, idempotencyHours)
+        const work = { messageIds }
+        const claim = await claimKey<Work, string>(tx, projectId, key, work, idempotencyHours, presence)
         refuseTaken(claim)
         if (claim.state === 'answered') return { answered: JSON.parse(claim.answer) }
         if (claim.state === 'resumed') {

@@ -142,6 +142,11 @@ export const settings = {
     { fallback: 'false' }
   ),
   IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'How long an idempotency key is remembered.', { fallback: '24' }),
+  FCM_PER_SECOND: setting(
+    whole(0, 1_000_000),
+    'Messages a second that one Firebase project may send, all nodes together. 9500 keeps within the quota that Google gives to everybody; 0 means as many as it takes.',
+    { fallback: '9500' }
+  ),
   TASK_RETENTION_DAYS: setting(whole(1, 36500), 'How long finished agent tasks are kept.', { fallback: '30' }),
   A2A_TENANT_MARK: setting(
     flag,

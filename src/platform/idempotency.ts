@@ -1,4 +1,5 @@
 import type { Db } from './db/db.ts'
+import type { Presence } from './db/presence.ts'
 import { statement } from './db/statement.ts'
 import type { ProjectId } from './ids.ts'
 
@@ -22,8 +23,8 @@ export type Claim<Work, Answer> =
   | { state: 'other' }
 
 /**
- * How long a call may be silent before a repeat takes its work over. Longer than any request waits for gateways, and so
- * short that what a dead process held is done by others within 15 s.
+ * How long a call may be silent before a repeat takes its work over, where nobody can tell whether its process lives.
+ * Longer than any request waits for gateways, and so short that what a dead process held is done by others within 15 s.
  */
 const holdMs = 12_000
 
@@ -62,6 +63,10 @@ const hold = statement(
   'idempotency.hold',
   `update idempotency_keys set held_until = $4 where project_id = $1 and scope = $2 and key = $3 and answer is null`
 )
+const resume = statement(
+  'idempotency.resume',
+  `update idempotency_keys set held_until = $4, work = work || $5 where project_id = $1 and scope = $2 and key = $3`
+)
 const settle = statement(
   'idempotency.settle',
   `update idempotency_keys set answer = $4 where project_id = $1 and scope = $2 and key = $3`
@@ -77,32 +82,40 @@ const sweep = statement(
   { acrossProjects: 'keys of all projects end by their time' }
 )
 
+/** Stored beside the work: who does it. */
+interface Held {
+  holder?: number | null
+}
+
 interface Row<Work, Answer> {
   fingerprint: Buffer
-  work: Work
+  work: Work & Held
   answer: Answer | null
   held_until: Date
 }
 
 /**
  * Takes the key, or tells what became of it. Call it in the transaction that writes the work, before writing it: of two
- * calls at once the second waits here for the first one's commit. `hours` is how long the key is remembered.
+ * calls at once the second waits here for the first one's commit. `hours` is how long the key is remembered. With a
+ * `presence` the work of a process that died is taken over at once, without it after some seconds.
  */
 export async function claimKey<Work, Answer>(
   tx: Db,
   projectId: ProjectId,
   { scope, key, fingerprint }: IdempotencyKey,
   work: Work,
-  hours: number
+  hours: number,
+  presence?: Presence
 ): Promise<Claim<Work, Answer>> {
   const now = Date.now()
+  const held: Held = presence ? { holder: presence.name ?? null } : {}
   const heldUntil = new Date(now + holdMs)
   const begun = await tx.run(begin, [
     projectId,
     scope,
     key,
     fingerprint,
-    JSON.stringify(work),
+    JSON.stringify({ ...work, ...held }),
     new Date(now),
     heldUntil,
     new Date(now + hours * 3_600_000)
@@ -113,8 +126,10 @@ export async function claimKey<Work, Answer>(
   if (!row) return { state: 'running' }
   if (!row.fingerprint.equals(fingerprint)) return { state: 'other' }
   if (row.answer !== null) return { state: 'answered', answer: row.answer }
-  if (row.held_until.getTime() > now) return { state: 'running' }
-  await tx.run(hold, [projectId, scope, key, heldUntil])
+  const { holder } = row.work
+  const abandoned = presence !== undefined && typeof holder === 'number' && (await presence.isGone(tx, holder))
+  if (row.held_until.getTime() > now && !abandoned) return { state: 'running' }
+  await tx.run(resume, [projectId, scope, key, heldUntil, JSON.stringify(held)])
   return { state: 'resumed', work: row.work }
 }
 

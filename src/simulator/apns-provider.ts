@@ -3,11 +3,15 @@ import type { ApnsRefusal } from './apns-reasons.ts'
 import type { Incoming } from './gateway.ts'
 import { isSignedBy, readJwt, rememberVerdicts } from './jwt.ts'
 
+export type ApnsEnvironment = 'production' | 'sandbox'
+
 export interface ProviderKey {
   keyId: string
   teamId: string
   /** PEM. */
   publicKey: string
+  /** Where it is good; in both unless given. */
+  environment?: ApnsEnvironment
 }
 
 interface Provider {
@@ -15,6 +19,7 @@ interface Provider {
   keyId: string
   team: string
   issuedAt: number
+  environment: ApnsEnvironment | undefined
 }
 
 const oldestSeconds = 3_600
@@ -26,7 +31,10 @@ const updateMs = 20 * 60_000
 const invalid = (detail: string): ApnsRefusal => ({ reason: 'InvalidProviderToken', detail })
 
 /** The bearer token of a request: who signed it, and whether this connection may use it. */
-export function createProviderCheck(keys: readonly ProviderKey[]): (incoming: Incoming) => ApnsRefusal | undefined {
+export function createProviderCheck(
+  keys: readonly ProviderKey[],
+  environment: ApnsEnvironment
+): (incoming: Incoming) => ApnsRefusal | undefined {
   const publicKeys = new Map<string, KeyObject>()
   const keyOf = (key: ProviderKey) => {
     const known = publicKeys.get(key.publicKey) ?? createPublicKey(key.publicKey)
@@ -46,7 +54,7 @@ export function createProviderCheck(keys: readonly ProviderKey[]): (incoming: In
     const key = keys.find((candidate) => candidate.keyId === kid && candidate.teamId === iss)
     if (!key) return invalid('No key has this kid and this team.')
     if (!isSignedBy(jwt, 'ES256', keyOf(key))) return invalid('The signature is not that of the key.')
-    return { text, keyId: kid, team: iss, issuedAt: iat }
+    return { text, keyId: kid, team: iss, issuedAt: iat, environment: key.environment }
   })
 
   return ({ headers, connection }) => {
@@ -57,6 +65,8 @@ export function createProviderCheck(keys: readonly ProviderKey[]): (incoming: In
     const age = Date.now() / 1000 - provider.issuedAt
     if (age > oldestSeconds) return { reason: 'ExpiredProviderToken', detail: 'iat is more than an hour ago.' }
     if (age < -futureSeconds) return invalid('iat is in the future.')
+    if (provider.environment !== undefined && provider.environment !== environment)
+      return { reason: 'BadEnvironmentKeyIdInToken', detail: `The key is for ${provider.environment}.` }
     const before = connection.provider
     const now = Date.now()
     if (before && before.text !== text) {

@@ -35,7 +35,19 @@ export const apnsReasons = {
   Shutdown: 503
 } as const
 
-export type ApnsReason = keyof typeof apnsReasons
+/** Those that only channels and broadcasts meet. */
+export const channelReasons = {
+  BadChannelId: 400,
+  BadRequestParams: 400,
+  CannotCreateChannelConfig: 400,
+  ChannelNotRegistered: 400,
+  MissingChannelId: 400,
+  MissingPushType: 400
+} as const
+
+export type ApnsReason = keyof typeof apnsReasons | keyof typeof channelReasons
+
+const statuses: Record<string, number> = { ...apnsReasons, ...channelReasons }
 
 export interface ApnsRefusal {
   /** A fault may ask for a reason that is not in the table: Apple adds some, and senders must live with that. */
@@ -45,4 +57,4 @@ export interface ApnsRefusal {
   timestamp?: number
 }
 
-export const statusOf = (reason: string): number => (apnsReasons as Record<string, number>)[reason] ?? 400
+export const statusOf = (reason: string): number => statuses[reason] ?? 400

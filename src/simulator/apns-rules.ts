@@ -17,7 +17,8 @@ export const pushTypes = new Map([
   ['controls', '.push-type.controls']
 ])
 
-export const payloadLimit = (pushType: string | undefined) => (pushType === 'voip' ? 5_120 : 4_096)
+export const payloadLimit = (pushType: string | undefined, toChannel = false) =>
+  pushType === 'voip' || toChannel ? 5_120 : 4_096
 
 export function checkTopic(
   headers: Incoming['headers'],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isUuid } from '../platform/ids.ts'
-import { createProviderCheck, type ProviderKey } from './apns-provider.ts'
+import { type Channels, checkChannel, judgeChannels, requestIdFor } from './apns-channels.ts'
+import { type ApnsEnvironment, createProviderCheck, type ProviderKey } from './apns-provider.ts'
 import { type ApnsRefusal, statusOf } from './apns-reasons.ts'
 import { checkPayload, checkTopic, payloadLimit, pushTypes } from './apns-rules.ts'
 import { followStreamLimit } from './apns-streams.ts'
@@ -9,6 +10,8 @@ import { jsonObject } from './jwt.ts'
 import { nothing, readApns } from './reading.ts'
 
 export interface ApnsRules {
+  environment: ApnsEnvironment
+  channels: Channels
   keys: ProviderKey[]
   /** Bundle ids the keys may send to; undefined means any. */
   topics?: readonly string[] | undefined
@@ -19,34 +22,61 @@ export interface ApnsRules {
 export const manyStreams = 1_000
 
 export function createApns(rules: ApnsRules): Gateway {
-  const checkProvider = createProviderCheck(rules.keys)
+  const { environment, channels } = rules
+  const checkProvider = createProviderCheck(rules.keys, environment)
 
   function check(incoming: Incoming, token: string | undefined, payload: Record<string, unknown> | undefined) {
     const { headers, body } = incoming
-    if (token === undefined) return refusal('BadPath', 'The path is /3/device/<token>.')
+    if (token === undefined)
+      return refusal('BadPath', 'The path is /3/device/<token>, or /4/broadcasts/apps/<bundle id> for a channel.')
     if (incoming.method !== 'POST') return refusal('MethodNotAllowed')
-    const repeated = incoming.repeated.find((name) => name.startsWith('apns-') || name === 'authorization')
-    if (repeated) return refusal('DuplicateHeaders', `${repeated} came twice.`)
     return (
+      checkRepeated(incoming) ??
       checkProvider(incoming) ??
       checkHeaders(headers) ??
       checkTopic(headers, rules.topics) ??
-      checkToken(token) ??
+      checkToken(token, environment) ??
       checkSize(headers, body) ??
       checkPayload(headers, payload)
     )
   }
 
+  function checkBroadcast(incoming: Incoming, bundle: string, payload: Record<string, unknown> | undefined) {
+    const { headers, body } = incoming
+    if (incoming.method !== 'POST') return refusal('MethodNotAllowed')
+    if (headers['apns-push-type'] === undefined) return refusal('MissingPushType')
+    if (headers['apns-push-type'] !== 'liveactivity')
+      return refusal('InvalidPushType', 'Only Live Activities listen to channels.')
+    const id = headers['apns-channel-id']
+    const wrong =
+      checkRepeated(incoming) ??
+      checkProvider(incoming) ??
+      checkHeaders(headers) ??
+      checkBundle(bundle) ??
+      checkChannel(channels, bundle, id) ??
+      checkSize(headers, body, true) ??
+      checkPayload(headers, payload)
+    if (wrong) return wrong
+    if ((payload!.aps as { event: unknown }).event === 'start')
+      return refusal('BadRequestPayload', 'A channel takes update and end: a start needs the token of its device.')
+    if (channels.find(bundle, id!)!.storage === 0 && !/^0*$/.test(headers['apns-expiration'] ?? ''))
+      return refusal('BadExpirationDate', 'The channel stores nothing: apns-expiration is 0.')
+    return undefined
+  }
+
+  const checkBundle = (bundle: string) => checkTopic({ 'apns-topic': bundle, 'apns-push-type': 'alert' }, rules.topics)
+
   function judge(incoming: Incoming): Judgement {
     const part = /^\/3\/device\/([^/?]*)$/.exec(incoming.path)?.[1]
+    const app = /^\/4\/broadcasts\/apps\/([^/?]+)$/.exec(incoming.path)?.[1]
     const token = part && decoded(part)
     const payload = jsonObject(incoming.body.toString())
-    const refused = check(incoming, token, payload)
+    const refused = app ? checkBroadcast(incoming, decoded(app), payload) : check(incoming, token, payload)
     return {
       token: token || null,
       payload: payload ?? incoming.body.toString(),
       push: payload ? readApns(payload) : nothing,
-      answer: refused ? refuseWith(refused, incoming) : accept(incoming)
+      answer: refused ? refuseWith(refused, incoming) : accept(incoming, environment)
     }
   }
 
@@ -63,6 +93,30 @@ export function createApns(rules: ApnsRules): Gateway {
       if (rules.streams === 'real') followStreamLimit(connection, accepted ? manyStreams : 1)
     }
   }
+}
+
+/** The host that manages channels: a server of its own, at Apple too. */
+export function createChannelHost(rules: ApnsRules): Gateway {
+  const apns = createApns(rules)
+  const checkProvider = createProviderCheck(rules.keys, rules.environment)
+  return {
+    name: 'apns',
+    refuse: apns.refuse,
+    judge: (incoming) =>
+      judgeChannels(
+        incoming,
+        rules.channels,
+        (request, bundle) =>
+          checkRepeated(request) ??
+          checkProvider(request) ??
+          checkTopic({ 'apns-topic': bundle, 'apns-push-type': 'alert' }, rules.topics)
+      )
+  }
+}
+
+function checkRepeated({ repeated }: Incoming): ApnsRefusal | undefined {
+  const name = repeated.find((each) => each.startsWith('apns-') || each === 'authorization')
+  return name ? refusal('DuplicateHeaders', `${name} came twice.`) : undefined
 }
 
 const usual: Record<number, string> = {
@@ -88,9 +142,15 @@ const idFor = ({ headers }: Incoming) => {
   return given && isUuid(given) ? given : randomUUID()
 }
 
-function accept(incoming: Incoming): Answer {
+function accept(incoming: Incoming, environment: ApnsEnvironment): Answer {
   const id = idFor(incoming)
-  return { status: 200, headers: { 'apns-id': id, 'apns-unique-id': randomUUID() }, reason: null, gatewayMessageId: id }
+  const headers = {
+    'apns-id': id,
+    ...(incoming.headers['apns-channel-id'] && { 'apns-request-id': requestIdFor(incoming) }),
+    // Only the sandbox tells how its delivery log names the push.
+    ...(environment === 'sandbox' && { 'apns-unique-id': randomUUID() })
+  }
+  return { status: 200, headers, reason: null, gatewayMessageId: id }
 }
 
 function refuseWith(refused: ApnsRefusal, incoming: Incoming): Answer {
@@ -126,15 +186,21 @@ function checkHeaders(headers: Incoming['headers']): ApnsRefusal | undefined {
   return undefined
 }
 
-/** Tokens have no fixed length: those of Live Activities are longer. `sim-` tokens stand for any device. */
-function checkToken(token: string): ApnsRefusal | undefined {
+/**
+ * Tokens have no fixed length: those of Live Activities are longer. `sim-` tokens stand for any device, those that name
+ * an environment for one of that: to the other host they mean nothing.
+ */
+function checkToken(token: string, environment: ApnsEnvironment): ApnsRefusal | undefined {
   if (token === '') return refusal('MissingDeviceToken')
+  const other = environment === 'sandbox' ? 'production' : 'sandbox'
+  if (token.startsWith(`sim-${other}-`))
+    return refusal('BadDeviceToken', `The token is of the ${other} environment, and this host is ${environment}.`)
   if (token.startsWith('sim-') || /^(?:[0-9a-fA-F]{2})+$/.test(token)) return undefined
   return refusal('BadDeviceToken', 'A token is an even number of hexadecimal digits.')
 }
 
-function checkSize(headers: Incoming['headers'], body: Buffer): ApnsRefusal | undefined {
+function checkSize(headers: Incoming['headers'], body: Buffer, toChannel = false): ApnsRefusal | undefined {
   if (body.length === 0) return refusal('PayloadEmpty')
-  const limit = payloadLimit(headers['apns-push-type'])
+  const limit = payloadLimit(headers['apns-push-type'], toChannel)
   return body.length > limit ? refusal('PayloadTooLarge', `More than ${limit} bytes.`) : undefined
 }

@@ -20,7 +20,7 @@ export interface SimulatedGateways {
   version: number
   /** PEM of the authority to trust. */
   ca: string
-  apns: { origin: string; keyId: string; teamId: string; privateKey: string; topic: string }
+  apns: { origin: string; sandboxOrigin: string; keyId: string; teamId: string; privateKey: string; topic: string }
   fcm: {
     origin: string
     tokenUri: string
@@ -233,12 +233,13 @@ function applyStored(faults: Faults, stored: object = {}): void {
   }
 }
 
-function gatewaysOf({ ca, apns, fcm, webpush, credentials }: Simulator): SimulatedGateways {
+function gatewaysOf({ ca, apns, apnsSandbox, fcm, webpush, credentials }: Simulator): SimulatedGateways {
   return {
     version: Date.now(),
     ca,
     apns: {
       origin: apns!.url,
+      sandboxOrigin: apnsSandbox!.url,
       keyId: credentials.apns.keyId,
       teamId: credentials.apns.teamId,
       privateKey: credentials.apns.privateKey,

@@ -1,5 +1,6 @@
-import { createApns, manyStreams } from './apns.ts'
-import type { ProviderKey } from './apns-provider.ts'
+import { createApns, createChannelHost, manyStreams } from './apns.ts'
+import { createChannels } from './apns-channels.ts'
+import type { ApnsEnvironment, ProviderKey } from './apns-provider.ts'
 import { makeCertificates } from './certificates.ts'
 import { startControl } from './control.ts'
 import { type Credentials, createCredentials, keepCredentials, type ServiceAccount } from './credentials.ts'
@@ -19,7 +20,7 @@ export interface SimulatorOptions {
   /** Instead of new ones or those of the folder. */
   credentials?: Credentials
   /** Ports are picked unless given. `false` leaves a gateway out. */
-  apns?: false | { port?: number; keys?: ProviderKey[]; topics?: string[]; streams?: 'real' | number }
+  apns?: false | ApnsOptions
   fcm?: false | { port?: number; accounts?: ServiceAccount[]; accessTokenSeconds?: number; streams?: number }
   webpush?: false | { port?: number; streams?: number }
   /** The control server is there only if asked for. */
@@ -33,6 +34,16 @@ export interface SimulatorOptions {
   expiredCertificate?: boolean
 }
 
+interface ApnsOptions {
+  port?: number
+  sandboxPort?: number
+  keys?: ProviderKey[]
+  topics?: string[]
+  streams?: 'real' | number
+  /** The hosts that manage channels of Live Activities, for broadcasts: only if asked for. */
+  channels?: { port?: number; sandboxPort?: number }
+}
+
 export interface Address {
   port: number
   /** TLS. */
@@ -43,6 +54,9 @@ export interface Address {
 
 export interface Simulator {
   apns?: Address
+  apnsSandbox?: Address
+  apnsChannels?: Address
+  apnsSandboxChannels?: Address
   fcm?: Address & { tokenUrl: string }
   webpush?: Address
   controlUrl?: string
@@ -101,9 +115,22 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       }
     }
     if (apns) {
-      const { keys = [], topics, streams = 'real' } = apns
-      const gateway = createApns({ keys: [credentials.apns, ...keys], topics, streams })
-      simulator.apns = await open(gateway, apns.port, streams === 'real' ? 1 : Math.max(1, streams || manyStreams))
+      const { keys = [], topics, streams = 'real', channels: hosts } = apns
+      const rulesOf = (environment: ApnsEnvironment) => ({
+        environment,
+        channels: createChannels(),
+        keys: [credentials.apns, ...keys],
+        topics,
+        streams
+      })
+      const [production, sandbox] = [rulesOf('production'), rulesOf('sandbox')]
+      const first = streams === 'real' ? 1 : Math.max(1, streams || manyStreams)
+      simulator.apns = await open(createApns(production), apns.port, first)
+      simulator.apnsSandbox = await open(createApns(sandbox), apns.sandboxPort, first)
+      if (hosts) {
+        simulator.apnsChannels = await open(createChannelHost(production), hosts.port, manyStreams)
+        simulator.apnsSandboxChannels = await open(createChannelHost(sandbox), hosts.sandboxPort, manyStreams)
+      }
     }
     if (fcm) {
       const accounts = [credentials.fcm, ...(fcm.accounts ?? [])]
@@ -140,8 +167,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
 }
 
 /** Nothing secret: the keys are in files. */
-export const overview = ({ apns, fcm, webpush, controlUrl, ca }: Simulator) => ({
+export const overview = ({ apns, fcm, webpush, controlUrl, ca, ...more }: Simulator) => ({
   apns_url: apns?.url ?? null,
+  apns_sandbox_url: more.apnsSandbox?.url ?? null,
+  apns_channels_url: more.apnsChannels?.url ?? null,
+  apns_sandbox_channels_url: more.apnsSandboxChannels?.url ?? null,
   fcm_url: fcm?.url ?? null,
   fcm_token_url: fcm?.tokenUrl ?? null,
   webpush_url: webpush?.url ?? null,

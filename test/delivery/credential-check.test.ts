@@ -86,7 +86,7 @@ describe('a check', () => {
     const body = await apnsBody()
     await gateways.save('test', shop, 'apns', body)
     await gateways.save('test', shop, 'webpush', vapidBody())
-    await assert.rejects(gateways.check(shop, 'fcm'), /no such credential for fcm/)
+    await assert.rejects(gateways.check(shop, 'fcm'), /no credential for fcm/)
     const results = await gateways.check(shop, 'apns')
     assert.deepEqual(
       results.map(({ environment, ok, message }) => [environment, ok, message]),

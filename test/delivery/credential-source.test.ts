@@ -14,7 +14,8 @@ import { eventually } from '../support/service.ts'
 import { apnsBody, serviceAccount, vapidBody } from './credentials.ts'
 
 const key = Buffer.alloc(32, 7)
-const deaf: Listener = { on() {}, close: async () => {} }
+const presence = { name: undefined, isGone: async () => false }
+const deaf: Listener = { on() {}, presence, close: async () => {} }
 
 async function setUp(t: TestContext, options: { listener?: Listener; clock?: () => number } = {}) {
   const pool = await testPool(t)
@@ -49,7 +50,14 @@ async function setUp(t: TestContext, options: { listener?: Listener; clock?: () 
 const standIns: SimulatedGateways = {
   version: 1,
   ca: 'CA',
-  apns: { origin: 'https://127.0.0.1:1', keyId: 'K', teamId: 'T', privateKey: 'P', topic: 'com.example.sim' },
+  apns: {
+    origin: 'https://127.0.0.1:1',
+    sandboxOrigin: 'https://127.0.0.1:2',
+    keyId: 'K',
+    teamId: 'T',
+    privateKey: 'P',
+    topic: 'com.example.sim'
+  },
   fcm: {
     origin: 'https://127.0.0.1:2',
     tokenUri: 'https://127.0.0.1:2/token',
@@ -127,9 +135,11 @@ describe('a project in simulator mode', () => {
     assert.ok(found.gateway === 'apns')
     assert.deepEqual(
       [found.simulated, found.origin, found.topic, found.ca, found.environment],
-      [true, 'https://127.0.0.1:1', 'com.example.sim', 'CA', 'sandbox']
+      [true, 'https://127.0.0.1:2', 'com.example.sim', 'CA', 'sandbox']
     )
     assert.equal(await source.find(demo, 'apns', 'sandbox', null), found, 'the same object each time')
+    const production = await source.find(demo, 'apns', 'production', null)
+    assert.equal(production?.origin, 'https://127.0.0.1:1', 'each environment has its host')
     const fcm = await source.find(demo, 'fcm', 'production', null)
     assert.ok(fcm?.gateway === 'fcm' && fcm.tokenUri === standIns.fcm.tokenUri)
     assert.deepEqual(new Set(asked), new Set(['demo']))

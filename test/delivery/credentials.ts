@@ -43,12 +43,19 @@ export const pemOf = {
 }
 
 /** What a project in simulator mode would get, from a simulator of the suite. */
-export function standIns({ apns, fcm, webpush, ca, credentials }: Simulator): SimulatedGateways {
+export function standIns({ apns, apnsSandbox, fcm, webpush, ca, credentials }: Simulator): SimulatedGateways {
   const { keyId, teamId, privateKey } = credentials.apns
   return {
     version: 1,
     ca,
-    apns: { origin: apns?.url ?? '', keyId, teamId, privateKey, topic: 'com.example.app' },
+    apns: {
+      origin: apns?.url ?? '',
+      sandboxOrigin: apnsSandbox?.url ?? '',
+      keyId,
+      teamId,
+      privateKey,
+      topic: 'com.example.app'
+    },
     fcm: {
       origin: fcm?.url ?? '',
       tokenUri: fcm?.tokenUrl ?? '',

@@ -9,6 +9,7 @@ import { createMetrics } from '../../src/platform/metrics.ts'
 import { testPool } from '../support/database.ts'
 import { silentLog } from '../support/log.ts'
 import { accepted, lost, rejected, retry, scriptedSender } from '../support/sender.ts'
+import { eventually } from '../support/service.ts'
 
 const projectId = 'p' as ProjectId
 const at = new Date()
@@ -136,6 +137,44 @@ describe('delivery for campaigns', () => {
     )
     await delivery.handOver(projectId, rows, soon())
     assert.deepEqual(await states(), { a: 'accepted', b: 'accepted' })
+  })
+
+  it('is at most a few hundred answers ahead of the database, and goes on when that keeps up', async (t) => {
+    let waits: Promise<void> | undefined
+    const { pool, delivery, draft, sender, states } = await given(t, async () => waits)
+    const rows = await pool.transaction((tx) => {
+      const triggerId = newId()
+      return delivery.write(
+        tx,
+        projectId,
+        Array.from({ length: 2_000 }, (_, n) => draft(triggerId, `d${n}`))
+      )
+    })
+    const gate = Promise.withResolvers<void>()
+    waits = gate.promise
+    // As a gateway far away: fifty at a time.
+    const window = 50
+    let inFlight = 0
+    const { submit } = sender
+    sender.submit = (push, done) => {
+      if (inFlight >= window) return false
+      inFlight += 1
+      return submit(push, (outcome) => {
+        inFlight -= 1
+        done(outcome)
+      })
+    }
+    const handing = delivery.handOver(projectId, rows, { untilMs: Date.now() + 100_000 })
+    await eventually(() => assert.ok(sender.pushes.length >= 700))
+    for (let before = 0; before < sender.pushes.length; ) {
+      before = sender.pushes.length
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    assert.ok(sender.pushes.length <= 800, `${sender.pushes.length} were handed over and not recorded`)
+    gate.resolve()
+    await handing
+    assert.deepEqual(new Set(Object.values(await states())), new Set(['accepted']))
+    assert.equal(sender.pushes.length, 2_000)
   })
 
   it('hands nothing over that was canceled meanwhile', async (t) => {

@@ -23,7 +23,7 @@ export function request(
 ): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
-    const stream = session.request({ ':method': method, ':path': path, ...given })
+    const stream = session.request({ ':method': method, ':path': path, ...given }, { endStream: false })
     const chunks: Buffer[] = []
     let answer: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader = {}
     stream.on('response', (got) => {

@@ -23,7 +23,7 @@ export function anotherNode(
   const simulators = createSimulators({
     pool,
     // A node that hears no notification must come to the same a little later.
-    listener: deaf ? { on() {}, close: async () => {} } : listener,
+    listener: deaf ? { ...listener, on() {} } : listener,
     log: silentLog,
     key: service.config.MASTER_KEY!,
     devicesOf: async () => new Map(),

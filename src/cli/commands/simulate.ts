@@ -10,6 +10,9 @@ interface Options {
   folder?: string
   host: string
   apnsPort: number
+  apnsSandboxPort: number
+  apnsChannelsPort: number
+  apnsSandboxChannelsPort: number
   fcmPort: number
   webpushPort: number
   controlPort: number
@@ -22,6 +25,9 @@ export function declare(command: Command, shell: Shell): void {
     .option('--folder <folder>', 'For certificates and keys (else DATA_DIR/simulator)')
     .option('--host <host>', 'Address to listen on', '127.0.0.1')
     .option('--apns-port <port>', 'Port of APNs, 0 picks one', port, 0)
+    .option('--apns-sandbox-port <port>', 'Port of the sandbox of APNs', port, 0)
+    .option('--apns-channels-port <port>', 'Port for channels of broadcasts', port, 0)
+    .option('--apns-sandbox-channels-port <port>', 'Port for channels in the sandbox', port, 0)
     .option('--fcm-port <port>', 'Port of FCM', port, 0)
     .option('--webpush-port <port>', 'Port of Web Push', port, 0)
     .option('--control-port <port>', 'Port for faults and the inbox', port, 0)
@@ -34,20 +40,25 @@ A token such as sim-410-1 asks for a fault; docs/simulator.md lists them.`
   )
   command.action(async (options: Options) => {
     stopWithNpx(shell.env)
-    const { startSimulator, writeCredentials } = await import('../../simulator/simulator.ts')
+    const { overview, startSimulator, writeCredentials } = await import('../../simulator/simulator.ts')
     const interrupt = interruption(shell)
     const folder = resolve(options.folder ?? resolve(shell.env.DATA_DIR || 'data', 'simulator'))
     const simulator = await startSimulator({
       folder,
       host: options.host,
-      apns: { port: options.apnsPort },
+      apns: {
+        port: options.apnsPort,
+        sandboxPort: options.apnsSandboxPort,
+        channels: { port: options.apnsChannelsPort, sandboxPort: options.apnsSandboxChannelsPort }
+      },
       fcm: { port: options.fcmPort },
       webpush: { port: options.webpushPort },
       control: { port: options.controlPort }
     })
     try {
       const files = [resolve(folder, 'ca.pem'), ...(await writeCredentials(folder, simulator.credentials))]
-      print(shell, options.json ? startLine(simulator, folder, files) : greeting(simulator, files))
+      const { ca: _, ...addresses } = overview(simulator)
+      print(shell, options.json ? JSON.stringify({ ...addresses, folder, files }) : greeting(simulator, files))
       // Before the first wait, so that no push slips through.
       const show = options.json ? (item: LedgerItem) => JSON.stringify(item) : line
       for await (const item of simulator.ledger.follow(interrupt)) print(shell, show(item))
@@ -57,20 +68,12 @@ A token such as sim-410-1 asks for a fault; docs/simulator.md lists them.`
   })
 }
 
-const startLine = ({ apns, fcm, webpush, controlUrl }: Simulator, folder: string, files: string[]) =>
-  JSON.stringify({
-    apns_url: apns?.url,
-    fcm_url: fcm?.url,
-    fcm_token_url: fcm?.tokenUrl,
-    webpush_url: webpush?.url,
-    control_url: controlUrl,
-    folder,
-    files
-  })
-
-function greeting({ apns, fcm, webpush, controlUrl }: Simulator, files: string[]): string {
+function greeting({ apns, fcm, webpush, controlUrl, ...more }: Simulator, files: string[]): string {
   const addresses = record([
     ['APNs', apns?.url],
+    ['APNs sandbox', more.apnsSandbox?.url],
+    ['APNs channels', more.apnsChannels?.url],
+    ['Sandbox channels', more.apnsSandboxChannels?.url],
     ['FCM', fcm?.url],
     ['FCM tokens', fcm?.tokenUrl],
     ['Web Push', webpush?.url],

@@ -85,7 +85,9 @@ function ask(
 ): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>()
   const session = http2.connect(origin, ca ? { ca } : {})
-  const fail = (why: string) => reject(new Error(`${new URL(origin).host} cannot be reached: ${why}.`))
+  const { host, port } = new URL(origin)
+  const way = `The service needs a way to it, on port ${port || 443}.`
+  const fail = (why: string) => reject(new Error(`${host} cannot be reached: ${why}. ${way}`))
   const timer = setTimeout(() => fail(`no answer within ${limitMs / 1000} s`), limitMs)
   session.on('error', (error) => fail(error.message || String((error as NodeJS.ErrnoException).code)))
   session.on('goaway', () => fail('the gateway closed the connection'))

@@ -123,7 +123,7 @@ export function createGateways({
     ): Promise<void> {
       await change(projectId, async (tx) => {
         const gone = await store.removeCredentials(tx, projectId, gateway, environment, topic)
-        if (gone.length === 0) throw noCredential(gateway)
+        if (gone.length === 0) throw new Refusal('not_found', `The project has no such credential for ${gateway}.`)
         for (const { facts, ...place } of gone) {
           const target = nameOf({ gateway, ...place })
           await recordAudit(tx, projectId, { actor, action: 'gateway.remove', target, details: facts })
@@ -134,7 +134,8 @@ export function createGateways({
     /** Asks the gateway itself about each stored credential, whatever mode the project is in. */
     async check(projectId: ProjectId, gateway: GatewayName): Promise<Checked[]> {
       const rows = (await store.listCredentials(pool, projectId)).filter((row) => row.gateway === gateway)
-      if (rows.length === 0) throw noCredential(gateway)
+      if (rows.length === 0)
+        throw new Refusal('not_found', `The project has no credential for ${gateway}. Save one first.`)
       const results: Checked[] = []
       const giveUpAt = performance.now() + checkLimitMs
       // One after the other: most go to the same place, with the same key.
@@ -151,6 +152,3 @@ const withoutSecret = ({ secret: _, ...facts }: store.CredentialRow): Credential
 
 const nameOf = ({ gateway, environment, app }: Pick<CredentialFacts, 'gateway' | 'environment' | 'app'>) =>
   [gateway, environment, app].filter(Boolean).join('/')
-
-const noCredential = (gateway: GatewayName) =>
-  new Refusal('not_found', `The project has no such credential for ${gateway}.`)

@@ -35,7 +35,10 @@ function make(
     simulated: true,
     ca: simulated.ca
   }
-  if (gateway === 'apns') return { ...common, gateway, environment, ...simulated.apns }
+  if (gateway === 'apns') {
+    const { sandboxOrigin, ...apns } = simulated.apns
+    return { ...common, gateway, environment, ...apns, ...(environment === 'sandbox' && { origin: sandboxOrigin }) }
+  }
   if (gateway === 'fcm') return { ...common, gateway, ...simulated.fcm }
   return { ...common, gateway, ...simulated.webpush }
 }

@@ -5,6 +5,8 @@ import type { SenderSettings } from './settings.ts'
 export interface Link {
   readonly connection: H2Connection
   answers: number
+  /** How many answers in a row were failures of the gateway itself. */
+  failures: number
   heardAt: number
   pingAt: number
 }
@@ -32,6 +34,8 @@ const betweenMs = 1_000
 const starvedMs = 500
 const quietMs = 60_000
 const idlePingMs = 60_000
+/** A gateway is many machines: when one of them does nothing but fail, the next connection may lead to another. */
+const mostFailures = 50
 
 /** The connections to one gateway for one credential: one at first, more when all are full, replaced when they go away. */
 export function createConnections(options: ConnectionsOptions) {
@@ -88,7 +92,7 @@ export function createConnections(options: ConnectionsOptions) {
       (connection) => {
         opening -= 1
         if (connection.state === 'closed') return fail('the gateway closes connections at once')
-        link = { connection, answers: 0, heardAt: Date.now(), pingAt: 0 }
+        link = { connection, answers: 0, failures: 0, heardAt: Date.now(), pingAt: 0 }
         links.add(link)
         if (closed) connection.drain()
         else if (connection.state === 'draining') leave()
@@ -160,8 +164,10 @@ export function createConnections(options: ConnectionsOptions) {
       if (!best && links.size > 0) starved = true
       return best
     },
-    answered(link: Link, now: number) {
+    answered(link: Link, status: number, now: number) {
       link.answers += 1
+      link.failures = status >= 500 ? link.failures + 1 : 0
+      if (link.failures >= mostFailures && now - openedAt >= settings.replaceMs) link.connection.drain()
       link.heardAt = now
       failures = 0
       failingSince = 0

@@ -69,9 +69,23 @@ export function createJudge(options: JudgeOptions) {
     end(entry, refusal(verdict, entry.sentAt))
   }
 
+  let suspects = false
+
+  /** Said once: most tokens are refused, which is rather the bundle id or the environment than the tokens. */
+  function suspect(code: string) {
+    if (guard.holds && !suspects) {
+      const { projectId: project, gateway, id } = credential
+      const what =
+        'most tokens are refused: the credential may be of another app or environment; no token is turned off'
+      log.warn({ project, gateway, credential: id, reason: code }, what)
+    }
+    suspects = guard.holds
+  }
+
   function refusal(verdict: Refused, sentAt: number): Outcome {
     const { tokenDead } = verdict
     const outcome = rejected(verdict.reason, verdict.message, verdict.gatewayCode)
+    if (tokenDead !== undefined) suspect(verdict.gatewayCode)
     if (tokenDead === undefined || guard.holds) return outcome
     return { ...outcome, tokenDeadAsOf: new Date(tokenDead === 'now' ? sentAt : tokenDead) }
   }

@@ -3,6 +3,7 @@ import type { Credential } from '../credential.ts'
 import { type Gateway, refused, type Verdict } from '../gateways/gateway.ts'
 import type { Outcome, Push } from '../push.ts'
 import type { Ending, H2Transport } from '../transport/transport.ts'
+import { createBudget } from './budget.ts'
 import { createCircuit } from './circuit.ts'
 import { createConnections, type Link } from './connections.ts'
 import { createGates } from './gates.ts'
@@ -10,6 +11,8 @@ import type { Guard } from './guard.ts'
 import { createJudge, type Entry } from './judge.ts'
 import { closed, rejected, retry, unknown } from './outcomes.ts'
 import { createPresentedToken } from './presented-token.ts'
+import { createQueue } from './queue.ts'
+import { createRate } from './rate.ts'
 import type { SenderSettings } from './settings.ts'
 import { createWindow } from './window.ts'
 
@@ -22,6 +25,8 @@ export interface PoolOptions {
   providerToken: (refused?: string) => Promise<string>
   settings: SenderSettings
   guard: Guard
+  /** The quota of the gateway for this process; 0 where there is none. */
+  perSecond: () => number
   admitSocket: () => boolean
   log: Log
 }
@@ -31,11 +36,14 @@ export type Pool = ReturnType<typeof createPool>
 const fewestQueued = 16
 const patientRefusals = 3
 const shortMs = 1_000
+const overBudgetMs = 5_000
 
 /** Everything on its way to one gateway for one credential: queue, window, connections, and when to hold back. */
 export function createPool(options: PoolOptions) {
   const { gateway, credential, origin, settings, guard, log } = options
-  const queue = new Set<Entry>()
+  const queue = createQueue()
+  const rate = createRate(options.perSecond, settings.rampMs)
+  const budget = createBudget()
   const window = createWindow(settings.firstWindow, settings.maxWindow)
   const circuit = createCircuit(settings.probeMs)
   const gates = createGates()
@@ -89,8 +97,7 @@ export function createPool(options: PoolOptions) {
   }
 
   function takeAll(): Entry[] {
-    // A copy: whoever is told may put new ones in while we go through them.
-    const waiting = [...queue]
+    const waiting = queue.all()
     queue.clear()
     return waiting
   }
@@ -107,8 +114,15 @@ export function createPool(options: PoolOptions) {
     if (gate) return retry(gate.reason, gate.until, { gatewayCode: gate.gatewayCode })
     const unreachable = connections.unreachable(now)
     if (unreachable && now < unreachable.nextAt) return away(unreachable)
-    return circuit.admits(now) ? undefined : suspended()
+    if (!circuit.admits(now)) return suspended()
+    if (push.repeat && !budget.takes(now)) return overBudget(now)
+    return undefined
   }
+
+  const overBudget = (now: number) =>
+    retry('GATEWAY_UNAVAILABLE', now + overBudgetMs, {
+      message: 'Many pushes are tried again: this one waits its turn.'
+    })
 
   const away = ({ message, nextAt }: { message: string; nextAt: number }) =>
     retry('GATEWAY_UNAVAILABLE', nextAt, { message: sentence(`${origin} cannot be reached: ${message}`) })
@@ -132,10 +146,8 @@ export function createPool(options: PoolOptions) {
     try {
       while (queue.size > 0 && inFlight < window.size && Date.now() >= pausedUntil && presented.ready()) {
         const link = connections.pick()
-        if (!link) break
-        const [entry] = queue
-        queue.delete(entry!)
-        send(entry!, link)
+        if (!link || !rate.takes(Date.now())) break
+        send(queue.take()!, link)
       }
     } finally {
       pumping = false
@@ -169,6 +181,7 @@ export function createPool(options: PoolOptions) {
     const prepared = gateway.prepare(entry.push, credential, token, now)
     if ('kind' in prepared) return refusal(prepared, now)
     entry.sentAt = now
+    if (!entry.push.repeat) budget.fresh(now)
     link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
       inFlight -= 1
       finish(entry, link, token, ending)
@@ -182,10 +195,11 @@ export function createPool(options: PoolOptions) {
     const now = Date.now()
     switch (ending.kind) {
       case 'answer': {
-        connections.answered(link, now)
+        connections.answered(link, ending.status, now)
         const verdict = read(entry.push, ending)
-        if (verdict.kind === 'retry' && verdict.pushback) window.pushback(now)
+        if (verdict.kind === 'retry' && verdict.pushback) pushback(now)
         else window.answered(now - entry.sentAt, inFlight, now)
+        if (verdict.kind === 'accepted' && entry.push.repeat) budget.worked(now)
         return judge(entry, link, token, verdict)
       }
       case 'refused': {
@@ -200,12 +214,17 @@ export function createPool(options: PoolOptions) {
       case 'lost':
         return end(entry, unknown('CONNECTION_LOST'))
       case 'timeout': {
-        window.pushback(now)
+        pushback(now)
         // Nothing at all since this one was sent: whoever comes next had better take another connection.
         if (link.heardAt <= entry.sentAt || link.answers === 0) link.connection.drain()
         return end(entry, unknown('GATEWAY_TIMEOUT'))
       }
     }
+  }
+
+  function pushback(now: number) {
+    window.pushback(now)
+    rate.pushback(now)
   }
 
   /** No answer, however odd, may end more than its push. */
@@ -234,7 +253,7 @@ export function createPool(options: PoolOptions) {
   function tick(now: number) {
     connections.tick(now)
     const unreachable = connections.unreachable(now)
-    for (const entry of [...queue]) {
+    for (const entry of queue.all()) {
       if ((!unreachable && now < entry.leaveAt) || !queue.delete(entry)) continue
       if (now > entry.push.notAfter) end(entry, rejected('EXPIRED'))
       else if (unreachable) end(entry, away(unreachable))
@@ -275,6 +294,7 @@ export function createPool(options: PoolOptions) {
       inFlight,
       queued: queue.size,
       window: window.size,
+      perSecond: rate.limit(Date.now()),
       suspended: circuit.open
     }),
     /** Takes out what waits, for another pool to send. */

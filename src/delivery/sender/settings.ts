@@ -7,6 +7,8 @@ export interface SenderSettings {
   unreachableMs: number
   /** For one gateway and credential. */
   maxConnections: number
+  /** A connection on which everything fails is replaced, but no sooner after the last was opened. */
+  replaceMs: number
   /** In the whole process. */
   maxSockets: number
   /** Connections nobody has used for this long are closed. */
@@ -14,6 +16,10 @@ export interface SenderSettings {
   /** Pushes on their way at a time, at first and at most. */
   firstWindow: number
   maxWindow: number
+  /** What Firebase lets a project send in a second, by all processes together; 0 means as much as it takes. */
+  fcmPerSecond: number
+  /** From a tenth of that to all of it, after a minute of rest. */
+  rampMs: number
   /** A refused credential is tried again this often. */
   probeMs: number
   /** A busy connection that has said nothing for this long is asked whether it is there, and given up after that. */
@@ -29,10 +35,13 @@ export const defaultSettings: SenderSettings = {
   connectTimeoutMs: 5_000,
   unreachableMs: 3_000,
   maxConnections: 8,
+  replaceMs: 10_000,
   maxSockets: 512,
   idleMs: 600_000,
   firstWindow: 32,
   maxWindow: 2_000,
+  fcmPerSecond: 9_500,
+  rampMs: 60_000,
   probeMs: 30_000,
   pingAfterMs: 2_000,
   pingTimeoutMs: 5_000,

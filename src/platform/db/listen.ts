@@ -1,12 +1,15 @@
 import type pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Pool } from './db.ts'
+import { appear, isGone, type Presence } from './presence.ts'
 import { statement } from './statement.ts'
 
 /** Hears what other nodes say. A hint only: everything that listens must also be right without it. */
 export interface Listener {
   /** Calls back on each message of a channel, and with undefined after a gap in which messages may have been missed. */
   on(channel: string, heard: (payload: string | undefined) => void): void
+  /** The same connection tells others that this process lives. */
+  readonly presence: Presence
   close(): Promise<void>
 }
 
@@ -20,6 +23,8 @@ export function createListener(pool: Pool, log: Log): Listener {
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
   let closed = false
+  let name: number | undefined
+  let isPresent = false
 
   async function open(): Promise<void> {
     try {
@@ -30,6 +35,8 @@ export function createListener(pool: Pool, log: Log): Listener {
         for (const heard of channels.get(channel) ?? []) heard(payload ?? '')
       })
       fresh.on('end', again)
+      name = (await appear(fresh, name)) ?? name
+      isPresent = name !== undefined
       // Channel names are constants of the code, never input.
       for (const channel of channels.keys()) await fresh.query(`listen ${channel}`)
       for (const heard of [...channels.values()].flat()) heard(undefined)
@@ -43,6 +50,7 @@ export function createListener(pool: Pool, log: Log): Listener {
 
   function again(): void {
     client = undefined
+    isPresent = false
     if (!closed) timer = setTimeout(() => void open(), retryMs)
   }
 
@@ -52,6 +60,12 @@ export function createListener(pool: Pool, log: Log): Listener {
       const known = channels.get(channel)
       channels.set(channel, [...(known ?? []), heard])
       if (!known) client?.query(`listen ${channel}`).catch(() => {})
+    },
+    presence: {
+      get name() {
+        return isPresent ? name : undefined
+      },
+      isGone
     },
     async close() {
       closed = true

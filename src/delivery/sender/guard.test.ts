@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createGuard } from './guard.ts'
+
+const times = (count: number, what: () => void) => {
+  for (let turn = 0; turn < count; turn += 1) what()
+}
+
+test('a new credential of which most tokens are dead is not believed, one that has worked is', () => {
+  const fresh = createGuard()
+  times(19, fresh.tokenDead)
+  assert.equal(fresh.holds, false, 'few answers say nothing')
+  fresh.tokenDead()
+  assert.equal(fresh.holds, true)
+  const proven = createGuard()
+  times(100, proven.accepted)
+  times(250, proven.tokenDead)
+  assert.equal(proven.holds, false)
+})
+
+test('where few tokens were dead before, ten times as many are not believed, however many they are', () => {
+  const guard = createGuard()
+  times(100, () => {
+    times(98, guard.accepted)
+    times(2, guard.tokenDead)
+  })
+  assert.equal(guard.holds, false)
+  times(150, guard.tokenDead)
+  assert.equal(guard.holds, true)
+  times(20_000, guard.tokenDead)
+  assert.equal(guard.holds, true, 'it does not get used to it')
+  times(150, guard.accepted)
+  assert.equal(guard.holds, false, 'and ends when the tokens are good again')
+})
+
+test('where many tokens are dead as a rule, all are believed', () => {
+  const guard = createGuard()
+  times(1_000, () => {
+    guard.tokenDead()
+    guard.accepted()
+    guard.accepted()
+  })
+  times(200, guard.tokenDead)
+  assert.equal(guard.holds, false)
+})

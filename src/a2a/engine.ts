@@ -1,5 +1,4 @@
 import type { Db } from '../platform/db/db.ts'
-import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ConfigWish, Dialect, Sending } from './dialects/dialect.ts'
 import { AgentError, invalid } from './errors.ts'
@@ -7,7 +6,7 @@ import { isInterrupted, isTerminal, type Task } from './model.ts'
 import type { Runner } from './running.ts'
 import type { Skills } from './skills/registry.ts'
 import { heard, moved, newTask } from './tasks/changes.ts'
-import type { Tasks } from './tasks/tasks.ts'
+import type { MessageKey, Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
 
 /** A task that is under way: as it is now, and as it will be when it ends or stops. */
@@ -33,18 +32,13 @@ export type Engine = ReturnType<typeof createEngine>
 
 export function createEngine({ tasks, runner: { run }, skills, readText, attach, schedule }: EngineOptions) {
   /** Takes a message: makes a task or goes on with one, and runs its skill here unless nobody waits. */
-  async function take(
-    projectId: ProjectId,
-    sending: Sending,
-    dialect: Dialect,
-    key: IdempotencyKey
-  ): Promise<Underway> {
+  async function take(projectId: ProjectId, sending: Sending, dialect: Dialect, key: MessageKey): Promise<Underway> {
     return sending.message.taskId === undefined
       ? begin(projectId, sending, dialect, key)
       : goOn(projectId, sending.message.taskId, sending, dialect, key)
   }
 
-  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, key: IdempotencyKey) {
+  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, key: MessageKey) {
     const { message, immediately, config } = sending
     const turn = await takeTurn(message, undefined, { skills, readText })
     const byJob = immediately && turn.kind === 'run'
@@ -76,7 +70,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
     taskId: string,
     sending: Sending,
     dialect: Dialect,
-    key: IdempotencyKey
+    key: MessageKey
   ): Promise<Underway> {
     const { message, immediately, config } = sending
     const known = await tasks.find(projectId, taskId)

@@ -1,5 +1,5 @@
 import type { Db } from './db/db.ts'
-import { statement } from './db/statement.ts'
+import { asTexts, statement, texts } from './db/statement.ts'
 import type { ProjectId } from './ids.ts'
 
 /** A caller's key, where it counts, and the SHA-256 of what was asked under it. */
@@ -37,7 +37,10 @@ const beginMany = statement(
   'idempotency.begin_many',
   `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
    select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $5, $6
-     from projects p cross join json_to_recordset($3::json) as k(key text, fingerprint text, work jsonb, answer jsonb)
+     from projects p
+    cross join rows from (
+      json_array_elements_text($3::json), unnest(string_to_array($7, ',')::text[], ${texts('$8')}::jsonb[], ${texts('$9')}::jsonb[])
+    ) as k(key, fingerprint, work, answer)
     where p.project_id = $1
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
@@ -134,16 +137,19 @@ export async function claimKeys<Work, Answer>(
 ): Promise<Map<string, Claim<Work, Answer>>> {
   const now = Date.now()
   const scope = wanted[0]?.key.scope
-  const rows = wanted.map(({ key: { key, fingerprint }, work, answer }) => ({
-    key,
-    fingerprint: fingerprint.toString('hex'),
-    work,
-    answer
-  }))
   // Every node takes keys in the same order, so that two batches cannot wait for each other.
-  rows.sort((one, two) => (one.key < two.key ? -1 : 1))
-  const times = [new Date(now), new Date(now + holdMs), new Date(now + hours * 3_600_000)]
-  const begun = await tx.query<{ key: string }>(beginMany, [projectId, scope, JSON.stringify(rows), ...times])
+  const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
+  const begun = await tx.query<{ key: string }>(beginMany, [
+    projectId,
+    scope,
+    JSON.stringify(rows.map(({ key }) => key.key)),
+    new Date(now),
+    new Date(now + holdMs),
+    new Date(now + hours * 3_600_000),
+    rows.map(({ key }) => key.fingerprint.toString('hex')).join(','),
+    asTexts(rows.map(({ work }) => work)),
+    asTexts(rows.map(({ answer }) => answer))
+  ])
   const claims = new Map<string, Claim<Work, Answer>>(begun.map(({ key }) => [key, { state: 'begun' }]))
   const taken = wanted.map(({ key }) => key).filter(({ key }) => !claims.has(key))
   if (taken.length === 0) return claims

@@ -33,21 +33,23 @@ const begin = statement(
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
 )
-const beginMany = statement(
-  'idempotency.begin_many',
-  `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
-   select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $5, $6
+const insertMany = `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
+   select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $7, $8
      from projects p
     cross join rows from (
-      json_array_elements_text($3::json), unnest(string_to_array($7, ',')::text[], ${texts('$8')}::jsonb[], ${texts('$9')}::jsonb[])
+      json_array_elements_text($3::json), unnest(string_to_array($4, ','), ${texts('$5')}::jsonb[], ${texts('$6')}::jsonb[])
     ) as k(key, fingerprint, work, answer)
     where p.project_id = $1
-   on conflict (project_id, scope, key) do update
+   on conflict (project_id, scope, key)`
+const beginMany = statement(
+  'idempotency.begin_many',
+  `${insertMany} do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
           held_until = excluded.held_until, expires_at = excluded.expires_at
-    where idempotency_keys.expires_at <= $4
+    where idempotency_keys.expires_at <= $9
    returning key`
 )
+const beginNew = statement('idempotency.begin_new', `${insertMany} do nothing`)
 const findMany = statement(
   'idempotency.find_many',
   `select key, fingerprint, work, answer from idempotency_keys
@@ -137,19 +139,8 @@ export async function claimKeys<Work, Answer>(
 ): Promise<Map<string, Claim<Work, Answer>>> {
   const now = Date.now()
   const scope = wanted[0]?.key.scope
-  // Every node takes keys in the same order, so that two batches cannot wait for each other.
-  const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
-  const begun = await tx.query<{ key: string }>(beginMany, [
-    projectId,
-    scope,
-    JSON.stringify(rows.map(({ key }) => key.key)),
-    new Date(now),
-    new Date(now + holdMs),
-    new Date(now + hours * 3_600_000),
-    rows.map(({ key }) => key.fingerprint.toString('hex')).join(','),
-    asTexts(rows.map(({ work }) => work)),
-    asTexts(rows.map(({ answer }) => answer))
-  ])
+  const rows = rowsOf(projectId, wanted, now, hours)
+  const begun = await tx.query<{ key: string }>(beginMany, [...rows, new Date(now)])
   const claims = new Map<string, Claim<Work, Answer>>(begun.map(({ key }) => [key, { state: 'begun' }]))
   const taken = wanted.map(({ key }) => key).filter(({ key }) => !claims.has(key))
   if (taken.length === 0) return claims
@@ -161,6 +152,32 @@ export async function claimKeys<Work, Answer>(
   const byKey = new Map(known.map((row) => [row.key, row]))
   for (const { key, fingerprint } of taken) claims.set(key, claimOf(byKey.get(key), fingerprint))
   return claims
+}
+
+/**
+ * Takes the keys of many calls where all of them are new; false where one is known, and then the transaction must be
+ * given up. Most batches need nothing else, and only a number comes back.
+ */
+export const claimNewKeys = async (
+  tx: Db,
+  projectId: ProjectId,
+  wanted: KeyedWork<unknown>[],
+  hours: number
+): Promise<boolean> => (await tx.run(beginNew, rowsOf(projectId, wanted, Date.now(), hours))) === wanted.length
+
+function rowsOf(projectId: ProjectId, wanted: KeyedWork<unknown>[], now: number, hours: number): unknown[] {
+  // Every node takes keys in the same order, so that two batches cannot wait for each other.
+  const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
+  return [
+    projectId,
+    wanted[0]?.key.scope,
+    JSON.stringify(rows.map(({ key }) => key.key)),
+    rows.map(({ key }) => key.fingerprint.toString('hex')).join(','),
+    asTexts(rows.map(({ work }) => work)),
+    asTexts(rows.map(({ answer }) => answer)),
+    new Date(now + holdMs),
+    new Date(now + hours * 3_600_000)
+  ]
 }
 
 function claimOf<Work, Answer>(row: Row<Work, Answer> | undefined, fingerprint: Buffer): Claim<Work, Answer> {

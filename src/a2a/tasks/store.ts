@@ -44,8 +44,7 @@ const insert = statement(
   `insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
    select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content, t.revision, t.attended, t.due_at
      from projects p cross join ${given}
-    where p.project_id = $1 and p.deleted_at is null
-   returning id`
+    where p.project_id = $1 and p.deleted_at is null`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
@@ -141,7 +140,7 @@ function columnsOf(writes: TaskWrite[]): string[] {
 
 /** False where the project is being erased. */
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
-  (await db.query(insert, [projectId, ...columnsOf(writes)])).length === writes.length
+  (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
 /** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */
 export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {

@@ -2,7 +2,7 @@ import { createCoalescer, roughBytes } from '../../platform/coalesce.ts'
 import type { Db, Pool, Transaction } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
+import { type Claim, claimKeys, claimNewKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { AgentError, noTask } from '../errors.ts'
@@ -70,52 +70,60 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     ({ task }) => roughBytes(task)
   )
 
-  /**
-   * Most keys are new: they are claimed and their skills run without waiting in between. Where one was used before, all
-   * of it is rolled back and done again one after the other, so that a repeat has no effect.
-   */
+  /** Most keys are new. Where one is not, all is rolled back and done in the order in which a repeat has no effect. */
   async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
     const inHaste = batch.some(({ together }) => together)
-    const begun = inHaste
-      ? await pool.transaction((tx) => beginIn(tx, projectId, batch, true)).catch(unlessUsed)
-      : undefined
-    return begun ?? pool.transaction((tx) => beginIn(tx, projectId, batch, false))
+    const begun = inHaste && (await pool.transaction((tx) => beginNew(tx, projectId, batch)).catch(unlessUsed))
+    return begun || pool.transaction((tx) => beginSome(tx, projectId, batch))
   }
 
-  async function beginIn(
-    tx: Transaction,
-    projectId: ProjectId,
-    batch: Beginning[],
-    inHaste: boolean
-  ): Promise<Written[]> {
-    const wanted = batch.map(({ task, key, byJob }) => ({ key, work: { taskId: task.id }, ...answerOf(task, byJob) }))
-    const [claims, early] = await Promise.all([
-      claimKeys<Work, Answer>(tx, projectId, wanted, idempotencyHours),
-      inHaste ? runTogether(tx, projectId, batch) : undefined
+  const wantedOf = ({ task, key, byJob }: Beginning) => ({
+    key,
+    work: { taskId: task.id },
+    ...answerOf(task, byJob)
+  })
+
+  /** Claims the keys and runs the skills without waiting in between. */
+  async function beginNew(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
+    const [allNew, tasks] = await Promise.all([
+      claimNewKeys(tx, projectId, batch.map(wantedOf), idempotencyHours),
+      runTogether(tx, projectId, batch)
     ])
+    if (!allNew) throw new KeyUsed()
+    await write(tx, projectId, batch, tasks)
+    return tasks
+  }
+
+  /** Runs only those whose keys are new. */
+  async function beginSome(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const claims = await claimKeys<Work, Answer>(tx, projectId, batch.map(wantedOf), idempotencyHours)
     const ours = batch.filter(({ key }) => claims.get(key.key)?.state === 'begun')
-    if (early && ours.length < batch.length) throw new KeyUsed()
-    if (ours.length === 0) return batch.map(({ key }) => claims.get(key.key)!)
-    const tasks = early ?? (await runTogether(tx, projectId, ours))
-    const writes = ours.map(({ byJob, beside }, index) => ({
+    const tasks = await runTogether(tx, projectId, ours)
+    if (ours.length > 0) await write(tx, projectId, ours, tasks)
+    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
+    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
+  }
+
+  /** Writes the tasks as they are now, with all that belongs to them. */
+  async function write(tx: Transaction, projectId: ProjectId, batch: Beginning[], tasks: Task[]): Promise<void> {
+    const writes = batch.map(({ byJob, beside }, index) => ({
       task: tasks[index]!,
       dueAt: dueAt(tasks[index]!, byJob),
       attended: beside !== undefined
     }))
-    const asks = (index: number) => ours[index]!.together && isInterrupted(tasks[index]!.status.state)
+    const asks = (index: number) => batch[index]!.together && isInterrupted(tasks[index]!.status.state)
     // Where nothing else is written, the commit travels with the tasks.
-    const last = !ours.some(({ beside }, index) => beside || asks(index))
+    const last = !batch.some(({ beside }, index) => beside || asks(index))
     const [allWritten] = await Promise.all([store.insertTasks(tx, projectId, writes), last && tx.commit()])
     if (!allWritten) throw gone()
-    for (const [index, { key, beside }] of ours.entries()) {
+    if (last) return
+    for (const [index, { key, beside }] of batch.entries()) {
       const task = tasks[index]!
       if (asks(index)) await settleKey(tx, projectId, key, answerOf(task, false).answer)
       if (!beside) continue
       await beside(tx)
       await onChange(tx, projectId, task, 0)
     }
-    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
-    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
   }
 
   /** The tasks as their skills leave them, where those run here and now. */

@@ -1,5 +1,4 @@
 import type { Db } from '../platform/db/db.ts'
-import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ConfigWish, Dialect, Sending } from './dialects/dialect.ts'
 import { AgentError, invalid } from './errors.ts'
@@ -8,7 +7,7 @@ import type { Runner } from './running.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Skill } from './skills/skill.ts'
 import { heard, isFull, moved, newTask } from './tasks/changes.ts'
-import type { Tasks } from './tasks/tasks.ts'
+import type { MessageKey, Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
 
 /** A task that is under way: as it is now, and as it will be when it ends or stops. */
@@ -32,7 +31,7 @@ export interface EngineOptions {
 
 /** Of the call that brings the message. */
 interface Asking {
-  key: IdempotencyKey
+  key: MessageKey
   /** Throws where a skill may not be run now, before anything of it is written. */
   admit: (skill: Skill) => void
 }

@@ -11,7 +11,7 @@ import type { Engine } from './engine.ts'
 import type { Call } from './envelope.ts'
 import { AgentError, invalid, noTask } from './errors.ts'
 import { dialectInToken, listPage } from './listing.ts'
-import { isTerminal, type Message, type Task } from './model.ts'
+import { isTerminal, type Task } from './model.ts'
 import type { Runner } from './running.ts'
 import type { Skill } from './skills/skill.ts'
 import type { Streams } from './streams.ts'
@@ -73,7 +73,9 @@ export function createOperations({
       message.taskId = message.taskId.toLowerCase()
     }
     if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
-    const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint: fingerprintOf(message) }
+    const text = canonical(message)
+    const fingerprint = hash('sha256', text, 'buffer')
+    const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
     return { sending, underway: await engine.take(projectId, sending, dialect, { key, admit }) }
   }
 
@@ -187,11 +189,14 @@ function unknownMethod(method: string, version: Version): AgentError {
 }
 
 /** The message as it was understood: the same one in another spelling, or with its fields in another order, is the same. */
-const fingerprintOf = (message: Message): Buffer => hash('sha256', canonical(message), 'buffer')
-
 function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const names = Object.keys(value).sort()
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`).join(',')}}`
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const inner of value) text += `${text && ','}${canonical(inner)}`
+    return `[${text}]`
+  }
+  for (const name of Object.keys(value).sort())
+    text += `${text && ','}${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`
+  return `{${text}}`
 }

@@ -70,8 +70,11 @@ const fieldsOf = ({ skill, fields }: Request) => ({ ...fields, skill })
 const namesSkill = (part: unknown) => isObject(part) && part.skill !== undefined && part.skill !== null
 
 /** What no skill knows is not kept from message to message: a task would grow without end. */
-const meant = (name: string, skills: Skills) =>
-  name !== 'skill' && [...skills.values()].some(({ schema }) => Object.hasOwn(schema.properties, name))
+function meant(name: string, skills: Skills): boolean {
+  if (name === 'skill') return false
+  for (const { schema } of skills.values()) if (Object.hasOwn(schema.properties, name)) return true
+  return false
+}
 const mostFields = 10 * 1024 * 1024
 
 function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {

@@ -70,7 +70,12 @@ export function createCoalescer<Write, Answer>(
           projectId,
           batch.map(({ write }) => write)
         )
-        for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
+        const handOut = () => {
+          for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
+        }
+        // The next statement leaves first: answering many takes a while, in which the database would have nothing to do.
+        if (lane.waiting.length > 0) setImmediate(handOut)
+        else handOut()
       } catch (error) {
         // A RangeError: one of them is too deep or all are too long to be written out.
         if ((isDataFault(error) || error instanceof RangeError) && batch.length > 1) await oneByOne(projectId, batch)

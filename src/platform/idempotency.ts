@@ -1,6 +1,6 @@
 import type { Db } from './db/db.ts'
 import type { Presence } from './db/presence.ts'
-import { statement } from './db/statement.ts'
+import { asTexts, statement, texts } from './db/statement.ts'
 import type { ProjectId } from './ids.ts'
 
 /** A caller's key, where it counts, and the SHA-256 of what was asked under it. */
@@ -37,18 +37,23 @@ const begin = statement(
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
 )
+const insertMany = `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
+   select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $7, $8
+     from projects p
+    cross join rows from (
+      json_array_elements_text($3::json), unnest(string_to_array($4, ','), ${texts('$5')}::jsonb[], ${texts('$6')}::jsonb[])
+    ) as k(key, fingerprint, work, answer)
+    where p.project_id = $1
+   on conflict (project_id, scope, key)`
 const beginMany = statement(
   'idempotency.begin_many',
-  `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
-   select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $5, $6
-     from projects p cross join json_to_recordset($3::json) as k(key text, fingerprint text, work jsonb, answer jsonb)
-    where p.project_id = $1
-   on conflict (project_id, scope, key) do update
+  `${insertMany} do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
           held_until = excluded.held_until, expires_at = excluded.expires_at
-    where idempotency_keys.expires_at <= $4
+    where idempotency_keys.expires_at <= $9
    returning key`
 )
+const beginNew = statement('idempotency.begin_new', `${insertMany} do nothing`)
 const findMany = statement(
   'idempotency.find_many',
   `select key, fingerprint, work, answer from idempotency_keys
@@ -152,16 +157,8 @@ export async function claimKeys<Work, Answer>(
 ): Promise<Map<string, Claim<Work, Answer>>> {
   const now = Date.now()
   const scope = wanted[0]?.key.scope
-  const rows = wanted.map(({ key: { key, fingerprint }, work, answer }) => ({
-    key,
-    fingerprint: fingerprint.toString('hex'),
-    work,
-    answer
-  }))
-  // Every node takes keys in the same order, so that two batches cannot wait for each other.
-  rows.sort((one, two) => (one.key < two.key ? -1 : 1))
-  const times = [new Date(now), new Date(now + holdMs), new Date(now + hours * 3_600_000)]
-  const begun = await tx.query<{ key: string }>(beginMany, [projectId, scope, JSON.stringify(rows), ...times])
+  const rows = rowsOf(projectId, wanted, now, hours)
+  const begun = await tx.query<{ key: string }>(beginMany, [...rows, new Date(now)])
   const claims = new Map<string, Claim<Work, Answer>>(begun.map(({ key }) => [key, { state: 'begun' }]))
   const taken = wanted.map(({ key }) => key).filter(({ key }) => !claims.has(key))
   if (taken.length === 0) return claims
@@ -173,6 +170,32 @@ export async function claimKeys<Work, Answer>(
   const byKey = new Map(known.map((row) => [row.key, row]))
   for (const { key, fingerprint } of taken) claims.set(key, claimOf(byKey.get(key), fingerprint))
   return claims
+}
+
+/**
+ * Takes the keys of many calls where all of them are new; false where one is known, and then the transaction must be
+ * given up. Most batches need nothing else, and only a number comes back.
+ */
+export const claimNewKeys = async (
+  tx: Db,
+  projectId: ProjectId,
+  wanted: KeyedWork<unknown>[],
+  hours: number
+): Promise<boolean> => (await tx.run(beginNew, rowsOf(projectId, wanted, Date.now(), hours))) === wanted.length
+
+function rowsOf(projectId: ProjectId, wanted: KeyedWork<unknown>[], now: number, hours: number): unknown[] {
+  // Every node takes keys in the same order, so that two batches cannot wait for each other.
+  const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
+  return [
+    projectId,
+    wanted[0]?.key.scope,
+    JSON.stringify(rows.map(({ key }) => key.key)),
+    rows.map(({ key }) => key.fingerprint.toString('hex')).join(','),
+    asTexts(rows.map(({ work }) => work)),
+    asTexts(rows.map(({ answer }) => answer)),
+    new Date(now + holdMs),
+    new Date(now + hours * 3_600_000)
+  ]
 }
 
 function claimOf<Work, Answer>(row: Row<Work, Answer> | undefined, fingerprint: Buffer): Claim<Work, Answer> {

@@ -88,6 +88,26 @@ for (const name of names) {
       assert.deepEqual([toldState(events[0]), toldState(events.at(-1))], ['working', 'completed'])
     })
 
+    it('among messages that are new changes nothing, and they are all done', async () => {
+      const old = agent.message({ skill: 'create-user', projectUserId: 'h', properties: { plan: 'free' } })
+      const first = (await agent.call('send', { message: old })).json
+      await agent.send({ skill: 'create-user', projectUserId: 'h', properties: { plan: 'premium' } })
+      const fresh = Array.from({ length: 20 }, (_, index) => create(`among-${index}`))
+      const replies = await Promise.all([old, ...fresh, old].map((message) => agent.call('send', { message })))
+      assert.deepEqual([replies[0]!.json, replies.at(-1)!.json], [first, first])
+      for (const { json } of replies) assert.equal(agent.taskOf(json.result).status.state, agent.state('completed'))
+      const [{ plan }] = await service.sql(
+        `select properties ->> 'plan' as plan from users where project_id = $1 and project_user_id = 'h'`,
+        [project.id]
+      )
+      assert.equal(plan, 'premium')
+      const [{ n }] = await service.sql(
+        `select count(*)::int as n from users where project_id = $1 and project_user_id like 'among-%'`,
+        [project.id]
+      )
+      assert.equal(n, fresh.length)
+    })
+
     it('a hundred times at once has it done once', async () => {
       const message = create('g')
       const replies = await Promise.all(Array.from({ length: 100 }, () => agent.call('send', { message })))

@@ -20,3 +20,23 @@ it('a value that cannot be written fails its own transaction and spoils no conne
   await assert.rejects(pool.one(echo, [circular]), /circular/)
   assert.deepEqual(await pool.one(echo, ['and again']), { said: 'and again' })
 })
+
+it('a commit behind statements that were not waited for commits all of them or none', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const pool = openPool({ connectionString: url }, silentLog, 1)
+  t.after(() => pool.close())
+  await pool.adhoc('create table kept (value integer primary key)', [])
+  const keep = statement('test.keep', 'insert into kept (value) values ($1)')
+  const all = statement('test.kept', 'select value from kept order by value')
+  await pool.transaction(async (tx) => Promise.all([tx.run(keep, [1]), tx.run(keep, [2]), tx.commit()]))
+  assert.deepEqual(await pool.query(all), [{ value: 1 }, { value: 2 }])
+  const twice = pool.transaction(async (tx) => Promise.all([tx.run(keep, [3]), tx.run(keep, [1]), tx.commit()]))
+  await assert.rejects(twice, { code: '23505' })
+  // Whoever does not look at the statement learns it from the commit.
+  const unseen = pool.transaction(async (tx) => {
+    tx.run(keep, [2]).catch(() => {})
+    await tx.commit()
+  })
+  await assert.rejects(unseen, /rolled back/)
+  assert.deepEqual(await pool.query(all), [{ value: 1 }, { value: 2 }])
+})

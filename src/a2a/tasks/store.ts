@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts'
-import { statement } from '../../platform/db/statement.ts'
+import { asTexts, statement, texts } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import {
   type DialectName,
@@ -33,16 +33,18 @@ export interface TaskWrite {
   attended: boolean
 }
 
-const given = `json_to_recordset($2::json)
-       as t(id uuid, context_id text, state text, state_at timestamptz, dialect text, content json, revision integer,
-            attended boolean, due_at timestamptz)`
+const list = (parameter: `$${number}`) => `string_to_array(${parameter}, ',', '')`
+const given = `rows from (
+         unnest(${list('$2')}::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')}::json[],
+                ${list('$7')}::integer[], ${list('$8')}::boolean[], ${list('$9')}::timestamptz[]),
+         json_array_elements_text($10::json)
+       ) as t(id, state, state_at, dialect, content, revision, attended, due_at, context_id)`
 const insert = statement(
   'a2a.insert_tasks',
   `insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
    select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content, t.revision, t.attended, t.due_at
      from projects p cross join ${given}
-    where p.project_id = $1 and p.deleted_at is null
-   returning id`
+    where p.project_id = $1 and p.deleted_at is null`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
@@ -88,21 +90,11 @@ const erase = statement(
      select id from a2a_tasks where project_id = $1 order by id limit 5000)`
 )
 
-const toRow = ({ task, dueAt, attended }: TaskWrite) => ({
-  id: task.id,
-  context_id: task.contextId,
-  state: task.status.state,
-  state_at: task.status.at,
-  dialect: task.dialect,
-  content: {
-    artifacts: task.artifacts,
-    history: task.history.map(({ contextId: _, taskId: __, ...message }) => message),
-    log: task.log,
-    ...(!isTerminal(task.status.state) && { request: task.request, takeovers: task.takeovers })
-  } satisfies Content,
-  revision: task.revision,
-  attended,
-  due_at: dueAt
+const contentOf = ({ artifacts, history, log, status, request, takeovers }: Task): Content => ({
+  artifacts,
+  history: history.map(({ contextId: _, taskId: __, ...message }) => message),
+  log,
+  ...(!isTerminal(status.state) && { request, takeovers })
 })
 
 function toTask({ id, context_id: contextId, dialect, content, revision }: Row): Task {
@@ -122,21 +114,35 @@ function toTask({ id, context_id: contextId, dialect, content, revision }: Row):
   }
 }
 
-const rowsOf = (writes: TaskWrite[]) => JSON.stringify(writes.map(toRow))
+/** Column by column. Only the context is a text that callers choose. */
+function columnsOf(writes: TaskWrite[]): string[] {
+  const column = (value: (write: TaskWrite) => string | number | boolean) => writes.map(value).join(',')
+  return [
+    column(({ task }) => task.id),
+    column(({ task }) => task.status.state),
+    column(({ task }) => task.status.at),
+    column(({ task }) => task.dialect),
+    asTexts(writes.map(({ task }) => contentOf(task))),
+    column(({ task }) => task.revision),
+    column(({ attended }) => attended),
+    column(({ dueAt }) => dueAt?.toISOString() ?? ''),
+    JSON.stringify(writes.map(({ task }) => task.contextId))
+  ]
+}
 
 /** False where the project is being erased. */
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
-  (await db.query(insert, [projectId, rowsOf(writes)])).length === writes.length
+  (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
 /** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */
 export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {
-  const rows = await db.query<{ id: string }>(changeQuiet, [projectId, rowsOf(writes)])
+  const rows = await db.query<{ id: string }>(changeQuiet, [projectId, ...columnsOf(writes)])
   return new Set(rows.map(({ id }) => id))
 }
 
 /** Undefined where it changed meanwhile. */
 export const changeTask = (db: Db, projectId: ProjectId, write: TaskWrite) =>
-  db.one<{ id: string; attended: boolean }>(changeAny, [projectId, rowsOf([write])])
+  db.one<{ id: string; attended: boolean }>(changeAny, [projectId, ...columnsOf([write])])
 
 export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, Task>> {
   return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))

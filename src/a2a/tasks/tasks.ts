@@ -1,8 +1,8 @@
 import { createCoalescer, roughBytes } from '../../platform/coalesce.ts'
-import type { Db, Pool } from '../../platform/db/db.ts'
+import type { Db, Pool, Transaction } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
+import { type Claim, claimKeys, claimNewKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { AgentError, noTask } from '../errors.ts'
@@ -18,9 +18,14 @@ export interface Work {
 /** A task as it was then, or the task as it is now where the first call did not wait for its end. */
 export type Answer = { task: Task } | { taskId: string }
 
+/** The key of a message, and about how many bytes the message has. */
+export interface MessageKey extends IdempotencyKey {
+  bytes: number
+}
+
 export interface Beginning {
   task: Task
-  key: IdempotencyKey
+  key: MessageKey
   /** A worker runs it; nobody waits. */
   byJob: boolean
   /** Runs in the transaction that writes the task, which is then written as it ended. */
@@ -52,9 +57,10 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
   const beginnings = createCoalescer<Beginning, Written>(
     async (projectId, batch) => {
       metrics.coalesced('tasks', batch.length)
-      return againIfRaced(() => pool.transaction((tx) => beginTogether(tx, projectId, batch)))
+      return againIfRaced(() => beginTogether(projectId, batch))
     },
-    ({ task }) => roughBytes(task)
+    // The message stands in the history of its task, and what it asks for in the request.
+    ({ key }) => 2 * key.bytes + 1_000
   )
   const quietChanges = createCoalescer<store.TaskWrite, boolean>(
     async (projectId, batch) => {
@@ -64,27 +70,60 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     ({ task }) => roughBytes(task)
   )
 
-  async function beginTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
-    const wanted = batch.map(({ task, key, byJob }) => ({ key, work: { taskId: task.id }, ...answerOf(task, byJob) }))
-    const claims = await claimKeys<Work, Answer>(tx, projectId, wanted, idempotencyHours)
+  /** Most keys are new. Where one is not, all is rolled back and done in the order in which a repeat has no effect. */
+  async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const inHaste = batch.some(({ together }) => together)
+    const begun = inHaste && (await pool.transaction((tx) => beginNew(tx, projectId, batch)).catch(unlessUsed))
+    return begun || pool.transaction((tx) => beginSome(tx, projectId, batch))
+  }
+
+  const wantedOf = ({ task, key, byJob }: Beginning) => ({
+    key,
+    work: { taskId: task.id },
+    ...answerOf(task, byJob)
+  })
+
+  /** Claims the keys and runs the skills without waiting in between. */
+  async function beginNew(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
+    const [allNew, tasks] = await Promise.all([
+      claimNewKeys(tx, projectId, batch.map(wantedOf), idempotencyHours),
+      runTogether(tx, projectId, batch)
+    ])
+    if (!allNew) throw new KeyUsed()
+    await write(tx, projectId, batch, tasks)
+    return tasks
+  }
+
+  /** Runs only those whose keys are new. */
+  async function beginSome(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const claims = await claimKeys<Work, Answer>(tx, projectId, batch.map(wantedOf), idempotencyHours)
     const ours = batch.filter(({ key }) => claims.get(key.key)?.state === 'begun')
     const tasks = await runTogether(tx, projectId, ours)
-    const writes = ours.map(({ byJob, beside }, index) => ({
+    if (ours.length > 0) await write(tx, projectId, ours, tasks)
+    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
+    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
+  }
+
+  /** Writes the tasks as they are now, with all that belongs to them. */
+  async function write(tx: Transaction, projectId: ProjectId, batch: Beginning[], tasks: Task[]): Promise<void> {
+    const writes = batch.map(({ byJob, beside }, index) => ({
       task: tasks[index]!,
       dueAt: dueAt(tasks[index]!, byJob),
       attended: beside !== undefined
     }))
-    if (writes.length > 0 && !(await store.insertTasks(tx, projectId, writes))) throw gone()
-    for (const [index, { key, together, beside }] of ours.entries()) {
+    const asks = (index: number) => batch[index]!.together && isInterrupted(tasks[index]!.status.state)
+    // Where nothing else is written, the commit travels with the tasks.
+    const last = !batch.some(({ beside }, index) => beside || asks(index))
+    const [allWritten] = await Promise.all([store.insertTasks(tx, projectId, writes), last && tx.commit()])
+    if (!allWritten) throw gone()
+    if (last) return
+    for (const [index, { key, beside }] of batch.entries()) {
       const task = tasks[index]!
-      if (together && isInterrupted(task.status.state))
-        await settleKey(tx, projectId, key, answerOf(task, false).answer)
+      if (asks(index)) await settleKey(tx, projectId, key, answerOf(task, false).answer)
       if (!beside) continue
       await beside(tx)
       await onChange(tx, projectId, task, 0)
     }
-    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
-    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
   }
 
   /** The tasks as their skills leave them, where those run here and now. */
@@ -211,6 +250,13 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
       return task
     }
   }
+}
+
+/** A skill was run for a message that had been taken before: it must not have been. */
+class KeyUsed extends Error {}
+
+function unlessUsed(error: unknown): undefined {
+  if (!(error instanceof KeyUsed)) throw error
 }
 
 /** What repeats are answered, where it is not the task's own end. */

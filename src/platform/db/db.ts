@@ -19,9 +19,17 @@ export interface Db {
   adhoc<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
 }
 
+export interface Transaction extends Db {
+  /**
+   * Commits behind the statements that were sent before and not waited for: one round trip for them all. Where one of
+   * them fails nothing is committed, so wait for it too: `Promise.all([tx.query(…), tx.commit()])`.
+   */
+  commit(): Promise<void>
+}
+
 export interface Pool extends Db {
-  /** Commits when `work` returns, rolls back when it throws. */
-  transaction<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+  /** Commits when `work` returns, unless it did, and rolls back when it throws. */
+  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
   /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
   connect(): Promise<pg.Client>
   readonly stats: () => { total: number; idle: number; waiting: number }
@@ -39,6 +47,8 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
   const settings: pg.ClientConfig = {
     ...connection,
     application_name: 'tidings',
+    // A statement need not wait for the answer to the one before. The answers come in the same order.
+    pipeline: true,
     keepAlive: true,
     statement_timeout: statementMs,
     // The server's limit cannot help when the network swallows the answer.
@@ -64,10 +74,20 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
         if (!(error instanceof pg.DatabaseError)) broken = error
         throw error
       }
+      let committed = false
+      const commit = async () => {
+        committed = true
+        const { command } = await client.query('commit')
+        // The server's answer to a commit after a failed statement. That statement says why.
+        if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+      }
       try {
-        await client.query('begin')
-        const result = await work(runner((config) => client.query(config).catch(suspect)))
-        await client.query('commit')
+        // It travels with the first statement: waiting for its answer would be a round trip for nothing.
+        const begun = client.query('begin')
+        begun.catch(() => {})
+        const result = await work({ ...runner((config) => client.query(config).catch(suspect)), commit })
+        await begun
+        if (!committed) await commit()
         return result
       } catch (error) {
         // A connection that cannot roll back is not given back to the pool.

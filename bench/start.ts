@@ -1,7 +1,7 @@
 // Time from `npm start` to the first 200 of /readyz, cold (empty data folder) and warm, and the memory of everything when idle:
 //   node bench/start.ts [--rounds 5]
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -34,13 +34,18 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; memoryMb: 
   return { readyMs, memoryMb }
 }
 
-/** Shared pages counted once: PSS of every process that was given this data folder, npm itself apart. */
+/**
+ * Shared pages counted once: PSS of every process that was given this data folder, npm itself apart. PostgreSQL writes its
+ * title over its environment, but works in the folder.
+ */
 function proportionalMemory(dataDir: string): number {
   let kilobytes = 0
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-      if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(dataDir) || command.includes('npm')) continue
+      const given = readFileSync(`/proc/${pid}/environ`, 'utf8').includes(dataDir)
+      const within = readlinkSync(`/proc/${pid}/cwd`).startsWith(dataDir)
+      if (!(given || within) || command.includes('npm')) continue
       kilobytes += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1])
     } catch {} // It ended while we looked.
   }

@@ -1,5 +1,5 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
-//   node bench/users.ts [--seconds 5] [--rounds 3] [--parse]
+//   node bench/users.ts [--seconds 5] [--rounds 3] [--parse] [--only embedded|external]
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,8 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
-    parse: { type: 'boolean', default: false }
+    parse: { type: 'boolean', default: false },
+    only: { type: 'string' }
   }
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
@@ -182,10 +183,12 @@ async function recreate(url: string, name: string): Promise<void> {
 
 const rss = (pid: number) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1])
 
-const server = await startEmbedded({ dataDir: join(folder, 'embedded'), say: console.error })
-await benchEngine('embedded', server.url)
-await server.stop()
-if (process.env.BENCH_DATABASE_URL) {
+if (values.only !== 'external') {
+  const server = await startEmbedded({ dataDir: join(folder, 'embedded'), say: console.error })
+  await benchEngine('embedded', server.url)
+  await server.stop()
+}
+if (process.env.BENCH_DATABASE_URL && values.only !== 'embedded') {
   const url = process.env.BENCH_DATABASE_URL
   await recreate(url, 'tidings_bench')
   await benchEngine('external', onDatabase(url, 'tidings_bench'))

@@ -98,10 +98,12 @@ export async function matchWindow(
   const rows = await ask<Reached>(
     pool,
     projectId,
+    // User by user: left to itself the planner may read all devices of the project for each window.
     `select u.id as user_id, d.id as device_id
-       from users u join devices d on d.project_id = $1 and d.user_id = u.id
-      where u.project_id = $1 and u.id >= $2 and ($3::uuid is null or u.id < $3)
-        and (u.id > $2 or d.id > $4) and ${condition}
+       from (select * from users u
+              where u.project_id = $1 and u.id >= $2 and ($3::uuid is null or u.id < $3) order by u.id offset 0) u
+      cross join lateral (select * from devices d where d.project_id = $1 and d.user_id = u.id offset 0) d
+      where (u.id > $2 or d.id > $4) and ${condition}
       order by u.id, d.id limit $5`,
     [projectId, user, end, device ?? '', limit, ...values]
   )

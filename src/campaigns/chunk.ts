@@ -28,7 +28,7 @@ class Canceled extends Error {
 
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'leave'>
+  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'leave' | 'abandon'>
   definitions: Definitions
   onEnded: OnEnded
 }
@@ -40,16 +40,19 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
     if (!work || !chunk) return
     const written = chunk.state === 'planned' ? await writeOnce(projectId, work, chunk) : 'before'
+    // Where the one who wrote it is gone, and the trigger was canceled since.
+    const canceled = written === 'before' && work.outcome === 'canceled'
     // Whoever cancels takes care of what is not written.
     if (written === 'canceled') return
     const rows =
       typeof written === 'string' ? await delivery.unanswered(projectId, [triggerId], chunk.device_ids) : written
     // What was written before was in hands that are gone; what is written by another this very moment is in his.
-    if (written !== 'meanwhile')
+    if (written !== 'meanwhile' && !canceled)
       await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
     // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
     await pool.transaction(async (tx) => {
-      await delivery.leave(tx, projectId, triggerId, rows)
+      if (canceled) await delivery.abandon(tx, projectId, triggerId, rows)
+      else await delivery.leave(tx, projectId, triggerId, rows)
       if (await chunks.removeChunk(tx, projectId, triggerId, number)) {
         const [counted] = await addToCounters(tx, projectId, [{ ...nothing(triggerId), openChunks: -1 }], onEnded)
         if (counted?.outcome === null) await wake(tx, { projectId, triggerId })

@@ -13,7 +13,7 @@ import type { Sender } from './push.ts'
 import { createRecorder, type OnOutcomes } from './recorder.ts'
 import type { DeliveryResult } from './results.ts'
 import { createSending } from './sending.ts'
-import { findUnanswered, leaveMessages } from './store.ts'
+import { findUnanswered, giveUpMessages, leaveMessages } from './store.ts'
 import * as upkeep from './upkeep.ts'
 import { rowOf, writeRows } from './writing.ts'
 
@@ -96,6 +96,12 @@ export function createDelivery({
       const left = await leaveMessages(tx, projectId, triggerId, ids, at)
       // Not those that have ended or were given a time meanwhile.
       for (const row of open) if (left.has(row.device_id) && row.due_at === null) row.due_at = at
+    },
+    /** What was in hands that are gone is canceled, for good: nobody finds it in between. */
+    async abandon(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {
+      const ids = rows.map(({ device_id }) => device_id)
+      await giveUpMessages(tx, projectId, triggerId, ids)
+      while ((await upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes)) > 0);
     },
     /** For campaigns that go on after a crash: what of these triggers was written, and never came back from a gateway. */
     unanswered: (projectId: ProjectId, triggerIds: string[], deviceIds?: string[]): Promise<MessageRow[]> =>

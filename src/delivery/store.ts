@@ -104,6 +104,11 @@ const leave = statement(
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
    returning messages.device_id`
 )
+const giveUp = statement(
+  'messages.give_up',
+  `update messages set state = 'unknown'
+    where project_id = $1 and trigger_id = $2 and device_id = any($3::text[]) and state = 'handed'`
+)
 /** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
 const dueAtOnce = 500
 // One that is still called handed was in hands that are gone.
@@ -228,6 +233,10 @@ export async function leaveMessages(db: Db, projectId: ProjectId, triggerId: str
   const rows = await db.query<{ device_id: string }>(leave, [projectId, triggerId, deviceIds, at])
   return new Set(rows.map(({ device_id }) => device_id))
 }
+
+/** Nobody knows what has become of those that were handed, and nobody will. */
+export const giveUpMessages = (db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[]) =>
+  db.run(giveUp, [projectId, triggerId, deviceIds])
 
 /** Takes a window of what is due into these hands. */
 export const takeDueMessages = (db: Db, projectId: ProjectId, at: Date, until: Date) =>

@@ -61,3 +61,24 @@ it('what a node has in hands when it is killed, others take over within 15 s: th
   assert.equal(twice.length, 100, 'what was with the gateways may have arrived: it is repeated under its id')
   assert.equal(byOther().length, people + 1)
 })
+
+it('what a killed node had in hands is not sent by another when its trigger was canceled', async (t) => {
+  const { start, call, sql, entries } = await cluster(t)
+  const dying = start('all', neverMs)
+  const url = await dying.ready
+  await givenMany({ sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')
+  await call(url, 'PUT', '/campaigns/news', { name: 'News', status: 'active', message: { title: 'Hi' } })
+  const everyone = { audience: { broadcast: true } }
+  const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
+  await eventually(() => assert.equal(entries().length, 100))
+  process.kill(dying.pid, 'SIGKILL')
+  await dying.exited
+  const other = await start('all', 1).ready
+  await call(other, 'POST', `/api/v1/triggers/${id}:cancel`)
+  await eventually(async () => {
+    const { state, counts } = await call(other, 'GET', `/api/v1/triggers/${id}`)
+    assert.deepEqual([state, counts.sent, counts.pending], ['canceled', 0, 0])
+    assert.equal(counts.skipped, counts.targeted)
+  }, 60_000)
+  assert.equal(entries().length, 100, 'only those that were with the gateways before')
+})

@@ -70,7 +70,9 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       client.on('error', lost)
       // An error that is not the server's word, such as a value that cannot be written, leaves the driver and the server
       // at odds about which statements are prepared: every later use of them would fail.
+      let failure: Error | undefined
       const suspect = (error: Error): never => {
+        failure ??= error
         if (!(error instanceof pg.DatabaseError)) broken = error
         throw error
       }
@@ -78,8 +80,8 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       const commit = async () => {
         committed = true
         const { command } = await client.query('commit')
-        // The server's answer to a commit after a failed statement. That statement says why.
-        if (command !== 'COMMIT') throw new Error('the transaction was rolled back')
+        // The server's answer to a commit after a failed statement, which says why. Both answers may come together.
+        if (command !== 'COMMIT') throw failure ?? new Error('the transaction was rolled back')
       }
       try {
         // It travels with the first statement: waiting for its answer would be a round trip for nothing.

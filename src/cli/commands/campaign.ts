@@ -215,11 +215,15 @@ async function runningOf(session: Session, id: string): Promise<number> {
 }
 
 /** As people write it: what it is first, what it says then, and no line broken where a template would show it. */
-const order = ['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity']
+const order = [
+  ...['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity'],
+  ...['attribute', 'event', 'operator', 'title', 'body']
+]
+const rank = (name: unknown) => (order.includes(String(name)) ? order.indexOf(String(name)) : order.length)
 
 function filedAs(stringify: typeof import('yaml').stringify, campaign: Record<string, unknown>): string {
-  const names = [...new Set([...order.filter((name) => name in campaign), ...Object.keys(campaign)])]
-  return stringify(Object.fromEntries(names.map((name) => [name, campaign[name]])), { lineWidth: 0 }).trimEnd()
+  const byRank = (one: { key: unknown }, two: { key: unknown }) => rank(one.key) - rank(two.key)
+  return stringify(campaign, { lineWidth: 0, sortMapEntries: byRank }).trimEnd()
 }
 
 const campaignsIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/campaigns`

@@ -40,7 +40,21 @@ const faults = {
   error_rate: Type.Number({ description: 'The share of pushes, 0 to 1, that is refused.' }),
   error_status: Type.Integer({ description: 'With which status.' }),
   goaway_after: Type.Integer({ description: 'A connection gets GOAWAY with its nth request; 0: never.' }),
+  goaway_last_stream: Type.Integer({
+    description: 'That GOAWAY names this stream as its last; those above are not processed. 0: all that arrived are.'
+  }),
+  goaway_above_streams: Type.Integer({
+    description: 'A connection with more open requests gets GOAWAY, as from Firebase; 0: never.'
+  }),
   drop_after: Type.Integer({ description: 'A connection is cut at its nth request; 0: never.' }),
+  half_open_after: Type.Integer({
+    description: 'A connection is silent from its nth request on, to PING too, and stays open; 0: never.'
+  }),
+  bad_hpack_after: Type.Integer({
+    description: 'A connection is broken at its nth request by headers that cannot be decoded; 0: never.'
+  }),
+  max_streams: Type.Integer({ description: 'Streams that a connection may have open; 0: as the gateway does.' }),
+  tls_expired: Type.Boolean({ description: 'New connections see a certificate that has ended.' }),
   requests_per_second: Type.Integer({ description: 'The quota: what is more is refused with 429; 0: none.' })
 }
 const ofGateways = <Each extends TSchema>(make: (description: string) => Each) => ({

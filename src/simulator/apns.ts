@@ -4,10 +4,10 @@ import { type Channels, checkChannel, judgeChannels, requestIdFor } from './apns
 import { type ApnsEnvironment, createProviderCheck, type ProviderKey } from './apns-provider.ts'
 import { type ApnsRefusal, statusOf } from './apns-reasons.ts'
 import { checkPayload, checkTopic, payloadLimit, pushTypes } from './apns-rules.ts'
-import { followStreamLimit } from './apns-streams.ts'
 import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from './gateway.ts'
 import { jsonObject } from './jwt.ts'
 import { nothing, readApns } from './reading.ts'
+import { allowStreams } from './stream-limits.ts'
 
 export interface ApnsRules {
   environment: ApnsEnvironment
@@ -90,7 +90,7 @@ export function createApns(rules: ApnsRules): Gateway {
       return refuseWith({ reason, status: fault.status!, timestamp }, incoming)
     },
     answered(connection, accepted) {
-      if (rules.streams === 'real') followStreamLimit(connection, accepted ? manyStreams : 1)
+      if (rules.streams === 'real') allowStreams(connection.session, accepted ? manyStreams : 1)
     }
   }
 }

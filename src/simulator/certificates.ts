@@ -10,6 +10,8 @@ export interface Certificates {
   ca: string
   /** PEM of the server's certificate and key. */
   cert: string
+  /** The same, but it ended yesterday: for senders that must notice. */
+  expiredCert: string
   key: string
 }
 
@@ -25,39 +27,36 @@ interface Authority {
 }
 
 /** The authority stays in the folder, if one is given, so that clients trust the next start too. */
-export async function makeCertificates(options: {
-  host: string
-  folder?: string | undefined
-  /** For senders that must notice: the certificate ended yesterday. */
-  expired?: boolean
-}): Promise<Certificates> {
+export async function makeCertificates(options: { host: string; folder?: string | undefined }): Promise<Certificates> {
   const x509 = await load()
   const authority = (options.folder && (await readAuthority(options.folder))) || (await makeAuthority(options.folder))
   const pair = await makePair()
   const today = Date.now()
-  const certificate = await x509.X509CertificateGenerator.create({
-    subject: 'CN=Tidings simulator',
-    issuer: authority.certificate.subject,
-    notBefore: new Date(today - 2 * dayMs),
-    notAfter: new Date(today + (options.expired ? -dayMs : 365 * dayMs)),
-    publicKey: pair.publicKey,
-    signingKey: authority.privateKey,
-    signingAlgorithm: algorithm,
-    extensions: [
-      new x509.BasicConstraintsExtension(false),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(
-        [...new Set(['localhost', '127.0.0.1', '::1', simulatedHost, options.host])].map((value) => ({
-          type: isIP(value) ? ('ip' as const) : ('dns' as const),
-          value
-        }))
-      )
-    ]
-  })
+  const until = (notAfter: Date) =>
+    x509.X509CertificateGenerator.create({
+      subject: 'CN=Tidings simulator',
+      issuer: authority.certificate.subject,
+      notBefore: new Date(today - 2 * dayMs),
+      notAfter,
+      publicKey: pair.publicKey,
+      signingKey: authority.privateKey,
+      signingAlgorithm: algorithm,
+      extensions: [
+        new x509.BasicConstraintsExtension(false),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+        new x509.SubjectAlternativeNameExtension(
+          [...new Set(['localhost', '127.0.0.1', '::1', simulatedHost, options.host])].map((value) => ({
+            type: isIP(value) ? ('ip' as const) : ('dns' as const),
+            value
+          }))
+        )
+      ]
+    })
   return {
     ca: authority.certificate.toString('pem'),
-    cert: certificate.toString('pem'),
+    cert: (await until(new Date(today + 365 * dayMs))).toString('pem'),
+    expiredCert: (await until(new Date(today - dayMs))).toString('pem'),
     key: privatePem(pair.privateKey)
   }
 }

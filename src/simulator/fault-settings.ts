@@ -35,7 +35,13 @@ const settings: Record<string, Setting> = {
     wanted: 'must be a status from 400 to 599'
   },
   goaway_after: { field: 'goawayAfter', ...whole(1_000_000) },
+  goaway_last_stream: { field: 'goawayLastStream', ...whole(2 ** 31 - 1) },
+  goaway_above_streams: { field: 'goawayAboveStreams', ...whole(1_000_000) },
   drop_after: { field: 'dropAfter', ...whole(1_000_000) },
+  half_open_after: { field: 'halfOpenAfter', ...whole(1_000_000) },
+  bad_hpack_after: { field: 'badHpackAfter', ...whole(1_000_000) },
+  max_streams: { field: 'maxStreams', ...whole(1_000_000) },
+  tls_expired: { field: 'tlsExpired', ...flag },
   requests_per_second: { field: 'requestsPerSecond', ...whole(1_000_000) }
 }
 

@@ -14,8 +14,20 @@ export interface GatewayFaults {
   errorStatus: number
   /** A connection gets GOAWAY after so many requests; 0 means never. */
   goawayAfter: number
+  /** That GOAWAY names this stream as its last, and those above are not processed; 0: all that arrived are. */
+  goawayLastStream: number
+  /** A connection with more open requests than this gets GOAWAY, as from Firebase; 0 means never. */
+  goawayAboveStreams: number
   /** A connection is cut after so many requests, before the last of them is answered; 0 means never. */
   dropAfter: number
+  /** From its nth request on a connection stays open and is silent, to PING too; 0 means never. */
+  halfOpenAfter: number
+  /** A connection is broken at its nth request, by headers that cannot be decoded; 0 means never. */
+  badHpackAfter: number
+  /** Streams that a connection may have open, old ones too; 0: as the gateway does. */
+  maxStreams: number
+  /** New connections see a certificate that has ended. */
+  tlsExpired: boolean
   /** The quota: requests past it are refused with 429 until the next of its seconds; 0 means none. */
   requestsPerSecond: number
 }
@@ -28,11 +40,24 @@ export const noFaults: GatewayFaults = {
   errorRate: 0,
   errorStatus: 503,
   goawayAfter: 0,
+  goawayLastStream: 0,
+  goawayAboveStreams: 0,
   dropAfter: 0,
+  halfOpenAfter: 0,
+  badHpackAfter: 0,
+  maxStreams: 0,
+  tlsExpired: false,
   requestsPerSecond: 0
 }
 
-export type Transport = 'hang' | 'rst' | 'refused' | 'goaway' | 'drop'
+/** What a token can ask for. */
+const asked = ['hang', 'rst', 'refused', 'goaway', 'drop', 'halfopen', 'badhpack'] as const
+/**
+ * What happens to the connection or the stream instead of an answer, or with it. `beyond`: above the last stream of a
+ * GOAWAY. `crowded`: one request too many for its connection. `reconnect`: the connection cannot do what is asked for,
+ * and goes, for one that can.
+ */
+export type Transport = (typeof asked)[number] | 'beyond' | 'crowded' | 'reconnect'
 
 /** What happens to one request. */
 export interface Fault {
@@ -43,6 +68,8 @@ export interface Fault {
   kind?: 'badtoken' | 'html'
   delayMs?: number
   transport?: Transport
+  /** Of a GOAWAY; 0: the newest that arrived. */
+  lastStream?: number
 }
 
 export interface Faults {
@@ -52,6 +79,9 @@ export interface Faults {
   reset(): void
   /** What the token asks for. */
   ofToken(token: string | null): Fault | undefined
+  /** Whether new connections of this gateway need a tap (`tap.ts`): a fault asks for it, or a token did. */
+  needsTap(gateway: GatewayName): boolean
+  wantTap(gateway: GatewayName): void
   /** Counts a request, and tells whether the quota still allows it. */
   withinQuota(gateway: GatewayName): boolean
   /** From 0 to 1, the same row of numbers for the same seed. */
@@ -59,7 +89,7 @@ export interface Faults {
   onChange(listener: () => void): void
 }
 
-const transports = new Set<string>(['hang', 'rst', 'refused', 'goaway', 'drop'])
+const transports = new Set<string>(asked)
 const longestDelayMs = 600_000
 
 /** `sim-<fault>[:<argument>]-<anything>`. Other tokens, and other words after `sim-`, mean no fault. */
@@ -74,6 +104,7 @@ export function createFaults(seed = 1): Faults {
   /** How often a flaky token has failed so far. */
   const failures = new Map<string, number>()
   const listeners: (() => void)[] = []
+  const tapped = new Set<GatewayName>()
   const quotas = new Map<GatewayName, { left: number; atMs: number }>()
   let state = seed
 
@@ -94,6 +125,7 @@ export function createFaults(seed = 1): Faults {
     set,
     reset() {
       failures.clear()
+      tapped.clear()
       set('all', noFaults)
     },
     ofToken(token) {
@@ -107,6 +139,11 @@ export function createFaults(seed = 1): Faults {
       if (word === 'flaky') return flaky(token, Number(argument) || 1)
       return transports.has(word) ? { transport: word as Transport } : undefined
     },
+    needsTap(gateway) {
+      const { halfOpenAfter, badHpackAfter } = gateways[gateway]
+      return halfOpenAfter + badHpackAfter > 0 || tapped.has(gateway)
+    },
+    wantTap: (gateway) => void tapped.add(gateway),
     withinQuota(gateway) {
       const rate = gateways[gateway].requestsPerSecond
       if (rate === 0) return true

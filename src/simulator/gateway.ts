@@ -1,5 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import { applyTransport, type Connection, connectionOf, deliver, pause } from './connection.ts'
+import { faultOf } from './fault-of-request.ts'
 import type { Fault, Faults } from './faults.ts'
 import { type GatewayName, type Ledger, openHeaders } from './ledger.ts'
 import type { Request, Response } from './listen.ts'
@@ -15,6 +16,8 @@ export interface Incoming {
   /** Scheme and authority that the sender believes to talk to. */
   origin: string
   connection: Connection
+  /** Absent with HTTP/1.1. */
+  streamId?: number
 }
 
 export interface Answer {
@@ -68,19 +71,15 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     const { connection } = incoming
     connection.requests += 1
 
+    connection.open += 1
+    response.once('close', () => {
+      connection.open -= 1
+    })
+
     const judged = gateway.judge(incoming)
-    let fault: Fault = {}
-    if (isAccepted(judged.answer)) fault = faults.ofToken(judged.token) ?? {}
-    // What is no push, such as the call for an access token, has no part in these.
     const isPush = judged.listed !== false
-    if (isPush && !faults.withinQuota(gateway.name)) fault = { status: 429 }
-    if (isPush && whole.errorRate > 0 && faults.random() < whole.errorRate)
-      fault = { ...fault, status: whole.errorStatus }
-    if (whole.goawayAfter > 0 && connection.requests >= whole.goawayAfter) fault = { ...fault, transport: 'goaway' }
-    if (whole.dropAfter > 0 && connection.requests >= whole.dropAfter) fault = { ...fault, transport: 'drop' }
-
-    if (whole.hang) fault = { ...fault, transport: 'hang' }
-
+    const token = isAccepted(judged.answer) ? judged.token : null
+    const fault = faultOf(gateway.name, faults, incoming, { isPush, token })
     const latencyMs = whole.latencyMs + whole.jitterMs * faults.random() + (fault.delayMs ?? 0)
     // The order of arrival is what the ledger keeps: an item is written before its answer leaves.
     const answer = fault.status === undefined ? judged.answer : gateway.refuse(fault, incoming)
@@ -109,8 +108,9 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
             }
       })
     }
-    if (latencyMs > 0) await pause(latencyMs)
-    if (fault.transport) applyTransport(fault.transport, request)
+    // Too many at a time is told at once: later they would not be so many.
+    if (latencyMs > 0 && fault.transport !== 'crowded') await pause(latencyMs)
+    applyTransport(fault, request, connection)
     if (silent) return
     gateway.answered?.(connection, isAccepted(answer))
     deliver(response, answer)
@@ -159,7 +159,8 @@ function readIncoming(request: Request, body: Buffer): Incoming {
     repeated,
     body,
     origin: `${connection.secure ? 'https' : 'http'}://${headers[':authority'] ?? headers.host ?? ''}`,
-    connection
+    connection,
+    ...(request.stream?.id !== undefined && { streamId: request.stream.id })
   }
 }
 

@@ -30,8 +30,6 @@ export interface SimulatorOptions {
   deviceOf?: (gateway: GatewayName, token: string) => string | undefined
   /** Of the random faults. */
   seed?: number
-  /** Serve a certificate that has ended. */
-  expiredCertificate?: boolean
 }
 
 interface ApnsOptions {
@@ -75,7 +73,7 @@ export interface Simulator {
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = '127.0.0.1', folder, apns = {}, fcm = {}, webpush = {} } = options
   const credentials = options.credentials ?? (folder ? await keepCredentials(folder) : await createCredentials())
-  const { ca, cert, key } = await makeCertificates({ host, folder, expired: options.expiredCertificate === true })
+  const { ca, ...certificates } = await makeCertificates({ host, folder })
   const ledger = createLedger(options.ledgerSize)
   const faults = createFaults(options.seed)
   const around: Around = { ledger, faults, deviceOf: options.deviceOf ?? (() => undefined) }
@@ -85,16 +83,19 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     const listener: Listener = await listen({
       host,
       port: port ?? 0,
-      cert,
-      key,
+      ...certificates,
       maxStreams,
       http1: gateway.name !== 'apns',
       admits: () => !faults.get(gateway.name).down,
+      needsTap: () => faults.needsTap(gateway.name),
       onRequest: createHandler(gateway, around)
     })
     running.push(listener)
     faults.onChange(() => {
-      if (faults.get(gateway.name).down) listener.cut()
+      const { down, maxStreams: most, tlsExpired } = faults.get(gateway.name)
+      if (down) listener.cut()
+      listener.setMostStreams(most)
+      listener.setExpired(tlsExpired)
     })
     const authority = `${host.includes(':') ? `[${host}]` : host}:${listener.port}`
     return { port: listener.port, url: `https://${authority}`, clearUrl: `http://${authority}` }

@@ -293,13 +293,6 @@ test('without TLS nothing is sent', async (t) => {
   assert.deepEqual(sim.ledger.items(), [])
 })
 
-test('a certificate that nobody vouches for is told in words', async (t) => {
-  const sim = await simulator(t, { ...only, expiredCertificate: true })
-  const sender = senderFor(t, apnsCredential(sim), { settings: { unreachableMs: 100 } })
-  const outcome = await send(sender, push())
-  assert.ok(outcome.kind === 'retry' && /expired/.test(outcome.message))
-})
-
 test('whatever happens to connections and streams, each push ends once, and what was accepted arrived once', async (t) => {
   // The same row of numbers each time: mulberry32.
   let state = 11

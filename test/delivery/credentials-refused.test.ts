@@ -21,7 +21,7 @@ type Case = [what: string, change: Record<string, unknown>, path: string, said: 
 
 describe('a credential for APNs is refused, with what is wrong,', async () => {
   const good = await apnsBody()
-  const { cert } = await makeCertificates({ host: '127.0.0.1', expired: false })
+  const { cert } = await makeCertificates({ host: '127.0.0.1' })
   const cases: Case[] = [
     ['without a key', { key: undefined }, 'key', /is missing; it must be the text of the file AuthKey_/],
     ['when the key is a certificate', { key: cert }, 'key', /this is a certificate, not the private key/],

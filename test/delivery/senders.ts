@@ -215,7 +215,7 @@ export async function plainServer(
   onStream: (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, body: string) => void,
   settings: http2.Settings = {}
 ): Promise<PlainServer> {
-  const { ca, cert, key } = await makeCertificates({ host: '127.0.0.1', folder: undefined, expired: false })
+  const { ca, cert, key } = await makeCertificates({ host: '127.0.0.1' })
   const server = http2.createSecureServer({ cert, key, settings })
   const sessions: http2.ServerHttp2Session[] = []
   server.on('session', (session) => {

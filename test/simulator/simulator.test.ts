@@ -68,10 +68,15 @@ test('a folder keeps authority, keys and subscriptions for the next start, for i
 })
 
 test('a certificate that has ended is refused by clients', async (t) => {
-  const sim = await simulator(t, { fcm: false, webpush: false, expiredCertificate: true })
+  const sim = await simulator(t, { fcm: false, webpush: false })
+  const old = await connect(t, sim.apns!.url, sim.ca)
+  sim.faults.set('apns', { tlsExpired: true })
   const session = http2.connect(sim.apns!.url, { ca: sim.ca })
   const error = await new Promise<NodeJS.ErrnoException>((resolve) => session.once('error', resolve))
   assert.equal(error.code, 'CERT_HAS_EXPIRED')
+  assert.equal(old.destroyed, false, 'connections made before stay')
+  sim.faults.reset()
+  await connect(t, sim.apns!.url, sim.ca)
 })
 
 test('a port that is taken is said in a sentence, and nothing is left running', async (t) => {
@@ -104,7 +109,13 @@ test('the control server shows the inbox, changes faults and makes subscriptions
     error_rate: 0.25,
     error_status: 503,
     goaway_after: 0,
+    goaway_last_stream: 0,
+    goaway_above_streams: 0,
     drop_after: 0,
+    half_open_after: 0,
+    bad_hpack_after: 0,
+    max_streams: 0,
+    tls_expired: false,
     requests_per_second: 0
   })
   const [status, refused] = await call('PUT', '/faults', { apns: { down: 'yes' }, fcm: { loud: 1 }, gcm: {} })

@@ -4,6 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { MessageRow, PushTarget } from './message.ts'
 import type { GatewayName } from './push.ts'
 import type { FailureCode } from './reasons.ts'
+import { findMessages, keyOf } from './store.ts'
 
 export type ReachRow = reach.ReachRow
 export type ActivityTokenRow = reach.ActivityTokenRow
@@ -43,7 +44,10 @@ export function activityTargetOf(device: ReachRow, found: ActivityTokenRow | und
 
 const activityKey = (deviceId: string, type: string, id: string) => JSON.stringify([deviceId, type, id])
 
-/** Looks the tokens of rows up once more: a phone may have got a new one since they were written. */
+/**
+ * Looks the tokens of rows up once more: a phone may have got a new one since they were written. It may also have got
+ * another person, whom they are not for.
+ */
 export async function locate(
   db: Db,
   projectId: ProjectId,
@@ -60,10 +64,11 @@ export async function locate(
     ).map((device) => [device.id, device])
   )
   const tokens = await activityTokens(db, projectId, rows)
+  const others = await ofOthers(db, projectId, rows, devices)
   return new Map(
     rows.map((row) => {
       const device = devices.get(row.device_id)
-      if (!device) return [row, 'NO_DEVICE']
+      if (!device || others.has(row)) return [row, 'NO_DEVICE']
       if (row.activity_type === null) return [row, pushTargetOf(device)]
       return [
         row,
@@ -71,6 +76,22 @@ export async function locate(
       ]
     })
   )
+}
+
+/** Those whose device is another user's by now. Read again: one who logged in has taken the messages along. */
+async function ofOthers(
+  db: Db,
+  projectId: ProjectId,
+  rows: MessageRow[],
+  devices: Map<string, ReachRow>
+): Promise<Set<MessageRow>> {
+  const userOf = (row: MessageRow) => devices.get(row.device_id)?.user_id
+  const doubtful = rows.filter(
+    (row) => row.user_id !== null && devices.has(row.device_id) && userOf(row) !== row.user_id
+  )
+  if (doubtful.length === 0) return new Set()
+  const now = new Map((await findMessages(db, projectId, doubtful)).map((row) => [keyOf(row), row.user_id]))
+  return new Set(doubtful.filter((row) => now.get(keyOf(row)) !== userOf(row)))
 }
 
 async function activityTokens(

@@ -59,17 +59,28 @@ const Names = Type.Unsafe<string | string[]>({
 })
 
 export const NamesQuery = Type.Object({
-  names: Type.Optional({ ...Names, description: 'A name; repeat it for more.' }),
+  names: Type.Optional({ ...Names, description: 'A name; repeat it for more, or give a list as JSON text.' }),
   property_names: Type.Optional({ ...Names, description: 'Names with commas between them.' })
 })
 
-/** One SDK repeats `names`, another joins `property_names` by commas. */
+/** One SDK repeats `names`, another writes them as one list, `["a", "b"]`, a third joins `property_names` by commas. */
 export function readNames({ names = [], property_names = [] }: Static<typeof NamesQuery>): string[] {
-  const listed = [...[names].flat(), ...[property_names].flat().flatMap((text) => text.split(','))]
+  const listed = [...[names].flat().flatMap(listIn), ...[property_names].flat().flatMap((text) => text.split(','))]
   const found = listed.filter((name) => name !== '')
   const message = 'must be given, as names=a&names=b or property_names=a,b'
   if (found.length === 0) throw new Refusal('invalid_parameter', `names: ${message}`, [{ path: 'names', message }])
   if (found.some((name) => name.includes('\0') || !name.isWellFormed()))
     throw new Refusal('malformed_request', 'names: holds NUL or a broken escape')
   return found
+}
+
+/** What is no list of names is a name. */
+function listIn(text: string): string[] {
+  if (!/^\[.*\]$/s.test(text)) return [text]
+  try {
+    const list: unknown[] = JSON.parse(text)
+    return list.every((name) => typeof name === 'string') ? list : [text]
+  } catch {
+    return [text]
+  }
 }

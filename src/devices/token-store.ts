@@ -31,6 +31,11 @@ const registerActivity = statement(
    on conflict (project_id, device_id, attributes_type, activity_id) do update
       set token = excluded.token, registered_at = excluded.registered_at, dead_since = null, dead_reason = null`
 )
+// As with push tokens: one that an app registers under another device id must not reach the person who had it before.
+const moveActivity = statement(
+  'live_activity_tokens.move',
+  'delete from live_activity_tokens where project_id = $1 and md5(token) = md5($3) and token = $3 and device_id <> $2'
+)
 // Activities end within half a day and nobody says so; what a phone can have at once is far below this.
 const keptPerDevice = 100
 const trimActivities = statement(
@@ -100,6 +105,9 @@ export async function registerActivityToken(
   at: Date
 ): Promise<boolean> {
   const stored = await db.run(registerActivity, [projectId, deviceId, attributesType, activityId, token, at])
-  if (stored > 0) await db.run(trimActivities, [projectId, deviceId])
+  if (stored > 0) {
+    await db.run(moveActivity, [projectId, deviceId, token])
+    await db.run(trimActivities, [projectId, deviceId])
+  }
   return stored > 0
 }

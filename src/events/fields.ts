@@ -100,7 +100,9 @@ export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, pat
 function timeOf(text: string | null | undefined, path: string, now: Date): Date {
   if (text === undefined || text === null) return now
   const at = new Date(text)
-  if (!/^\d{4}-\d\d-\d\dT/.test(text) || Number.isNaN(at.getTime())) throw refuse(path, 'must be an RFC 3339 time')
+  // Without its offset it would be read as a time where this process runs, and be hours wrong.
+  const whole = /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/i.test(text)
+  if (!whole || Number.isNaN(at.getTime())) throw refuse(path, 'must be an RFC 3339 time, with Z or an offset')
   return at > now || now.getTime() - at.getTime() > pastMs ? now : at
 }
 

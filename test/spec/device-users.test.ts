@@ -137,13 +137,14 @@ describe('the properties of the user of a device', () => {
     })
   }
 
-  it('are removed by names and by property_names', async () => {
+  it('are removed by names, one by one or as a list, and by property_names', async () => {
     const project = await service.project()
     await put(project, ios)
     await link(project, 'phone', 'ana')
-    const properties = Object.fromEntries('abcdef'.split('').map((name) => [name, 1]))
+    const properties = Object.fromEntries([...'abcdefgh', '[i]'].map((name) => [name, 1]))
     await project.call('PATCH', '/api/v1/users/ana', { json: { properties } })
-    for (const query of ['names=a&names=b', 'property_names=c,d', 'names=e']) {
+    const list = encodeURIComponent('["g", "h"]')
+    for (const query of ['names=a&names=b', 'property_names=c,d', 'names=e', `names=${list}`, 'names=[i]']) {
       const reply = await asApp(project, 'DELETE', `/devices/phone/user/properties?${query}`)
       assert.deepEqual([reply.status, reply.text], [200, '{}'])
     }
@@ -197,6 +198,28 @@ describe('Live Activity tokens', () => {
       assert.equal((await start(body)).status, 400)
     assert.equal((await update({ attributes_type: 'A', push_token: 'cc' })).status, 400)
     assert.equal((await update({ attributes_type: 'A', activity_id: '', push_token: 'cc' })).status, 400)
+  })
+
+  it('are of one device: registered under another id they leave the person who had them', async () => {
+    const project = await service.project()
+    await put(project, ios)
+    await put(project, { ...ios, id: 'reset', push_token: 'ff' })
+    const register = (device: string, kind: string, body: Json) =>
+      asApp(project, 'POST', `/devices/${device}/live-activity-${kind}-tokens`, { attributes_type: 'A', ...body })
+    for (const device of ['phone', 'reset']) {
+      await register(device, 'start', { push_to_start_token: 'aa' })
+      await register(device, 'update', { activity_id: '1', push_token: 'bb' })
+    }
+    await register('phone', 'start', { push_to_start_token: 'cc' })
+    const rows = await service.sql(
+      'select device_id, token from live_activity_tokens where project_id = $1 order by token',
+      [project.id]
+    )
+    assert.deepEqual(rows, [
+      { device_id: 'reset', token: 'aa' },
+      { device_id: 'reset', token: 'bb' },
+      { device_id: 'phone', token: 'cc' }
+    ])
   })
 
   it('are bounded for a device', async () => {

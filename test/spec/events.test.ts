@@ -184,6 +184,8 @@ describe('events refuse', () => {
       { ...good, name: 'x'.repeat(257) },
       { ...good, name: 'a\u0001' },
       { ...good, name: 5 },
+      { ...good, at: '2026-01-01T10:00:00' },
+      { ...good, at: '2026-01-01' },
       { ...good, properties: [] },
       { ...good, properties: { message_id: 5 } },
       custom([]),

@@ -143,6 +143,23 @@ describe('a push that cannot be handed over at once', { concurrency: true }, () 
     })
     assert.equal(sender.to('i-2').length, 1)
   })
+
+  it('does not go to a phone whose user has logged out, and goes with one who has logged in', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'out-1', 'out-2')
+    const user = (device: string) => `/api/v1/devices/${device}/user/project-user-id`
+    await project.call('DELETE', user('out-2'))
+    for (const device of ['out-1', 'out-2'])
+      sender.script(device, retry('PROJECT_RATE_LIMITED', { notBefore: Date.now() + 11_000 }), accepted())
+    const [left, entered] = await results(project, [to('ana'), { target: { device_id: 'out-2' }, title: 'Hello' }])
+    assert.deepEqual([left.status, entered.status], [pending, pending])
+    await project.call('DELETE', user('out-1'))
+    await project.call('POST', user('out-2'), { json: { project_user_id: 'bob' } })
+    await settled(project, entered.message_id, succeed)
+    const { additional_params } = await settled(project, left.message_id, failed)
+    assert.match(additional_params.failure_reason, /^\[NO_DEVICE\]/)
+    assert.deepEqual([sender.to('out-1').length, sender.to('out-2').length], [1, 2])
+  })
 })
 
 describe('a gateway without room', () => {

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { durationPattern } from './duration.ts'
+import { saying } from '../platform/http/schema.ts'
+import { durationPattern, durationRule } from './duration.ts'
 import type { Segment } from './segment-language.ts'
 
 const Template = (description: string) =>
@@ -23,12 +24,11 @@ export const AudienceShape = Type.Object({
   targets: Type.Optional(Type.Array(TargetShape, { maxItems: 20_000 }))
 })
 
+const timeOfDay = saying('must be a time such as 08:30 or 22:00', '^([01][0-9]|2[0-3]):[0-5][0-9]$')
+
 export const QuietHoursShape = Type.Object({
-  from: Type.String({ pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$', description: 'Local time, 22:00.' }),
-  to: Type.String({
-    pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
-    description: 'Local time; before from: the next day.'
-  }),
+  from: Type.String({ ...timeOfDay, description: 'Local time, 22:00.' }),
+  to: Type.String({ ...timeOfDay, description: 'Local time; before from: the next day.' }),
   timezone: Type.String({
     default: 'device',
     description: 'device, user (the property timezone, else the device, else UTC) or an IANA name.'
@@ -41,7 +41,7 @@ export const QuietHoursShape = Type.Object({
 
 const FrequencyCapShape = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  within: Type.String({ pattern: durationPattern, description: '15m, 24h, 30d.' })
+  within: Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
 })
 
 const MessageShape = Type.Object({

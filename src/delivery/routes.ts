@@ -4,6 +4,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { defaultLimit, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Call, Routes } from '../platform/http/routes.ts'
+import { saying } from '../platform/http/schema.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Delivery } from './delivery.ts'
@@ -122,7 +123,7 @@ const ListQuery = Type.Object({
   campaign_id: Type.Optional(Type.String({ maxLength: 255, description: 'Of this campaign.' })),
   status: Type.Optional(
     Type.String({
-      pattern: '^(DELIVERY_RESULT_STATUS_)?(SUCCEED|FAILED|PENDING)$',
+      ...saying('must be SUCCEED, FAILED or PENDING', '^(DELIVERY_RESULT_STATUS_)?(SUCCEED|FAILED|PENDING)$'),
       description:
         'SUCCEED, FAILED or PENDING. A filtered page may hold fewer entries than its limit; go on while next_cursor is set.'
     })

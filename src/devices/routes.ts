@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { Routes } from '../platform/http/routes.ts'
+import { printable } from '../platform/http/schema.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Devices } from './devices.ts'
 import { DeviceSchema, readDevice } from './fields.ts'
@@ -24,11 +25,10 @@ const PropertiesBody = Type.Object({
 const Token = Type.String({
   minLength: 1,
   maxLength: 4096,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  ...printable,
   description: 'As the system gave it to the app.'
 })
-const Words = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description })
+const Words = (description: string) => Type.String({ minLength: 1, maxLength: 255, ...printable, description })
 const attributes_type = Words('The Swift type of the attributes.')
 const activity_id = Words('The id the system gave the activity.')
 const StartToken = Type.Object({

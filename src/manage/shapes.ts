@@ -1,16 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { encodeCursor } from '../platform/http/paging.ts'
+import { printable, saying } from '../platform/http/schema.ts'
 import type { KeyRow, Project, TokenRow } from '../projects/projects.ts'
 
 // How projects, keys, tokens and the rest look on the wire: what is taken, what is answered.
 
 const PerSecond = Type.Integer({ minimum: 0, maximum: 1_000_000, description: '0: no limit.' })
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]*$' })
+const Name = Type.String({ minLength: 1, maxLength: 200, ...printable })
 const Mode = Type.Union([Type.Literal('simulator'), Type.Literal('live')])
 export const Role = Type.Union([Type.Literal('admin'), Type.Literal('editor'), Type.Literal('viewer')])
 export const Kind = Type.Union([Type.Literal('secret'), Type.Literal('public')])
-const ProjectIdText = Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' })
+const ProjectIdText = Type.String(saying('must be 1 to 64 letters, digits, _ and -', '^[A-Za-z0-9_-]{1,64}$'))
 
 const limits = {
   requests_per_second: PerSecond,

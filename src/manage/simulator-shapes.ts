@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import { printable, saying } from '../platform/http/schema.ts'
 
 const Text = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
@@ -79,14 +80,14 @@ export const SimulatedDevice = Type.Object({
   project_user_id: Type.Optional(Type.String({ description: 'Who uses it; nobody unless given.' })),
   fault: Type.Optional(
     Type.String({
-      pattern: '^[a-z]*[0-9]*(:[A-Za-z0-9]+)?$',
+      ...saying('must be a fault such as 410, slow:1500 or flaky:2', '^[a-z]*[0-9]*(:[A-Za-z0-9]+)?$'),
       minLength: 1,
       maxLength: 64,
       description: 'What every push to it meets, as in a token: 410, slow:1500, flaky:2.'
     })
   ),
   attributes_types: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }), {
+    Type.Array(Type.String({ minLength: 1, maxLength: 255, ...printable }), {
       maxItems: 20,
       description: 'Live Activities that its app can start. iOS only; DeliveryActivityAttributes unless given.'
     })

@@ -202,7 +202,7 @@ describe('a campaign', () => {
       await page.getByRole('textbox', { name: 'Within' }).fill('24h')
       await page.getByLabel('Quiet hours').check()
       await page.getByRole('textbox', { name: 'From' }).fill('late')
-      await sees(page, 'must be a time such as 22:00')
+      await sees(page, 'must be a time such as 08:30 or 22:00')
       await page.getByRole('textbox', { name: 'From' }).fill('22:00')
       await page.getByRole('textbox', { name: 'Seconds it is worth sending' }).fill('99999999')
       await sees(page, /^must be <= 2419200|^must be at most/)

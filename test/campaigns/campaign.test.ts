@@ -55,6 +55,25 @@ describe('a campaign', () => {
 
   it('that was answered is taken again', () => assert.deepEqual(parseCampaign(parseCampaign(whole)), whole))
 
+  it('is told in words what a time, a duration and a text must be, not as a pattern', () => {
+    const capped = { count: 1, within: 'soon' }
+    const wrong = { ...plain, name: '', frequency_cap: capped, quiet_hours: { from: '8:30', to: '24:00' } }
+    assert.deepEqual(
+      refusal(wrong).details.toSorted((one, two) => one.path.localeCompare(two.path)),
+      [
+        {
+          path: 'frequency_cap.within',
+          message: 'must be a duration such as 15m, 24h or 30d (s, m, h, d, w), ten years at most'
+        },
+        { path: 'name', message: 'must not be empty' },
+        { path: 'quiet_hours.from', message: 'must be a time such as 08:30 or 22:00' },
+        { path: 'quiet_hours.to', message: 'must be a time such as 08:30 or 22:00' }
+      ]
+    )
+    assert.equal(refusal({ ...plain, name: 'n'.repeat(257) }).details[0]!.message, 'must be at most 256 characters')
+    assert.ok(!JSON.stringify(campaignSchema()).includes('must be a time'), 'the schema for editors has the pattern')
+  })
+
   it('loses fields that nobody knows, which can be told', () => {
     const odd = JSON.parse('{"name":"A","message":{"body":"b"},"quite_hours":{},"__proto__":{"x":1}}')
     assert.deepEqual(Object.keys(parseCampaign(odd)).sort(), ['message', 'name', 'segment', 'status', 'type'])

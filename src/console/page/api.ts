@@ -56,10 +56,16 @@ function refusalOf(response: Response, text: string): ApiError {
   }
 }
 
+/** A refusal of one field alone may name it in its words only. */
+function detailsOf({ details, message }: ApiError): ApiError['details'] {
+  const [, path, words] = /^([\w.[\]]+): (.+)$/s.exec(message) ?? []
+  return details.length === 0 && path && words ? [{ path, message: words }] : details
+}
+
 /** What the service says about one field, in its own words; of what is inside it with its place there. */
 export function problemAt(error: Error | null | undefined, path: string, only = false): string | undefined {
   if (!(error instanceof ApiError)) return undefined
-  const found = error.details.filter(
+  const found = detailsOf(error).filter(
     (detail) =>
       detail.path === path || (!only && (detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)))
   )
@@ -67,6 +73,14 @@ export function problemAt(error: Error | null | undefined, path: string, only = 
   const told = found.map(({ path: at, message }) => (at === path ? message : `${place(at)}: ${message}`))
   return told.join(' · ') || undefined
 }
+
+/** The same for a form of one field, beside which everything stands that is said. */
+export const problemOf = (error: Error | null | undefined, path: string): string | undefined =>
+  problemAt(error, path) ?? error?.message
+
+/** What is taken already is beside the field of its id. */
+export const conflictIn = (error: Error | null | undefined): string | undefined =>
+  error instanceof ApiError && error.code === 'conflict' ? error.message : undefined
 
 /** `crypto.randomUUID` is for pages by https alone; the console is also opened by http in a house's own network. */
 export const newId = () =>

@@ -12,8 +12,17 @@ const ajv = new Ajv2020({
   useDefaults: false,
   removeAdditional: false,
   strict: false,
-  validateFormats: false
+  validateFormats: false,
+  verbose: true
 })
+
+const rule = Symbol('rule')
+
+/** A pattern and what to say to whoever misses it: the pattern itself is for programs. It stays out of printed schemas. */
+export const saying = (words: string, pattern: string) => ({ pattern, [rule]: words })
+
+/** For names and tokens, which people see in lists and which travel in headers. */
+export const printable = saying('must not hold control characters', '^[^\\u0000-\\u001f\\u007f]*$')
 
 /** Checks a value against a schema as it is. Compiled on first use, so that a start does not wait for it. */
 export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldCodes = {}): (value: unknown) => void {
@@ -28,7 +37,7 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
   }
 }
 
-const thorough = new Ajv2020({ strict: false, validateFormats: false, allErrors: true })
+const thorough = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, verbose: true })
 
 /** Everything that is wrong with a value, for documents that people write; `validator` tells the first thing only. */
 export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
@@ -56,7 +65,18 @@ function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
   })
 }
 
-function detailOf({ keyword, instancePath, message = 'is not valid', params }: ErrorObject): Detail {
+/** Where the words of the validator are not those of people. */
+const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
+  required: () => 'must be given',
+  enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
+  pattern: ({ parentSchema }) => (parentSchema as { [rule]?: string } | undefined)?.[rule],
+  minLength: ({ params }) => (params.limit === 1 ? 'must not be empty' : undefined),
+  maxLength: ({ params }) => `must be at most ${params.limit} characters`,
+  maxItems: ({ params }) => `must have at most ${params.limit} items`
+}
+
+function detailOf(error: ErrorObject): Detail {
+  const { keyword, instancePath, message = 'is not valid', params } = error
   // /push_notifications/3/title → push_notifications[3].title, as people write it.
   const steps = instancePath
     .split('/')
@@ -67,8 +87,7 @@ function detailOf({ keyword, instancePath, message = 'is not valid', params }: E
     .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
     .join('')
     .replace(/^\./, '')
-  if (keyword === 'enum') return { path: path || 'body', message: `must be one of ${params.allowedValues.join(', ')}` }
-  return { path: path || 'body', message: keyword === 'required' ? 'must be given' : message }
+  return { path: path || 'body', message: inWords[keyword]?.(error) ?? message }
 }
 
 /** Reads the parameters a schema names. Query values are text: those it wants as integers or booleans are turned. */

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { type Message, stateOf, stream } from '../agent.ts'
-import { newId } from '../api.ts'
+import { ApiError, newId } from '../api.ts'
 import { readJson, wordsOf } from '../parts/json.ts'
 import { useKept } from '../parts/kept.ts'
 import { Failed } from '../parts/states.tsx'
@@ -58,6 +58,10 @@ export function Playground() {
       await stream(projectId, message, (event) => hear(event), stopping.current.signal)
     }
   })
+  // There is one field: what the agent refuses is about that. That it cannot be reached is not.
+  const refused = send.error instanceof ApiError && send.error.status > 0 && send.error.status < 500
+  const said = refused ? send.error?.message : undefined
+  const nothing = kind === 'text' && text.trim() === ''
   const last = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
   const hear = (event: unknown) => {
     setEvents((known) => [...known, event])
@@ -81,19 +85,20 @@ export function Playground() {
         <Textarea
           label="Message"
           value={text}
+          error={nothing ? 'Write what the agent is to do.' : said}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
           autosize
           minRows={2}
         />
       ) : (
-        <JsonInput label="Data" value={data} onChange={setData} error={badJson} autosize minRows={6} />
+        <JsonInput label="Data" value={data} onChange={setData} error={badJson ?? said} autosize minRows={6} />
       )}
       {open && <Text role="status">The agent waits for an answer: the next message goes to the same task.</Text>}
       <Group>
         <Button
           onClick={() => send.mutate()}
           loading={send.isPending}
-          disabled={!may || badJson !== undefined || (kind === 'text' && text.trim() === '')}
+          disabled={!may || badJson !== undefined || nothing}
         >
           Send
         </Button>
@@ -103,7 +108,7 @@ export function Playground() {
           </Button>
         )}
       </Group>
-      {send.error && <Failed error={send.error} />}
+      {send.error && !refused && <Failed error={send.error} />}
       {events.map((event, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: events are only ever added
         <Heard key={index} event={event} />

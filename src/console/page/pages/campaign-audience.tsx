@@ -1,4 +1,5 @@
 import { Radio, Stack } from '@mantine/core'
+import type { Problem } from '../parts/segment-builder.tsx'
 import { Targets } from '../parts/targets.tsx'
 import type { Campaign } from './campaigns.tsx'
 
@@ -21,8 +22,9 @@ export function DefaultAudience({
   audience: Campaign['default_audience']
   set: (audience: Campaign['default_audience']) => void
   may: boolean
-  problem: (path: string) => string | undefined
+  problem: Problem
 }) {
+  const listed = kindOf(audience) === 'targets'
   return (
     <>
       <Radio.Group
@@ -31,7 +33,7 @@ export function DefaultAudience({
         inputWrapperOrder={['label', 'description', 'input', 'error']}
         value={kindOf(audience)}
         onChange={(kind) => set(first[kind])}
-        error={problem('default_audience')}
+        error={problem('default_audience', listed)}
       >
         <Stack gap="xs" mt="xs">
           <Radio value="nobody" label="Nobody: each trigger says who" disabled={!may} />
@@ -40,7 +42,13 @@ export function DefaultAudience({
         </Stack>
       </Radio.Group>
       {audience && !audience.broadcast && audience.targets && (
-        <Targets targets={audience.targets} set={(targets) => set({ targets })} readOnly={!may} />
+        <Targets
+          targets={audience.targets}
+          set={(targets) => set({ targets })}
+          problem={problem}
+          path="default_audience.targets"
+          readOnly={!may}
+        />
       )}
     </>
   )

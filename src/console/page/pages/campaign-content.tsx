@@ -1,13 +1,15 @@
-import { JsonInput, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { JsonInput, SegmentedControl, Stack, Textarea, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { readObject, wordsOf } from '../parts/json.ts'
+import type { Problem } from '../parts/segment-builder.tsx'
+import { TemplateWords } from '../parts/template-words.tsx'
 import type { Campaign, LiveActivity } from './campaigns.tsx'
 
 interface Needs {
   wish: Campaign
   change: (more: Partial<Campaign>) => void
   may: boolean
-  problem: (path: string) => string | undefined
+  problem: Problem
 }
 
 const newActivity: LiveActivity = {
@@ -42,20 +44,18 @@ export function Content({ wish, change, may, problem }: Needs) {
           { value: 'activity', label: 'A Live Activity' }
         ]}
       />
-      <Text size="sm" c="dimmed">
-        Liquid: {'{{ user.name }}'}, {'{{ user.id }}'}, {'{{ trigger.code }}'}, {'{{ device.platform }}'},{' '}
-        {'{{ campaign.name }}'}
-      </Text>
-      {wish.live_activity ? (
-        <ActivityFields
-          activity={wish.live_activity}
-          set={(live_activity) => change({ live_activity })}
-          may={may}
-          problem={problem}
-        />
-      ) : (
-        <NotificationFields wish={wish} change={change} may={may} problem={problem} />
-      )}
+      <TemplateWords may={may}>
+        {wish.live_activity ? (
+          <ActivityFields
+            activity={wish.live_activity}
+            set={(live_activity) => change({ live_activity })}
+            may={may}
+            problem={problem}
+          />
+        ) : (
+          <NotificationFields wish={wish} change={change} may={may} problem={problem} />
+        )}
+      </TemplateWords>
     </Stack>
   )
 }
@@ -71,7 +71,9 @@ function NotificationFields({ wish, change, may, problem }: Needs) {
       label={label}
       description={about}
       value={wish.message?.[name] ?? ''}
-      error={problem(`message.${name}`)}
+      // A message that says nothing is refused as a whole; the title is where to begin.
+      error={problem(`message.${name}`) ?? (name === 'title' ? problem('message', true) : undefined)}
+      data-template
       readOnly={!may}
       onChange={({ currentTarget }: { currentTarget: { value: string } }) =>
         change({ message: { ...wish.message, [name]: currentTarget.value } })
@@ -106,6 +108,7 @@ function ActivityFields({
       placeholder={standard}
       value={activity.alert?.[name] ?? ''}
       error={problem(`live_activity.alert.${name}`)}
+      data-template
       readOnly={!may}
       onChange={({ currentTarget }) => set({ ...activity, alert: { ...activity.alert, [name]: currentTarget.value } })}
     />
@@ -126,7 +129,7 @@ function ActivityFields({
         label="Type of its attributes"
         description="The name of the app’s ActivityAttributes, such as DeliveryActivityAttributes"
         value={activity.attributes_type}
-        error={problem('live_activity.attributes_type')}
+        error={problem('live_activity.attributes_type') ?? problem('live_activity', true)}
         readOnly={!may}
         onChange={({ currentTarget }) => set({ ...activity, attributes_type: currentTarget.value })}
       />
@@ -170,6 +173,7 @@ function ObjectField({
         set(now instanceof Error ? typed : now)
       }}
       error={wordsOf(read) ?? error}
+      data-template
       readOnly={!may}
       autosize
       minRows={3}

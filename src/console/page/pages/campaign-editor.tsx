@@ -2,7 +2,7 @@ import { Alert, Button, Grid, Group, Select, Stack, TextInput, Title } from '@ma
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { ApiError, problemAt, project } from '../api.ts'
+import { ApiError, conflictIn, problemAt, project } from '../api.ts'
 import { SegmentBuilder } from '../parts/segment-builder.tsx'
 import { Failed } from '../parts/states.tsx'
 import { useMay, useProjectId } from '../who.ts'
@@ -82,7 +82,7 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
               label="Id"
               description={version === undefined ? 'Chosen by you, or made for you.' : 'It does not change.'}
               value={wish.campaign_id ?? ''}
-              error={problem('campaign_id')}
+              error={problem('campaign_id') ?? (version === undefined ? conflictIn(save.error) : undefined)}
               readOnly={!may || version !== undefined}
               onChange={({ currentTarget }) => change({ campaign_id: currentTarget.value })}
             />

@@ -24,11 +24,6 @@ export function Limits({
       onChange={(value) => change({ [name]: value === '' ? undefined : Number(value) })}
     />
   )
-  // What the service says of a pattern is for programs.
-  const inWords = (path: string, words: string) => {
-    const told = problem(path)
-    return told?.includes('pattern') ? words : told
-  }
   const cap = wish.frequency_cap
   const quiet = wish.quiet_hours
   return (
@@ -66,7 +61,7 @@ export function Limits({
               aria-label="Within"
               w={140}
               value={cap.within}
-              error={inWords('frequency_cap.within', 'must be a duration such as 15m, 24h or 30d')}
+              error={problem('frequency_cap.within')}
               readOnly={!may}
               onChange={({ currentTarget }) => change({ frequency_cap: { ...cap, within: currentTarget.value } })}
             />
@@ -93,7 +88,7 @@ export function Limits({
               aria-label="From"
               w={80}
               value={quiet.from}
-              error={inWords('quiet_hours.from', 'must be a time such as 22:00')}
+              error={problem('quiet_hours.from')}
               readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, from: currentTarget.value } })}
             />
@@ -102,7 +97,7 @@ export function Limits({
               aria-label="To"
               w={80}
               value={quiet.to}
-              error={inWords('quiet_hours.to', 'must be a time such as 22:00')}
+              error={problem('quiet_hours.to')}
               readOnly={!may}
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, to: currentTarget.value } })}
             />

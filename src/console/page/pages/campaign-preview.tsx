@@ -1,7 +1,7 @@
 import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { ApiError, project } from '../api.ts'
+import { ApiError, problemAt, project } from '../api.ts'
 import { objectOr, readObject, wordsOf } from '../parts/json.ts'
 import { useKept } from '../parts/kept.ts'
 import { ActivityCard, NotificationCard, Screen } from '../parts/phone.tsx'
@@ -77,6 +77,7 @@ export function CampaignPreview({
         label="As seen by"
         placeholder="Anyone in the segment"
         value={user}
+        error={problemAt(error, 'audience.targets[0].project_user_id') ?? problemAt(error, 'audience')}
         onChange={({ currentTarget }) => setUser(currentTarget.value)}
       />
       <JsonInput
@@ -84,7 +85,7 @@ export function CampaignPreview({
         description="What {{ trigger.name }} stands for."
         value={properties}
         onChange={setProperties}
-        error={wordsOf(readObject(properties))}
+        error={wordsOf(readObject(properties)) ?? problemAt(error, 'properties')}
         autosize
         minRows={1}
       />

@@ -59,7 +59,13 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
   const refused = trigger.error ?? dryRun.error
   return (
     <Stack maw={520}>
-      <Radio.Group label="Who gets it" value={to} onChange={setTo}>
+      <Radio.Group
+        label="Who gets it"
+        inputWrapperOrder={['label', 'input', 'error']}
+        value={to}
+        onChange={setTo}
+        error={problemAt(refused, 'audience', to === 'targets')}
+      >
         <Stack gap="xs" mt="xs">
           <Radio value="targets" label="Some users, if they are in the segment" />
           <Radio value="everyone" label="Everyone in the segment" />
@@ -71,7 +77,14 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
           />
         </Stack>
       </Radio.Group>
-      {to === 'targets' && <Targets targets={targets} set={setTargets} error={problemAt(refused, 'audience')} />}
+      {to === 'targets' && (
+        <Targets
+          targets={targets}
+          set={setTargets}
+          problem={(path, only) => problemAt(refused, path, only)}
+          path="audience.targets"
+        />
+      )}
       <JsonInput
         label="Trigger properties"
         description="What {{ trigger.name }} stands for."

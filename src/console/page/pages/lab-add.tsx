@@ -1,7 +1,7 @@
 import { Button, Group, Paper, Select, Stack, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { project } from '../api.ts'
+import { problemAt, problemOf, project } from '../api.ts'
 import { useKept } from '../parts/kept.ts'
 import type { Platform } from '../parts/phone.tsx'
 import { useMay, useProjectId } from '../who.ts'
@@ -23,6 +23,7 @@ export function AddDevices() {
     onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] })
   })
   if (!may) return null
+  const wrongFault = problemAt(add.error, 'fault')
   return (
     <Paper withBorder p="sm" component="section" aria-label="Add a phone">
       <Stack gap="xs">
@@ -34,7 +35,7 @@ export function AddDevices() {
             label="Whose phone"
             size="xs"
             value={user}
-            error={add.error?.message}
+            error={wrongFault ? undefined : problemOf(add.error, 'project_user_id')}
             onChange={({ currentTarget }) => setUser(currentTarget.value)}
           />
           <Select
@@ -42,6 +43,7 @@ export function AddDevices() {
             size="xs"
             allowDeselect={false}
             value={fault}
+            error={wrongFault}
             onChange={(chosen) => setFault(chosen ?? '')}
             data={[
               { value: '', label: 'nothing' },

@@ -43,13 +43,15 @@ export function SendPush() {
   const send = useMutation({ mutationFn: () => sendPush(projectId, push) })
   if (!may) return null
   const at = 'push_notifications[0]'
+  // What is wrong with the push as a whole is that it says nothing.
+  const nothingSaid = problemAt(send.error, at, true)
   const field = (name: keyof Push, label: string, path: string, placeholder?: string) => (
     <TextInput
       label={label}
       size="xs"
       placeholder={placeholder}
       value={push[name]}
-      error={problemAt(send.error, `${at}.${path}`)}
+      error={problemAt(send.error, `${at}.${path}`) ?? (name === 'title' ? nothingSaid : undefined)}
       onChange={({ currentTarget }) => setPush({ ...push, [name]: currentTarget.value })}
     />
   )
@@ -67,14 +69,14 @@ export function SendPush() {
             Send a push
           </Title>
           <Group grow gap="xs" align="start">
-            {field('user', 'To the user', 'target')}
+            {field('user', 'To the user', 'target.project_user_id')}
             {field('title', 'Title', 'title')}
             {field('body', 'Body', 'body')}
           </Group>
-          <Group gap="xs" align="end" wrap="nowrap">
+          <Group gap="xs" align="start" wrap="nowrap">
             {field('image_url', 'Picture', 'image_url', 'https://…')}
             {field('landing_url', 'Opens', 'landing_url', 'https://… or app://…')}
-            <Button type="submit" size="xs" loading={send.isPending} style={{ flexShrink: 0 }}>
+            <Button type="submit" size="xs" mt={21} loading={send.isPending} style={{ flexShrink: 0 }}>
               Send
             </Button>
           </Group>

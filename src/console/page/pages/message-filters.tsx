@@ -1,8 +1,9 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useState } from 'react'
+import { problemAt } from '../api.ts'
 import { useInUrl } from '../parts/in-url.tsx'
-import { MessageList } from './message-list.tsx'
+import { MessageList, useMessages } from './message-list.tsx'
 
 const statuses = [
   { value: 'SUCCEED', label: 'accepted by a gateway' },
@@ -11,7 +12,7 @@ const statuses = [
 ]
 
 /** A text that narrows the list and stays in the address, taken over a moment after it was typed. */
-function TypedFilter({ name, label }: { name: string; label: string }) {
+function TypedFilter({ name, label, error }: { name: string; label: string; error: string | undefined }) {
   const [value, setValue] = useInUrl(name)
   const [typed, setTyped] = useState(value)
   const soon = useDebouncedCallback(setValue, 250)
@@ -19,6 +20,7 @@ function TypedFilter({ name, label }: { name: string; label: string }) {
     <TextInput
       label={label}
       placeholder="The whole id"
+      error={error}
       value={typed}
       onChange={({ currentTarget }) => {
         setTyped(currentTarget.value)
@@ -36,17 +38,19 @@ export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string;
   const [status, setStatus] = useInUrl('status')
   const query = { trigger_id: triggerId, project_user_id: user, device_id: device, campaign_id: campaign, status }
   const narrowed = Boolean(user || device || campaign || status)
+  const { error } = useMessages(query, refetchMs)
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} maw={900}>
-        <TypedFilter name="user" label="User" />
-        <TypedFilter name="device" label="Device" />
-        {!triggerId && <TypedFilter name="campaign" label="Campaign" />}
+        <TypedFilter name="user" label="User" error={problemAt(error, 'project_user_id')} />
+        <TypedFilter name="device" label="Device" error={problemAt(error, 'device_id')} />
+        {!triggerId && <TypedFilter name="campaign" label="Campaign" error={problemAt(error, 'campaign_id')} />}
         <Select
           label="Status"
           placeholder="any"
           clearable
           value={status || null}
+          error={problemAt(error, 'status')}
           onChange={setStatus}
           data={statuses}
         />

@@ -71,6 +71,9 @@ export const messageColumns = (projectId: string): Column<MessageItem>[] => [
   { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }
 ]
 
+export const useMessages = (query: Asked['query'], refetchMs: number | false = false) =>
+  usePages<MessageItem>('/api/v1/messages', query, refetchMs)
+
 export function MessageList({
   query,
   refetchMs = false,
@@ -87,7 +90,7 @@ export function MessageList({
   return (
     <ListOf
       label="Messages"
-      pages={usePages<MessageItem>('/api/v1/messages', query, refetchMs)}
+      pages={useMessages(query, refetchMs)}
       keyOf={({ message_id, device_id }) => message_id + device_id}
       empty={
         narrowed ? (

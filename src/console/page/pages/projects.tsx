@@ -2,7 +2,7 @@ import { Anchor, Badge, Button, Container, Group, Modal, Select, Stack, TextInpu
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { manage, problemAt } from '../api.ts'
+import { conflictIn, manage, problemAt } from '../api.ts'
 import { Ask } from '../parts/ask.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Empty, Failed, Shown } from '../parts/states.tsx'
@@ -105,13 +105,14 @@ function CreateProject() {
               name="id"
               label="Id"
               description="Chosen by you, or made for you. It does not change."
-              error={problemAt(create.error, 'id')}
+              error={problemAt(create.error, 'id') ?? conflictIn(create.error)}
             />
             <Select
               name="mode"
               label="Mode"
               defaultValue="simulator"
               allowDeselect={false}
+              error={problemAt(create.error, 'mode')}
               data={[
                 { value: 'simulator', label: 'Simulator: nothing reaches a real phone' },
                 { value: 'live', label: 'Live' }

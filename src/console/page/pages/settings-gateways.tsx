@@ -2,6 +2,7 @@ import { Alert, Button, FileButton, Group, Select, Stack, Textarea, TextInput } 
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { project } from '../api.ts'
+import { useKept } from '../parts/kept.ts'
 import { Shown } from '../parts/states.tsx'
 import { useProject, useProjectId } from '../who.ts'
 import { type Credential, Section } from './gateway-section.tsx'
@@ -35,7 +36,9 @@ export function Gateways() {
 }
 
 function Apns({ saved }: { saved: Credential[] }) {
-  const [wish, setWish] = useState({ key: '', key_id: '', team_id: '', topic: '', environment: 'both' })
+  // Keys are secrets: they are nowhere but in this page, and a reload forgets them.
+  const [key, setKey] = useState('')
+  const [wish, setWish] = useKept('apns', { key_id: '', team_id: '', topic: '', environment: 'both' })
   const field = (
     name: 'key_id' | 'team_id' | 'topic',
     label: string,
@@ -53,17 +56,12 @@ function Apns({ saved }: { saved: Credential[] }) {
       gateway="apns"
       title="Apple (APNs)"
       saved={saved}
-      wish={wish}
+      wish={{ key, ...wish }}
       about="In Apple’s developer account: Certificates, Identifiers & Profiles, Keys, a key with Apple Push Notifications service. Download the .p8 file; its key id stands beside it, the team id in your membership."
     >
       {(problem) => (
         <>
-          <FileField
-            label="Key file (.p8)"
-            text={wish.key}
-            set={(key) => setWish({ ...wish, key })}
-            error={problem('key')}
-          />
+          <FileField label="Key file (.p8)" text={key} set={setKey} error={problem('key')} />
           <Group grow align="start">
             {field('key_id', 'Key id', problem)}
             {field('team_id', 'Team id', problem)}
@@ -74,6 +72,7 @@ function Apns({ saved }: { saved: Credential[] }) {
               label="Environment"
               allowDeselect={false}
               value={wish.environment}
+              error={problem('environment')}
               data={['production', 'sandbox', 'both']}
               onChange={(environment) => environment && setWish({ ...wish, environment })}
             />
@@ -102,7 +101,7 @@ function Fcm({ saved }: { saved: Credential[] }) {
 }
 
 function WebPush({ saved }: { saved: Credential[] }) {
-  const [subject, setSubject] = useState('')
+  const [subject, setSubject] = useKept('webpush subject', '')
   return (
     <Section
       gateway="webpush"

@@ -1,7 +1,7 @@
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
 import { problemAt, project } from '../api.ts'
+import { useKept } from '../parts/kept.ts'
 import { Failed, Waiting } from '../parts/states.tsx'
 import { type Project, useMay, useProject } from '../who.ts'
 
@@ -10,24 +10,36 @@ export function ProjectSettings() {
   return found ? <Form key={found.id} known={found} /> : <Waiting />
 }
 
+/** What is typed and not saved. A number that was taken out is an empty text, which the service refuses in its words. */
+type Changes = Partial<Pick<Project, 'name' | 'mode'>> & {
+  limits?: Partial<Record<keyof Project['limits'], number | string>>
+  retention?: Partial<Record<keyof Project['retention'], number | string>>
+}
+
 function Form({ known }: { known: Project }) {
   const may = useMay('admin')
   const queries = useQueryClient()
-  const [wish, setWish] = useState(known)
+  const [changes, setChanges] = useKept<Changes>('settings', {})
+  const wish = { ...known, ...changes }
+  const changed = JSON.stringify(changes) !== '{}'
   const save = useMutation({
-    mutationFn: () => {
-      const { name, mode, plan, limits, retention } = wish
-      return project(known.id, 'PATCH', '', { body: { name, mode, plan, limits, retention } })
-    },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] })
+    mutationFn: () => project(known.id, 'PATCH', '', { body: changes }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['projects'] })
+      setChanges({})
+    }
   })
+  const change = (more: Changes) => {
+    if (save.isSuccess) save.reset()
+    setChanges({ ...changes, ...more })
+  }
   const limit = (name: keyof Project['limits'], label: string, description: string) => (
     <NumberInput
       label={label}
       description={description}
-      value={wish.limits[name]}
+      value={changes.limits?.[name] ?? known.limits[name]}
       error={problemAt(save.error, `limits.${name}`)}
-      onChange={(given) => setWish({ ...wish, limits: { ...wish.limits, [name]: Number(given) } })}
+      onChange={(given) => change({ limits: { ...changes.limits, [name]: given } })}
       readOnly={!may}
       allowDecimal={false}
     />
@@ -35,9 +47,9 @@ function Form({ known }: { known: Project }) {
   const keep = (name: keyof Project['retention'], label: string) => (
     <NumberInput
       label={label}
-      value={wish.retention[name]}
+      value={changes.retention?.[name] ?? known.retention[name]}
       error={problemAt(save.error, `retention.${name}`)}
-      onChange={(given) => setWish({ ...wish, retention: { ...wish.retention, [name]: Number(given) } })}
+      onChange={(given) => change({ retention: { ...changes.retention, [name]: given } })}
       readOnly={!may}
       allowDecimal={false}
     />
@@ -47,7 +59,7 @@ function Form({ known }: { known: Project }) {
       <TextInput
         label="Name"
         value={wish.name}
-        onChange={({ currentTarget }) => setWish({ ...wish, name: currentTarget.value })}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
         readOnly={!may}
         error={problemAt(save.error, 'name')}
       />
@@ -60,8 +72,9 @@ function Form({ known }: { known: Project }) {
         ]}
         value={wish.mode}
         allowDeselect={false}
-        onChange={(mode) => mode && setWish({ ...wish, mode: mode as Project['mode'] })}
+        onChange={(mode) => mode && change({ mode: mode as Project['mode'] })}
         disabled={!may}
+        error={problemAt(save.error, 'mode')}
       />
       {limit('requests_per_second', 'Requests per second', 'Of secret keys and agents. 0: no limit.')}
       {limit('client_requests_per_second', 'Client requests per second', 'Of public keys. 0: no limit.')}
@@ -74,6 +87,17 @@ function Form({ known }: { known: Project }) {
           <Button onClick={() => save.mutate()} loading={save.isPending}>
             Save
           </Button>
+          {changed && (
+            <Button
+              variant="default"
+              onClick={() => {
+                setChanges({})
+                save.reset()
+              }}
+            >
+              Take back
+            </Button>
+          )}
           {save.isSuccess && <Text role="status">Saved.</Text>}
         </Group>
       )}

@@ -2,13 +2,13 @@ import { Badge, Button, Group, JsonInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { problemAt, project } from '../api.ts'
+import { problemOf, project } from '../api.ts'
 import { Ask } from '../parts/ask.tsx'
 import { PageTabs } from '../parts/in-url.tsx'
 import { readObject, wordsOf } from '../parts/json.ts'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
-import { Empty, Failed, Shown } from '../parts/states.tsx'
+import { Empty, Shown } from '../parts/states.tsx'
 import { When } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
 import { MessageList } from './message-list.tsx'
@@ -86,14 +86,13 @@ function Properties({ user }: { user: UserItem }) {
         description="Texts, numbers, true, false or null. Names that are left out stay as they are."
         value={text}
         onChange={setText}
-        error={wrong ?? problemAt(save.error, 'properties')}
+        error={wrong ?? problemOf(save.error, 'properties')}
         readOnly={!may}
         autosize
         minRows={6}
         maxRows={24}
         styles={{ input: { fontFamily: 'monospace' } }}
       />
-      {save.error && <Failed error={save.error} />}
       {may && (
         <Group>
           <Button onClick={() => save.mutate()} loading={save.isPending} disabled={wrong !== undefined}>

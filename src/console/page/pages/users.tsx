@@ -3,7 +3,7 @@ import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { project } from '../api.ts'
+import { problemAt, problemOf, project } from '../api.ts'
 import { useInUrl } from '../parts/in-url.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
@@ -38,6 +38,7 @@ export function Users() {
           setTyped(currentTarget.value)
           searchSoon(currentTarget.value)
         }}
+        error={problemAt(users.error, 'search')}
         maw={360}
       />
       <ListOf
@@ -99,7 +100,7 @@ function CreateUser() {
               name="id"
               label="Id"
               description="Your own id of this person."
-              error={create.error?.message}
+              error={problemOf(create.error, 'project_user_id')}
               required
               data-autofocus
             />

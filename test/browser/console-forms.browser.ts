@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { givenCampaign, put } from '../support/campaigns.ts'
+import { eventually } from '../support/service.ts'
+import { dialog, openConsole, refusals, sees, startWithConsole, story } from './console.ts'
+
+const service = await startWithConsole()
+const project = await service.project({ name: 'Shop', mode: 'simulator' })
+await put(project, 'ana', { name: 'Ana' })
+await givenCampaign(service, project)
+const at = (path: string) => `${service.url}/console/p/${project.id}/${path}`
+
+/** The words that belong to a field, and not those that stand anywhere on the page. */
+const beside = (field: Locator) =>
+  field
+    .locator('xpath=ancestor::*[contains(@class, "mantine-InputWrapper-root")][1]')
+    .locator('.mantine-InputWrapper-error')
+
+const box = (place: Page | Locator, name: string) => place.getByRole('textbox', { name, exact: true })
+const press = (place: Page | Locator, name: string) => place.getByRole('button', { name, exact: true }).click()
+
+interface Form {
+  name: string
+  path: string
+  /** The button that opens it, or the part of the page it is. */
+  dialog?: string
+  part?: string
+  send?: string
+  /** What is right in the other fields. */
+  given?: [field: string, typed: string][]
+  wrong: [field: string, typed: string, says: RegExp, said?: string][]
+}
+
+const long = 'x'.repeat(600)
+const gateways = { path: 'settings?tab=gateways', send: 'Save' }
+
+/** What is typed, and what is then to stand beside the field, or beside another one. */
+const forms: Form[] = [
+  {
+    name: 'a project',
+    path: 'settings',
+    send: 'Save',
+    wrong: [
+      ['Name', '', /^must not be empty$/],
+      ['Name', long, /^must be at most 200 characters$/],
+      ['Requests per second', '', /^must be integer$/],
+      ['Triggers per second', '-1', /^must be >= 0$/],
+      ['Days that messages are kept', '0', /^must be >= 1$/]
+    ]
+  },
+  {
+    name: 'a key',
+    path: 'settings?tab=keys',
+    dialog: 'Create a key',
+    send: 'Create',
+    wrong: [['Name', long, /^must be at most 200/]]
+  },
+  {
+    name: 'a token',
+    path: 'settings?tab=tokens',
+    dialog: 'Create a token',
+    send: 'Create',
+    wrong: [['Name', long, /^must be at most 200/]]
+  },
+  {
+    name: 'APNs',
+    ...gateways,
+    part: 'Apple (APNs)',
+    wrong: [
+      ['Team id', 'é', /^must be the 10 letters/],
+      ['Key id', '', /./],
+      ['Bundle id of the app', 'a b', /^must be the bundle id/],
+      ['Key file (.p8)', 'no key', /\.p8/]
+    ]
+  },
+  {
+    name: 'FCM',
+    ...gateways,
+    part: 'Google (FCM)',
+    wrong: [
+      ['Service account (.json)', '{"a":', /^is not JSON/],
+      ['Service account (.json)', '{"type":"service_account"}', /private_key/]
+    ]
+  },
+  { name: 'Web Push', ...gateways, part: 'Browsers (Web Push)', wrong: [['Contact', 'me', /^must be mailto:/]] },
+  {
+    name: 'a webhook',
+    path: 'webhooks',
+    dialog: 'Create a webhook',
+    send: 'Create',
+    wrong: [['Address', 'ftp://x', /^must begin with https/]]
+  },
+  {
+    name: 'a new user',
+    path: 'users',
+    dialog: 'Create a user',
+    send: 'Create',
+    wrong: [
+      ['Id', '..', /^must/],
+      ['Id', long, /^must/]
+    ]
+  },
+  { name: 'the search of users', path: 'users', wrong: [['Search', long, /^must be at most/]] },
+  {
+    name: 'the properties of a user',
+    path: 'users/ana',
+    send: 'Save',
+    wrong: [['Properties', '{"plan": {}}', /^plan: /]]
+  },
+  {
+    name: 'the filters of messages',
+    path: 'messages',
+    wrong: [
+      ['User', long, /^must be at most 512/],
+      ['Campaign', long, /^must be at most 255/]
+    ]
+  },
+  {
+    name: 'a phone of the lab',
+    path: 'lab',
+    part: 'Add a phone',
+    send: 'Add iPhone',
+    wrong: [['Whose phone', '..', /^must/]]
+  },
+  {
+    name: 'a push of the lab',
+    path: 'lab',
+    part: 'Send a push',
+    send: 'Send',
+    wrong: [
+      ['Opens', 'nowhere', /^must be an absolute address/],
+      ['To the user', '', /^must/],
+      ['To the user', '..', /^must/]
+    ]
+  },
+  { name: 'the playground', path: 'agents', wrong: [['Message', ' ', /^Write what/]] },
+  {
+    name: 'a new campaign',
+    path: 'new-campaign',
+    send: 'Create',
+    given: [['Name', 'News']],
+    wrong: [
+      ['Name', '', /^must/],
+      ['Body', '', /^must be given/, 'Title'],
+      ['Title', '{{ user.name', /^line 1, column 1/],
+      ['Id', '..', /^must/]
+    ]
+  },
+  { name: 'a preview', path: 'campaigns/news', part: 'Preview', wrong: [['As seen by', '..', /^must/]] },
+  {
+    name: 'a trigger',
+    path: 'campaigns/news?tab=trigger',
+    wrong: [
+      ['Trigger properties', '[]', /^This must be an object/],
+      ['Trigger properties', '{', /^This is not JSON/]
+    ]
+  }
+]
+
+/** Each field is right again before the next one is wrong. */
+async function tryForm(page: Page, { path, dialog: opener, part, send, given = [], wrong }: Form): Promise<void> {
+  await page.goto(at(path))
+  if (opener) await press(page, opener)
+  const place = opener ? dialog(page) : part ? page.getByRole('region', { name: part }) : page
+  for (const [field, typed] of given) await box(place, field).fill(typed)
+  for (const [field, typed, says, said = field] of wrong) {
+    const before = await box(place, field).inputValue()
+    await box(place, field).fill(typed)
+    if (send) await press(place, send)
+    await eventually(async () => {
+      const words = (await beside(box(place, said)).allTextContents()).join()
+      assert.match(words, says, `${field}: ${typed.slice(0, 20)}`)
+    }, 20_000)
+    await box(place, field).fill(before)
+  }
+}
+
+describe('what is typed wrongly is told beside the field', () => {
+  it('of every form', async (t) => {
+    const { page } = await openConsole(t, service, { token: service.adminToken })
+    for (const form of forms) await t.test(form.name, () => tryForm(page, form))
+  })
+
+  it('of an id that is taken, of a project and of a campaign', async (t) => {
+    const { page } = await openConsole(t, service, { token: service.adminToken })
+    await page.goto(`${service.url}/console/projects`)
+    await press(page, 'Create a project')
+    await box(dialog(page), 'Name').fill('Another')
+    await box(dialog(page), 'Id').fill(project.id)
+    await press(dialog(page), 'Create')
+    await sees(beside(box(dialog(page), 'Id')), 'exists already')
+    await box(dialog(page), 'Id').fill('a b')
+    await press(dialog(page), 'Create')
+    await sees(beside(box(dialog(page), 'Id')), 'must be 1 to 64 letters')
+    await page.goto(at('new-campaign'))
+    await box(page, 'Name').fill('News')
+    await box(page, 'Id').fill('news')
+    await box(page, 'Title').fill('Hello')
+    await press(page, 'Create')
+    await sees(beside(box(page, 'Id')), 'exists already')
+  })
+
+  it('of targets that cannot be, beside those of their kind', async (t) => {
+    const { page } = await openConsole(t, service, { token: service.adminToken })
+    await page.goto(at('campaigns/news?tab=trigger'))
+    await page.getByLabel('Some users, if they are in the segment').check()
+    const [users, devices] = ['Users', 'Devices'].map((name) => page.getByRole('combobox', { name, exact: true })) as [
+      Locator,
+      Locator
+    ]
+    await users.fill('ana')
+    await users.press('Enter')
+    await devices.fill(long)
+    await devices.press('Enter')
+    await sees(beside(devices), /^must/)
+    assert.deepEqual(await beside(users).allTextContents(), [])
+  })
+
+  it('of a push that says nothing', async (t) => {
+    const { page } = await openConsole(t, service, { token: service.adminToken })
+    await page.goto(at('lab'))
+    const form = page.getByRole('region', { name: 'Send a push' })
+    await box(form, 'Title').fill('')
+    await box(form, 'Body').fill('')
+    await press(form, 'Send')
+    await sees(beside(box(form, 'Title')), 'must have a title or a body')
+  })
+})
+
+describe('what is typed', () => {
+  story(
+    'into the settings and the gateways is there after a reload, but for secrets, and can be taken back',
+    async (scene) => {
+      const page = await scene.open(service, `p/${project.id}/settings`)
+      const days = box(page, 'Days that events are kept')
+      const before = await days.inputValue()
+      await days.fill('12')
+      await box(page, 'Name').fill('Shop of Ana')
+      await page.reload()
+      assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], ['12', 'Shop of Ana'])
+      await press(page, 'Take back')
+      assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], [before, 'Shop'])
+      await page.goto(at('settings?tab=gateways'))
+      const apple = page.getByRole('region', { name: 'Apple (APNs)' })
+      await box(apple, 'Team id').fill('TEAM123456')
+      await box(apple, 'Key file (.p8)').fill('a secret of Apple')
+      await box(page, 'Service account (.json)').fill('a secret of Google')
+      await box(page, 'Contact').fill('mailto:ana@example.com')
+      assert.doesNotMatch(
+        String(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')),
+        /secret/
+      )
+      await page.reload()
+      assert.equal(await box(apple, 'Team id').inputValue(), 'TEAM123456')
+      assert.equal(await box(page, 'Contact').inputValue(), 'mailto:ana@example.com')
+      assert.equal(await box(apple, 'Key file (.p8)').inputValue(), '')
+    }
+  )
+
+  story(
+    'into a message takes words of templates by a click, where the cursor is',
+    async (scene) => {
+      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      await press(page, 'Insert {{ user.name }}')
+      assert.equal(await box(page, 'Title').inputValue(), '{{ user.name }}')
+      await box(page, 'Body').fill('Hello !')
+      await box(page, 'Body').press('ArrowLeft')
+      await press(page, 'Insert {{ user.name }}')
+      assert.equal(await box(page, 'Body').inputValue(), 'Hello {{ user.name }}!')
+      await page.keyboard.type(' and all')
+      assert.equal(await box(page, 'Body').inputValue(), 'Hello {{ user.name }} and all!')
+      await page.getByText('A Live Activity', { exact: true }).click()
+      await box(page, 'Content state').fill('{"who": ""}')
+      for (const _ of '"}') await box(page, 'Content state').press('ArrowLeft')
+      await press(page, 'Insert {{ user.id }}')
+      assert.equal(await box(page, 'Content state').inputValue(), '{"who": "{{ user.id }}"}')
+    },
+    refusals
+  )
+})

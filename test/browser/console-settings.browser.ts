@@ -25,8 +25,10 @@ describe('who may use it', () => {
       await page.getByLabel('Management token').fill(service.adminToken)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await sees(page, 'The last hour')
+      await page.evaluate(`sessionStorage.setItem('a draft', 'typed and not sent')`)
       await page.getByRole('button', { name: 'Sign out' }).click()
       await sees(page, 'Sign in to Tidings')
+      assert.equal(await page.evaluate(`sessionStorage.getItem('a draft')`), null)
     },
     refusals
   )

@@ -176,6 +176,8 @@ function SignOut() {
   const leave = async () => {
     await session('DELETE')
     queries.clear()
+    // What was typed and not sent is not for whoever signs in next.
+    sessionStorage.clear()
     location.reload()
   }
   return (

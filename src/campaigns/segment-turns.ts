@@ -9,7 +9,7 @@ import type { ProjectId } from '../platform/ids.ts'
 const atOnce = 5
 const ofOneProject = 2
 /** Whoever waits longer is sent away: a job gives its place in the worker to others, and comes back. */
-const waitMs = 100
+const usualWaitMs = 100
 
 /** Too many segments of this project are being looked at. */
 export class SegmentBusy extends Unavailable {
@@ -23,7 +23,7 @@ interface Waiting {
   begin(): void
 }
 
-export function createTurns() {
+export function createTurns(waitMs = usualWaitMs) {
   const running = new Map<ProjectId, number>()
   const waiting = new Set<Waiting>()
   let all = 0
@@ -80,7 +80,7 @@ export async function patiently<Answer>(ask: () => Promise<Answer>, untilMs: num
       return await ask()
     } catch (error) {
       if (!(error instanceof SegmentBusy) || Date.now() >= untilMs) throw error
-      await sleep(waitMs)
+      await sleep(usualWaitMs)
     }
   }
 }

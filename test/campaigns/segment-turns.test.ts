@@ -5,9 +5,9 @@ import type { ProjectId } from '../../src/platform/ids.ts'
 
 const of = (name: string) => name as ProjectId
 
-/** Questions that are answered when the test says so. */
-function asking() {
-  const inTurn = createTurns()
+/** Questions that are answered when the test says so, and wait for their turn so long. */
+function asking(waitMs = 60_000) {
+  const inTurn = createTurns(waitMs)
   const begun: string[] = []
   const answers = new Map<string, () => void>()
   const ask = (project: string, name: string) =>
@@ -36,7 +36,7 @@ describe('questions to segments', () => {
   })
 
   it('that wait too long are sent away, and take no turn afterwards', async () => {
-    const { begun, ask, answer } = asking()
+    const { begun, ask, answer } = asking(20)
     const first = [ask('a', 'a1'), ask('a', 'a2')]
     await assert.rejects(ask('a', 'a3'), SegmentBusy)
     answer('a1')

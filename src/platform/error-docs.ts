@@ -15,8 +15,8 @@ Every refusal has a code. The codes stay as they are; the sentences beside them 
 - Where an operation answers a fixed text or an empty body, the code is in the header \`X-Service-Error-Code\`, and the
   header \`X-Service-Error-Detail\` says what was wrong in one line of printable ASCII.
 - 401 on \`/api/v1\` is plain text: \`Missing project id\`, \`Missing API key\` or \`Invalid API key\`.
-- 429 is \`{"error": "Too Many Requests"}\`, 500 \`{"error": "Internal Server Error"}\`, an unknown path 404
-  \`{"error": "Not Found"}\`, each without a code.
+- 429 is \`{"error": "Too Many Requests"}\`, with its code in the same header. 500 is
+  \`{"error": "Internal Server Error"}\` and an unknown path 404 \`{"error": "Not Found"}\`, both without a code.
 - Every answer has an \`X-Request-ID\`. The log has the same id.
 
 Checks run in this order: 401, 403, 429, then 400, 413 and 415, then 404 and 409. A project in the path of \`/manage/v1\` is

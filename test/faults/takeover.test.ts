@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { agentOf } from '../a2a/agent.ts'
 import { givenMany } from '../support/campaigns.ts'
 import { cluster, secretKey } from '../support/cluster.ts'
@@ -9,20 +9,26 @@ const people = 1_200
 /** Longer than any test: who dies with these in hands has never heard of them. */
 const neverMs = 600_000
 const withinMs = 15_000
+const everyone = { audience: { broadcast: true } }
+
+/** It hands pushes over and never hears of them again. */
+async function aNodeThatWillDie(t: TestContext) {
+  const nodes = await cluster(t)
+  const dying = nodes.start('all', neverMs)
+  const url = await dying.ready
+  await givenMany({ sql: nodes.sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')
+  await nodes.call(url, 'PUT', '/campaigns/news', { name: 'News', status: 'active', message: { title: 'Hi' } })
+  return { ...nodes, dying, url }
+}
 
 it('what a node has in hands when it is killed, others take over within 15 s: the chunks of a broadcast, the push of an agent', async (t) => {
-  const { start, call, sql, entries } = await cluster(t)
-  const dying = start('all', neverMs)
-  const url = await dying.ready
-  await givenMany({ sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')
-  await call(url, 'PUT', '/campaigns/news', { name: 'News', status: 'active', message: { title: 'Hi' } })
+  const { start, call, sql, entries, dying, url } = await aNodeThatWillDie(t)
   const context = { contextId: 'dying' }
   const push = { skill: 'send-push-notification', deviceId: 'p-7', title: 'Of an agent' }
   const asking = agentOf({ url }, { secretKey }, 'plain')
     .send(push, context)
     .catch(() => undefined)
   await eventually(() => assert.equal(entries().length, 1))
-  const everyone = { audience: { broadcast: true } }
   const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
   await eventually(() => assert.equal(entries().length, 100))
   const left = await sql('select number from trigger_chunks')
@@ -63,12 +69,7 @@ it('what a node has in hands when it is killed, others take over within 15 s: th
 })
 
 it('what a killed node had in hands is not sent by another when its trigger was canceled', async (t) => {
-  const { start, call, sql, entries } = await cluster(t)
-  const dying = start('all', neverMs)
-  const url = await dying.ready
-  await givenMany({ sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')
-  await call(url, 'PUT', '/campaigns/news', { name: 'News', status: 'active', message: { title: 'Hi' } })
-  const everyone = { audience: { broadcast: true } }
+  const { start, call, entries, dying, url } = await aNodeThatWillDie(t)
   const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
   await eventually(() => assert.equal(entries().length, 100))
   process.kill(dying.pid, 'SIGKILL')

@@ -125,8 +125,8 @@ export function createAgents(options: AgentsOptions) {
       keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
     ],
     /** Up to a window of tasks and keys of a project that is being erased. */
-    eraseWindow: async (projectId: ProjectId): Promise<number> =>
-      (await eraseTaskWindow(pool, projectId)) + (await eraseKeyWindow(pool, projectId)),
+    eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
+      (await eraseTaskWindow(db, projectId)) + (await eraseKeyWindow(db, projectId)),
     /** What is open at this moment; for tests and for whoever looks for leaks. */
     stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
     /** Streams end before the server stops, so that it does not wait for them. */

@@ -1,5 +1,5 @@
 import type { Delivery } from '../delivery/delivery.ts'
-import type { Pool } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import { Refusal } from '../platform/errors.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
@@ -112,8 +112,8 @@ export function createCampaigns(options: CampaignsOptions) {
     jobs: [beginning, expansion, chunks.job, sweepTriggersJob(pool), keepTriggersJob(pool)],
 
     /** Up to a window of what a project that is being erased has here. */
-    async eraseWindow(projectId: ProjectId): Promise<number> {
-      return (await eraseTriggerWindow(pool, projectId)) || eraseCampaignWindow(pool, projectId)
+    async eraseWindow(db: Db, projectId: ProjectId): Promise<number> {
+      return (await eraseTriggerWindow(db, projectId)) || eraseCampaignWindow(db, projectId)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { StoredAudience } from './trigger-request.ts'
 
@@ -40,14 +40,14 @@ const shown = `id, campaign_id, campaign_version, state, reason, accepted_at, ex
 // Whether the campaign can be triggered is decided where the version is pinned: no cache, so no stale answer.
 const insert = statement(
   'triggers.insert',
-  `insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
+  `${heldProject}
+   insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at)
    select p.project_id, t.id, c.id, c.version, 'accepted', t.audience, t.properties, $3, '',
           0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4
-     from projects p
+     from project p
     cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and c.type = 'api_triggered'
-    where p.project_id = $1 and p.deleted_at is null
    returning id`
 )
 const find = statement('triggers.find', `select ${shown} from triggers where project_id = $1 and id = $2`)

@@ -119,7 +119,7 @@ export function createDelivery({
     /** Before users are removed: their messages go, and what was not sent is told as skipped. */
     removeOfUsers: (tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> =>
       upkeep.removeOfUsers(tx, projectId, userIds, onOutcomes),
-    eraseWindow: (projectId: ProjectId): Promise<number> => upkeep.eraseMessageWindow(pool, projectId),
+    eraseWindow: upkeep.eraseMessageWindow,
 
     jobs: [retryJob(pool, hands), findLostJob(pool), keepMessagesJob(pool)],
     /** Waits for what is with the gateways, after the sender was closed. */

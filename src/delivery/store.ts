@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, type MessageState, openStates } from './message.ts'
 
@@ -44,18 +44,18 @@ const typed = Object.entries(written)
 // in the order in which removals lock them, so that one who is being deleted costs its own row and not the whole batch.
 const insert = statement(
   'messages.insert',
-  `with held as materialized (
+  `${heldProject},
+   held as materialized (
      select u.id from users u
       where u.project_id = $1 and u.id = any($3::uuid[]) order by u.id for key share)
    insert into messages (project_id, ${Object.keys(written).join(', ')})
    select p.project_id, ${Object.keys(written)
      .map((name) => `coalesce(m.${name}, c.${name})`)
      .join(', ')}
-     from projects p
+     from project p
     cross join json_to_record($4::json) as c(${typed})
     cross join json_to_recordset($2::json) as m(${typed})
-    where p.project_id = $1 and p.deleted_at is null
-      and (m.user_id is null or m.user_id in (select id from held))
+    where m.user_id is null or m.user_id in (select id from held)
    on conflict (project_id, trigger_id, device_id) do nothing
    returning trigger_id, device_id`
 )

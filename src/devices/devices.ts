@@ -165,7 +165,7 @@ export function createDevices({
       devicesOfTokens(pool, projectId, names),
 
     /** Up to a window of devices of a project that is being erased. */
-    eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseDeviceWindow(pool, projectId)
+    eraseWindow: store.eraseDeviceWindow
   }
 }
 

@@ -126,7 +126,7 @@ export function createEvents({
       )
     },
     /** Up to a window of events of a project that is being erased. */
-    eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseEventWindow(pool, projectId)
+    eraseWindow: store.eraseEventWindow
   }
 }
 

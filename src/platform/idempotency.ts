@@ -28,22 +28,25 @@ export type Claim<Work, Answer> =
  */
 const holdMs = 12_000
 
+// As `heldProject`, also where the project is being erased: the work itself finds that out and says so.
+const heldProject = 'with project as (select project_id from projects where project_id = $1 for key share)'
 const begin = statement(
   'idempotency.begin',
-  `insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
-   select p.project_id, $2, $3, $4, $5, $7, $8 from projects p where p.project_id = $1
+  `${heldProject}
+   insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
+   select p.project_id, $2, $3, $4, $5, $7, $8 from project p
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = null,
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
 )
-const insertMany = `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
+const insertMany = `${heldProject}
+   insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
    select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $7, $8
-     from projects p
+     from project p
     cross join rows from (
       json_array_elements_text($3::json), unnest(string_to_array($4, ','), ${texts('$5')}::jsonb[], ${texts('$6')}::jsonb[])
     ) as k(key, fingerprint, work, answer)
-    where p.project_id = $1
    on conflict (project_id, scope, key)`
 const beginMany = statement(
   'idempotency.begin_many',

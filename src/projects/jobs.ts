@@ -1,4 +1,4 @@
-import type { Pool } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { forgetDead } from '../platform/jobs/jobs.ts'
@@ -8,23 +8,28 @@ import { sweepSessions } from './sessions.ts'
 import * as store from './store.ts'
 
 /** Removes up to a window of what a project has in one capability, and answers how many rows went. */
-export type EraseWindow = (projectId: ProjectId) => Promise<number>
+export type EraseWindow = (db: Db, projectId: ProjectId) => Promise<number>
 
 /**
  * Erases a deleted project window by window: one cascade over a million users would be one transaction of half a minute.
- * Safe to run twice, since it only ever removes what is marked as deleted.
+ * Safe to run twice, and late: it only ever removes what belongs to a project that is marked as deleted, even where a new
+ * one has its id by now.
  */
 export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
   defineJob<{ projectId: ProjectId }>({
     name: 'projects.erase',
     async run({ projectId }, { signal }) {
-      for (const eraseWindow of windows) {
-        while ((await eraseWindow(projectId)) > 0) signal.throwIfAborted()
-      }
-      // Once more: a key that was being made while the project was deleted.
-      await store.deleteKeys(pool, projectId)
-      await store.deleteTokens(pool, projectId)
-      await store.eraseProject(pool, projectId)
+      const windowOf = (erase: EraseWindow) =>
+        pool.transaction(async (tx) => ((await store.holdDeleted(tx, projectId)) ? erase(tx, projectId) : 0))
+      for (const erase of windows) while ((await windowOf(erase)) > 0) signal.throwIfAborted()
+      await pool.transaction(async (tx) => {
+        // Waits for whoever still writes for the project; from here on nobody can. What came meanwhile goes too.
+        if (!(await store.lockDeleted(tx, projectId))) return
+        for (const erase of windows) while ((await erase(tx, projectId)) > 0) signal.throwIfAborted()
+        await store.deleteKeys(tx, projectId)
+        await store.deleteTokens(tx, projectId)
+        await store.eraseProject(tx, projectId)
+      })
     }
   })
 

@@ -30,6 +30,9 @@ const mark = statement(
   'projects.mark_deleted',
   'update projects set deleted_at = $2 where project_id = $1 and deleted_at is null'
 )
+const deleted = 'select 1 from projects where project_id = $1 and deleted_at is not null'
+const hold = statement('projects.hold_deleted', `${deleted} for key share`)
+const lock = statement('projects.lock_deleted', `${deleted} for update`)
 const erase = statement('projects.erase', 'delete from projects where project_id = $1 and deleted_at is not null')
 
 const ids = statement('projects.ids', 'select project_id, retention from projects order by project_id', {
@@ -63,6 +66,12 @@ export const listProjects = (db: Db, only: string | null, after: [Date, string] 
 
 export const markProjectDeleted = async (db: Db, projectId: ProjectId, at: Date) =>
   (await db.run(mark, [projectId, at])) > 0
+
+/** Whether it is one to erase, and stays it until the end of the transaction. */
+export const holdDeleted = async (db: Db, projectId: ProjectId) => (await db.one(hold, [projectId])) !== undefined
+
+/** The same, and until the end of the transaction nobody can write for it. */
+export const lockDeleted = async (db: Db, projectId: ProjectId) => (await db.one(lock, [projectId])) !== undefined
 
 /** The last step of an erasure: what is left of the project goes with it by cascade. */
 export const eraseProject = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { heldProject, statement } from '../platform/db/statement.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
@@ -8,15 +8,15 @@ import { fits } from './store.ts'
 
 const createAnonymousRows = statement(
   'users.create_anonymous',
-  `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
-   select p.project_id, u.id, null, '{}', $3, $3
-     from projects p cross join unnest($2::uuid[]) as u(id)
-    where p.project_id = $1 and p.deleted_at is null`
+  `${heldProject}
+   insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+   select p.project_id, u.id, null, '{}', $3, $3 from project p cross join unnest($2::uuid[]) as u(id)`
 )
 const ensureRow = statement(
   'users.ensure',
-  `insert into users (project_id, id, project_user_id, properties, created_at, updated_at, last_seen_at)
-   select p.project_id, $2, $3, '{}', $4, $4, $4 from projects p where p.project_id = $1 and p.deleted_at is null
+  `${heldProject}
+   insert into users (project_id, id, project_user_id, properties, created_at, updated_at, last_seen_at)
+   select p.project_id, $2, $3, '{}', $4, $4, $4 from project p
    on conflict (project_id, project_user_id) do update set last_seen_at = excluded.last_seen_at
    returning id`
 )

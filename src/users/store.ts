@@ -1,6 +1,6 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
-import { statement } from '../platform/db/statement.ts'
+import { heldProject, statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 
@@ -26,15 +26,14 @@ export const fits = (merged: string) => `(
      or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
          and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
 
-// One project per statement, joined to projects, every value given: the form that stays on one shard and turns an
+// One project per statement, joined to the project, every value given: the form that stays on one shard and turns an
 // unknown project into no rows. Rows come as one JSON text: stringifying that is native code, pg's array literals are not.
 const upsert = statement(
   'users.upsert',
-  `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+  `${heldProject}
+   insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
    select p.project_id, u.id, u.key, u.properties, $3, $3
-     from projects p
-    cross join json_to_recordset($2::json) as u(id uuid, key text, properties jsonb)
-    where p.project_id = $1 and p.deleted_at is null
+     from project p cross join json_to_recordset($2::json) as u(id uuid, key text, properties jsonb)
    on conflict (project_id, project_user_id) do update
       set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
     where ${fits('users.properties || excluded.properties')}

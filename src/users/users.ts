@@ -137,7 +137,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       done(await settle(projectId, { kind: 'remove', projectUserId: id, properties: {} }))
     },
     /** Up to a window of users of a project that is being erased. */
-    eraseWindow: (projectId: ProjectId): Promise<number> => store.eraseUserWindow(pool, projectId),
+    eraseWindow: store.eraseUserWindow,
     async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
       const [user] = await store.findUsers(pool, projectId, [checkProjectUserId(projectUserId)])
       if (!user) throw notFound()

@@ -100,7 +100,7 @@ export function createWebhooks(options: WebhookOptions) {
     jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,
     keepJob: keep,
     /** Up to a window of calls of a project that is being erased. */
-    eraseWindow: (projectId: ProjectId): Promise<number> => eraseCallWindow(pool, projectId),
+    eraseWindow: eraseCallWindow,
     close: caller.close
   }
 }

@@ -21,6 +21,7 @@ describe('a device whose anonymous user turns out to be somebody', () => {
     // Somebody writes a message to the same device and has not committed yet.
     const later = '01890000-0000-7000-8000-0000000000aa'
     await client.query('begin')
+    await client.query('select 1 from users where project_id = $1 for key share', [project.id])
     const { rowCount } = await client.query(
       `insert into messages
        select (jsonb_populate_record(m, jsonb_build_object('message_id', $2::text, 'device_id', 'another'))).*

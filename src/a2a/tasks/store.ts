@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts'
-import { asTexts, statement, texts } from '../../platform/db/statement.ts'
+import { asTexts, heldProject, statement, texts } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import {
   type DialectName,
@@ -41,10 +41,10 @@ const given = `rows from (
        ) as t(id, state, state_at, dialect, content, revision, attended, due_at, context_id)`
 const insert = statement(
   'a2a.insert_tasks',
-  `insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
+  `${heldProject}
+   insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
    select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content, t.revision, t.attended, t.due_at
-     from projects p cross join ${given}
-    where p.project_id = $1 and p.deleted_at is null`
+     from project p cross join ${given}`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks

@@ -18,6 +18,14 @@ export function statement(name: string, text: string, options: { acrossProjects?
 }
 
 /**
+ * The beginning of a statement that writes rows of a project into a table without a foreign key to it: `project` is the
+ * project's row, held until the end of the transaction, or nothing where the project is being erased. A foreign key
+ * would lock that row again for each row written (docs/decisions/0003).
+ */
+export const heldProject =
+  'with project as (select project_id from projects where project_id = $1 and deleted_at is null for key share)'
+
+/**
  * Many JSON values in one parameter, for statements that store them as they are: PostgreSQL takes lists apart in half
  * the time that json_to_recordset needs, which makes a table of names for each row. JSON escapes control characters,
  * so that the separator cannot occur in it. An absent value is null.

@@ -6,8 +6,9 @@ import fc from '../support/fuzz.ts'
 import { morePhrasings } from './more-phrasings.ts'
 import { type Expected, type Phrasing, phrasings } from './phrasings.ts'
 import { traps } from './traps.ts'
+import { wildPhrasings } from './wild-phrasings.ts'
 
-const all: readonly Phrasing[] = [...phrasings, ...morePhrasings]
+const all: readonly Phrasing[] = [...phrasings, ...morePhrasings, ...wildPhrasings]
 const acting = all.flatMap(([text, { kind }]) => (kind === 'act' && read(text).kind === 'act' ? [text] : []))
 
 function isRight(reading: Reading, expected: Expected): boolean {
@@ -140,7 +141,7 @@ describe('values', () => {
       g: '1e5',
       h: '007',
       i: '.5',
-      j: 'True'
+      j: true
     })
   })
 

@@ -59,7 +59,10 @@ export const morePhrasings: readonly Phrasing[] = [
   ['Create user ana?', confirm('create-user', { projectUserId: 'ana' })],
   ['Would you create user ana?', act('create-user', { projectUserId: 'ana' })],
   ['create user for ana', ask('create-user')],
-  ['Update user ana with plan=premium', none],
+  [
+    'Update user ana with plan=premium',
+    confirm('create-user', { projectUserId: 'ana', properties: { plan: 'premium' } })
+  ],
   ['User ana was created', none],
   ['Why did you create user ana?', none],
   ['There is no need to create user ana', declined],

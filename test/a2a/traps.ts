@@ -175,5 +175,9 @@ export const traps: readonly string[] = [
   'Create user ana,',
   'Create user ana:',
   'Send a push to user ana with title "Hi" "There"',
+  'Trigger campaign welcome for users ana, bo and block user cy',
+  'Trigger campaign welcome for users ana, bo and block the user cy',
+  'Trigger campaign welcome for users ana, bo and update user cy with plan=gold',
+  'Trigger campaign welcome for users ana, bo and delete user cy',
   'Trigger campaign welcome for all users who have plan=premium and age=3 or more'
 ]

@@ -1,5 +1,6 @@
 import type { Cursor } from './cursor.ts'
 import { addTarget, type Draft, doubt, isClear, setName, type Target } from './draft.ts'
+import { hintAt, isTime } from './hints.ts'
 import { besideAt, endsValue, pairAt } from './values.ts'
 import * as words from './words.ts'
 
@@ -35,6 +36,12 @@ const contentKeys = new Map([
   ['url', 'landingUrl']
 ])
 
+/** A picture comes from the web; what a tap opens may be a place in the app. */
+const addresses = new Map([
+  ['imageUrl', /^https?:\/\/\S+$/i],
+  ['landingUrl', /^(?!javascript:|data:)[a-z][a-z\d+.-]*:\/\/\S+$/i]
+])
+
 /** What reads like an instruction on how to do it, and is not one we know: not to be taken for a property. */
 const otherKeys =
   /^(?:dry_?run|preview|simulat(?:e|ed|ion)|test_?mode|schedule(?:d)?(?:_?at)?|send_?at|deliver_?at|delay|when|skill|targets?|audience|segment|recipients?|to|for|users|devices|broadcast)$/
@@ -54,7 +61,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
       at = next
       continue
     }
-    doubt(draft, cursor.shown(at))
+    doubt(draft, cursor.shown(at), hintAt(cursor, at, draft))
     at += 1
   }
   checkEnd()
@@ -103,7 +110,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     const signed = cursor.isMark(place, ':') || cursor.word(place) === '='
     place = cursor.skipWords(cursor.skipMarks(cursor.skipWords(place, words.linkWords), ':'), words.linkWords)
     const token = cursor.token(place)
-    const isUrl = token?.kind === 'word' && field.endsWith('Url') && /^https?:\/\/[^\s]+$/.test(token.text)
+    const isUrl = token?.kind === 'word' && addresses.get(field)?.test(token.text) === true
     const whole = token?.kind === 'quoted' || (signed && endsValue(cursor, place + 1))
     const value = whole ? cursor.value(place) : undefined
     if (value === undefined && !isUrl) return 0
@@ -111,11 +118,11 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     return place + 1
   }
 
-  /** "Send user ana a push": the noun may come late, once. */
+  /** "Send user ana a push", "send "Hi" as a push": the noun may come late, once. */
   function pushNounAt(here: number): number {
     if (draft.skill !== 'send-push-notification' || draft.pushNamed) return 0
-    if (draft.targets.length === 0 && draft.candidate === undefined) return 0
-    const noun = cursor.skipWords(here, words.determiners)
+    if (draft.targets.length === 0 && draft.candidate === undefined && draft.content.size === 0) return 0
+    const noun = cursor.skipWords(/^(as|via)$/.test(cursor.word(here) ?? '') ? here + 1 : here, words.determiners)
     const length = cursor.phrase(noun, words.pushNouns)
     if (length === 0 || words.plurals.has(cursor.word(noun)!)) return 0
     draft.pushNamed = true
@@ -175,7 +182,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   function targetAt(here: number): number {
     if (draft.skill === 'create-user') return 0
     const led = words.prepositions.has(cursor.word(here) ?? '')
-    const place = led ? here + 1 : here
+    const place = led ? cursor.skipMarks(here + 1, ':') : here
     const all = cursor.phrase(place, words.everyone)
     if (all > 0 && (led || cursor.word(place) !== 'all' || all > 1)) {
       draft.everyone = true
@@ -190,7 +197,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     const kind = cursor.word(noun) ?? ''
     if (words.userNouns.has(kind) || words.deviceNouns.has(kind))
       return idsAfter(noun, words.userNouns.has(kind) ? userTarget : deviceTarget)
-    const bare = led ? cursor.value(place) : undefined
+    const bare = led && !isTime(cursor, place) ? cursor.value(place) : undefined
     if (bare === undefined) return 0
     if (draft.candidate !== undefined) doubt(draft, bare)
     draft.candidate ??= bare
@@ -211,7 +218,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
       let next = cursor.skipMarks(place, ',')
       if (cursor.word(next) === 'and' || cursor.word(next) === '&') next += 1
       const goesOn = next > place && !cursor.isMark(next + 1, ':') && !words.verbForms.has(cursor.word(next) ?? '')
-      const id = goesOn ? cursor.value(next) : undefined
+      const id = goesOn && !isNoun(next + 1) ? cursor.value(next) : undefined
       if (id === undefined) {
         // "users active" is no list of users.
         if (count === 1) doubt(draft, first.value)
@@ -221,6 +228,12 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
       count += 1
       place = next + 1
     }
+  }
+
+  /** "Users ana, bo and block user cy": whatever that is, it is no id. */
+  function isNoun(here: number): boolean {
+    const word = cursor.word(cursor.skipWords(here, words.determiners)) ?? ''
+    return words.userNouns.has(word) || words.deviceNouns.has(word) || words.campaignNouns.has(word)
   }
 
   function fillerAt(here: number): number {
@@ -241,7 +254,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   function setContent(field: string, value: string): void {
     if (draft.content.has(field))
       doubt(draft, value, `There are two texts for the ${field}. Which is the title, which the body?`)
-    else if (field.endsWith('Url') && !/^https?:\/\//i.test(value)) doubt(draft, value, `The ${field} is not a url.`)
+    else if (addresses.get(field)?.test(value) === false) doubt(draft, value, `The ${field} is not a url.`)
     else if (value.trim() === '') doubt(draft, field, `The ${field} is empty.`)
     else draft.content.set(field, value)
   }
@@ -255,7 +268,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
 /** The id after a noun: `user ana`, `user: ana`, `user with the id ana`, `user "ana"`. */
 export function idAfter(cursor: Cursor, at: number, mayBeVerb = false): { value: string; next: number } | undefined {
   let place = cursor.skipMarks(at, ':')
-  const intro = cursor.phrase(place, words.idIntros)
+  const intro = cursor.phrase(place, mayBeVerb ? [...words.nameIntros, ...words.idIntros] : words.idIntros)
   if (intro > 0) place = cursor.skipWords(cursor.skipMarks(place + intro, ':'), words.linkWords)
   // "New user, send her a push": nobody is called send, but an event or a campaign may be.
   if (!mayBeVerb && words.verbForms.has(cursor.word(place) ?? '')) return undefined
@@ -273,6 +286,5 @@ function keyedId(cursor: Cursor, at: number): string | undefined {
 function nameIntroduced(cursor: Cursor, at: number, draft: Draft): { value: string; next: number } | undefined {
   if (draft.skill !== 'create-user') return undefined
   const intro = words.idIntros.find((phrase) => cursor.phraseAt(at, phrase))
-  // "with name" is a property of a user more often than not.
-  return intro && !intro.includes('name') ? idAfter(cursor, at) : undefined
+  return intro ? idAfter(cursor, at) : undefined
 }

@@ -2,12 +2,17 @@ import { idAfter, readClauses } from './clauses.ts'
 import type { Cursor } from './cursor.ts'
 import { conclude, type Draft, doubt, emptyDraft, setName } from './draft.ts'
 import { declined, nothing, type Reading, type Skill } from './reading.ts'
+import { pairAt } from './values.ts'
 import * as words from './words.ts'
 
 /** Reads a text that is to be an order of its own. */
 export function readCommand(cursor: Cursor): Reading {
-  if (isRefusal(cursor) || isForbidden(cursor)) return declined()
+  if (isRefusal(cursor)) return declined()
   const opened = skipOpenings(cursor, 0)
+  // "Don't forget to create user ana" forbids nothing. But a no stands in it, so it is asked about.
+  const reminder = cursor.phrase(opened.next, words.reminders)
+  if (isForbidden(cursor, reminder > 0 ? opened.next + reminder : 0)) return declined()
+  opened.next += reminder
   const led = leadingTarget(cursor, opened.next)
   const again = led ? skipOpenings(cursor, led.next) : opened
   const found = objectOf(cursor, again.next)
@@ -19,11 +24,18 @@ export function readCommand(cursor: Cursor): Reading {
     draft.targets.push(...led.draft.targets)
   }
   readClauses(cursor, next, draft)
+  if (words.changes.has(cursor.word(again.next)!)) checkChange(draft)
   if (draft.unclear.some((word) => words.verbForms.has(word.toLowerCase())))
     draft.because = 'I can do one thing at a time.'
   // "Create user ana?" is no order, "Could you create user ana?" is one.
   const asks = cursor.isMark(cursor.length - 1, '?') && !opened.asked && !again.asked
-  return conclude(draft, asks)
+  return conclude(draft, asks || reminder > 0)
+}
+
+/** A user who is changed need not be there for it: then the user is made, which may be a slip in the id. */
+function checkChange(draft: Draft): void {
+  if (draft.properties.size === 0) doubt(draft, 'what', 'Say what is to change, as in: plan="gold".')
+  draft.note = 'A user who is not there yet is made.'
 }
 
 /** Whether the whole text is a no. */
@@ -51,8 +63,8 @@ function isAll(cursor: Cursor, phrases: readonly (readonly string[])[]): boolean
 }
 
 /** A no before the verb forbids it, whatever stands between. */
-function isForbidden(cursor: Cursor): boolean {
-  for (let at = 0; at < cursor.length; at += 1) {
+function isForbidden(cursor: Cursor, start: number): boolean {
+  for (let at = start; at < cursor.length; at += 1) {
     const word = cursor.word(at)
     if (word === undefined) continue
     if (words.negations.has(word)) return hasVerbAfter(cursor, at)
@@ -94,6 +106,8 @@ function leadingTarget(cursor: Cursor, at: number): { draft: Draft; next: number
 /** The verb and what it is about. The same verb means one thing or another by the noun. */
 function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | undefined {
   if (cursor.word(at) === 'new' && cursor.word(at + 1) === 'user') return named('create-user', at + 1)
+  const skillNamed = words.skillIds.get(cursor.word(at) ?? '')
+  if (skillNamed) return skillNamed === 'send-push-notification' ? pushed(at + 1) : named(skillNamed, at)
   const verb = words.allVerbs.find((one) => cursor.phraseAt(at, one.words))
   if (!verb) return undefined
   const start = at + verb.words.length
@@ -107,9 +121,9 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const push = cursor.phrase(noun, words.pushNouns)
   if (push > 0 && !words.contentFields.some(([phrase]) => phrase[0] === kind && verb.words[0] === 'push')) {
     if (!can('send-push-notification')) return mixedUp(noun)
-    const draft = { ...emptyDraft('send-push-notification'), pushNamed: true }
-    if (words.plurals.has(cursor.word(noun + push - 1)!)) doubt(draft, kind, 'I can send one push at a time.')
-    return { draft, next: noun + push }
+    const found = pushed(noun + push)
+    if (words.plurals.has(cursor.word(noun + push - 1)!)) doubt(found.draft, kind, 'I can send one push at a time.')
+    return found
   }
   // "the welcome campaign", "a purchase event"
   const isVerb = words.verbForms.has(kind) && cursor.token(noun)?.kind === 'word'
@@ -123,6 +137,8 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const [skill] = verb.bare
   if (!skill) return undefined
   const draft = emptyDraft(skill)
+  // "Alert: user ana ..." may tell of something.
+  if (/^(alert|message)$/.test(verb.words[0]!) && cursor.isMark(start, ':')) draft.note = 'Is that an order?'
   // "Send ana a push": whoever that is.
   if (skill === 'send-push-notification' && name !== undefined && cursor.token(noun)?.kind === 'word') {
     const late = cursor.skipWords(noun + 1, words.determiners)
@@ -134,6 +150,10 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   if (name === undefined) return { draft, next: start }
   nameIt(draft, name, noun + 1)
   return { draft, next: noun + 1 }
+
+  function pushed(next: number): { draft: Draft; next: number } {
+    return { draft: { ...emptyDraft('send-push-notification'), pushNamed: true }, next }
+  }
 
   /** A name without quotes ends with its word, and what follows must show it. */
   function nameIt(draft: Draft, name: string, next: number): void {
@@ -152,8 +172,9 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
     if (!id) return { draft, next: noun + 1 }
     nameIt(draft, id.value, id.next)
     const isWord = cursor.token(id.next - 1)?.kind === 'word'
-    // "Create user plan: premium" has no id.
-    if (skill === 'create-user' && isWord && cursor.isMark(id.next, ':')) doubt(draft, `${id.value}:`)
+    // "Create user plan: premium" has no id, "create user ana: plan=premium" has one.
+    if (skill === 'create-user' && isWord && cursor.isMark(id.next, ':') && !pairAt(cursor, id.next + 1))
+      doubt(draft, `${id.value}:`)
     // "Make the user happy" makes none.
     if (cursor.word(at) === 'make' && id.next === noun + 2 && isWord)
       doubt(draft, id.value, `Is "${id.value}" the id of the user?`)

@@ -1,6 +1,12 @@
 import type { Token } from './tokens.ts'
 import { negations, notAnId } from './words.ts'
 
+/**
+ * What means something else as often: a list, a property, a gap to be filled, "ana's phone", a name in bold or with a
+ * dash, a smile or a strange full stop after it. In quotes they are fine.
+ */
+const riddle = /[,;=:"{}<>[\]'’*…–—]|--|^[$%#@\\]|[。，！？、；：]$|\p{Extended_Pictographic}|^[^\p{L}\p{N}]+$/u
+
 /** Looks at the tokens of a text by their place. */
 export function createCursor(tokens: readonly Token[]) {
   const word = (at: number): string | undefined => {
@@ -38,8 +44,7 @@ export function createCursor(tokens: readonly Token[]) {
       const token = tokens[at]
       if (token?.kind === 'quoted') return token.text.trim() === '' ? undefined : token.text
       if (token?.kind !== 'word' || notAnId.has(token.lower) || negations.has(token.lower)) return undefined
-      // These mean something else as often: a list, a property, a gap to be filled, "ana's phone". In quotes they are fine.
-      return /[,;=:"{}<>[\]'’]|^[$%#]|^[^\p{L}\p{N}]+$/u.test(token.text) ? undefined : token.text
+      return riddle.test(token.text) ? undefined : token.text
     },
     /** How it was written, for questions about it. */
     shown(at: number): string {

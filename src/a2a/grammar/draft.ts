@@ -19,6 +19,8 @@ export interface Draft {
   bareNouns: number
   /** What has no place in the reading. One such thing, and nothing is done. */
   unclear: string[]
+  /** Why it is not done without a yes, though it reads well. */
+  note: string | undefined
   /** A sentence that says what is wrong, where more can be said than that it was not understood. */
   because: string | undefined
 }
@@ -41,6 +43,7 @@ export const emptyDraft = (skill: Skill): Draft => ({
   pushNamed: false,
   bareNouns: 0,
   unclear: [],
+  note: undefined,
   because: undefined
 })
 
@@ -102,18 +105,20 @@ export const isClear = (draft: Draft): boolean => draft.unclear.length === 0
 
 /** What a draft amounts to. `unsure`: it reads well, but is rather a question than an order. */
 export function conclude(draft: Draft, unsure = false): Reading {
-  const { skill } = draft
+  const { skill, targets, everyone, defaultAudience } = draft
   checkAudience(draft)
   const data = dataOf(draft)
-  const understood = describe(skill, data)
+  const understood = describe(skill, data, targets.length === 0 && !everyone && !defaultAudience)
   if (!isClear(draft)) {
-    const question = draft.because ?? `I do not understand ${JSON.stringify(draft.unclear.join(' '))} here.`
+    const question = draft.because
+      ? `${draft.because} Please say the whole of it again.`
+      : `I do not understand ${JSON.stringify(draft.unclear.join(' '))} here. Please say it again in other words.`
     return {
       kind: 'ask',
       skill,
       data,
       missing: [],
-      question: `${question} Please say it again in other words.`,
+      question,
       understood
     }
   }
@@ -127,20 +132,25 @@ export function conclude(draft: Draft, unsure = false): Reading {
     return { kind: 'ask', skill, data, missing, question, understood, ...(candidate !== undefined && { candidate }) }
   }
   // What reaches many at once is never done on a text alone.
-  if (unsure || draft.everyone || draft.defaultAudience)
-    return { kind: 'confirm', skill, data, question: `${understood} Shall I? Say yes or no.`, understood }
+  if (unsure || everyone || defaultAudience || draft.note !== undefined) {
+    const question = `${draft.note === undefined ? '' : `${draft.note} `}${understood} Shall I? Say yes or no.`
+    return { kind: 'confirm', skill, data, question, understood }
+  }
   return { kind: 'act', skill, data, understood }
 }
+
+/** "Premium users", "ana's device", "a welcome push to user ana". */
+const notNamed = 'I cannot tell for whom this is meant: I know users and devices only by their ids.'
 
 function checkAudience(draft: Draft): void {
   const { skill, targets, everyone, defaultAudience, candidate } = draft
   if (skill === 'create-user') return
   if ((everyone || defaultAudience) && skill !== 'trigger-campaign')
     doubt(draft, 'everyone', 'This reaches one user or device at a time. To reach everyone, trigger a campaign.')
-  if (draft.bareNouns > 0 && (targets.length > 0 || everyone))
-    doubt(draft, 'device', 'I cannot tell for whom this is meant.')
+  if (draft.bareNouns > 0 && (targets.length > 0 || everyone || candidate !== undefined))
+    doubt(draft, 'device', notNamed)
   if ([everyone, defaultAudience, targets.length > 0, candidate !== undefined].filter(Boolean).length > 1)
-    doubt(draft, candidate ?? 'everyone', 'I cannot tell for whom this is meant.')
+    doubt(draft, candidate ?? 'everyone', notNamed)
 }
 
 function missingOf({ skill, name, targets, everyone, defaultAudience, content }: Draft): string[] {

@@ -2,7 +2,7 @@ import { idAfter, readClauses } from './clauses.ts'
 import { isRefusal, isYes, readCommand } from './command.ts'
 import { type Cursor, createCursor } from './cursor.ts'
 import { addTarget, conclude, type Draft, draftOf, isClear, setName } from './draft.ts'
-import { declined, describe, nothing, type Reading, tooLong } from './reading.ts'
+import { asData, declined, describe, nothing, type Reading, tooLong } from './reading.ts'
 import { type Tokens, tokenize } from './tokens.ts'
 import * as words from './words.ts'
 
@@ -23,6 +23,7 @@ export function read(text: string, context: { pending?: Reading } = {}): Reading
 function readAlone(text: string): Reading {
   const split = splitOf(text)
   if ('kind' in split) return split
+  if (/^\s*(?:```\w*\s*)?\{(?!\{)/.test(text)) return asData
   const reading = readCommand(createCursor(split.tokens))
   if (split.fault === undefined || reading.kind === 'none' || reading.kind === 'declined') return reading
   const question = `${split.fault} Please write it again.`
@@ -32,7 +33,7 @@ function readAlone(text: string): Reading {
     data: {},
     missing: [],
     question,
-    understood: describe(reading.skill!, {})
+    understood: describe(reading.skill!, {}, true)
   }
 }
 

@@ -30,6 +30,11 @@ export const tooLong: Reading = {
   kind: 'none',
   question: 'The text is too long to be read. Send what you want as a data part, with the field skill.'
 }
+export const asData: Reading = {
+  kind: 'none',
+  question:
+    'This is JSON in a text. Send it as a data part: {"data": {"skill": "create-user", "projectUserId": "ana"}}.'
+}
 export const declined = (understood = 'I am not to do it, and did nothing.'): Reading => ({
   kind: 'declined',
   understood
@@ -56,8 +61,8 @@ function target(data: Data): string {
   return 'nobody so far'
 }
 
-/** One sentence that says what would be done, for the one who asked to check. */
-export function describe(skill: Skill, data: Data): string {
+/** One sentence that says what would be done, for the one who asked to check. `open`: nobody has said for whom. */
+export function describe(skill: Skill, data: Data, open = false): string {
   switch (skill) {
     case 'create-user':
       return `Create the user ${data.projectUserId === undefined ? '(no id so far)' : quoted(data.projectUserId)}${properties(data)}.`
@@ -73,7 +78,7 @@ export function describe(skill: Skill, data: Data): string {
       const name = data.campaignId === undefined ? '(none so far)' : quoted(data.campaignId)
       // Not "for everyone with plan premium": properties choose nobody.
       const passed = properties(data).replace(/^ with /, ', and pass it ')
-      return `Trigger the campaign ${name} for ${audience(data)}${passed}.`
+      return `Trigger the campaign ${name} for ${open ? 'nobody so far' : audience(data)}${passed}.`
     }
   }
 }

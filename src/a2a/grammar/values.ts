@@ -23,11 +23,13 @@ export function endsValue(cursor: Cursor, at: number): boolean {
 
 const propertyName = /^[\p{L}_$][\p{L}\p{N}_.$-]{0,127}$/u
 
+export const isPropertyName = (text: string): boolean => propertyName.test(text)
+
 const isName = (text: string) => propertyName.test(text) && !notAName.has(text.toLowerCase())
 
-/** Unquoted numbers and true and false are what they are; everything else is a text. */
+/** Unquoted numbers and true and false, also as Python prints them, are what they are; everything else is a text. */
 function typed(text: string): unknown {
-  if (text === 'true' || text === 'false') return text === 'true'
+  if (/^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true'
   if (!/^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text)) return text
   return Number(text)
 }
@@ -45,9 +47,12 @@ export function besideAt(cursor: Cursor, at: number): Pair | undefined {
   return typeof found === 'string' ? undefined : { key: token.text, value: found, next: place + 1 }
 }
 
-/** A plain value ends with its word. One with a comma or a second sign in it is a riddle. */
+/** A word for no value. Whether that is meant, or the word, only quotes tell. */
+const noValue = /^(?:null|none|nil|undefined|nan|n\/a)$/i
+
+/** A plain value ends with its word. One with a comma, a second sign or the stars of a bold text in it is a riddle. */
 const plain = (text: string): unknown =>
-  /[,;"{}()]/.test(text) || (text.includes('=') && !/^https?:\/\//.test(text)) || text === 'null'
+  /[,;"{}()]|^\*|[*…。，！？、]$/.test(text) || (text.includes('=') && !/^https?:\/\//.test(text)) || noValue.test(text)
     ? undefined
     : typed(text)
 

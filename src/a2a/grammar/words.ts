@@ -19,6 +19,10 @@ export const openings =
   | i'd appreciate it if you could | would you be so kind as to | pls | plz | dear agent | dear assistant | need to | need you to
   | immediately | quickly | good morning | good evening | good afternoon`)
 
+/** An order with a no in it that forbids nothing. */
+export const reminders = phrases(`don't forget to | dont forget to | do not forget to | never forget to | remember to
+  | don't hesitate to | do not hesitate to`)
+
 /** Those of them that make a question of what is an order. */
 export const modals = words('could can would will')
 
@@ -40,12 +44,19 @@ export const negations =
   words(`no not never don't dont do-not doesn't didn't won't wouldn't shouldn't mustn't can't cannot cant couldn't
   isn't aren't wasn't neither nor none nothing nobody without stop stopping cancel abort avoid refrain quit cease halt skip undo prevent forbid forbidden refuse unless except instead hold wait refrain rather ain't nope nah`)
 
-/** Everything by which a verb of ours can be recognised, to tell where it stands. */
+/** Everything by which a verb can be recognised, ours and the commonest of others, to tell where it stands. */
 export const verbForms = words(`create creating add adding register registering make making insert inserting upsert save
   track tracking record recording log logging capture capturing report reporting send sending push pushing notify notifying
   deliver delivering message messaging alert alerting trigger triggering start starting launch launching run running fire
   firing execute executing activate activating begin kick set sign tell telling inform informing ping pinging broadcast
-  broadcasting emit emitting raise raising`)
+  broadcasting emit emitting raise raising update updating change changing modify modifying edit editing delete deleting remove
+  removing create-user track-event send-push-notification trigger-campaign`)
+
+/** What puts an order off. None can be: whatever is asked for is done at once. */
+export const waiting =
+  words(`tomorrow today tonight later soon noon midnight monday tuesday wednesday thursday friday saturday
+  sunday daily weekly hourly if when whenever until till while after before minute minutes hour hours day days
+  week weeks month months`)
 
 export const determiners = words('a an the one new another this that my our some single following')
 /** Before somebody who exists. "Another user" is a new thought. */
@@ -72,8 +83,10 @@ export const defaultAudience = phrases(
 export const idIntros =
   phrases(`with id | with the id | with an id of | with id of | id | whose id is | with project user id
   | with the project user id | project user id | with user id | with device id | with campaign id | with event name | named | called
-  | with name | with the name | by the name of | by the name | identified by | that is called | which is called | having id | having the id
+  | by the name of | by the name | identified by | that is called | which is called | having id | having the id
   | with the identifier | with identifier | identifier`)
+/** Of an event or a campaign. A user's name is a property more often than an id. */
+export const nameIntros = phrases('with name | with the name')
 export const propertyIntros = words(
   'properties property props attributes attribute parameters parameter params param data fields field values variables details metadata'
 )
@@ -126,8 +139,16 @@ export const notAnId =
   using having including following plus set kindly cheers asap immediately pls plz default
   report reports result results stats statistics summary status overview`)
 
+/** What stands in a data part may also begin a text. */
+export const skillIds = new Map<string, Skill>(
+  (['create-user', 'track-event', 'send-push-notification', 'trigger-campaign'] as const).map((id) => [id, id])
+)
+/** Verbs for somebody who is there. */
+export const changes = words('update change modify edit')
+
 const verbs: readonly (readonly [phrase: string, skills: readonly Skill[], bare: readonly Skill[]])[] = [
   ['create|add|register|make|insert|upsert|set up|sign up', ['create-user', 'track-event'], []],
+  ['update|change|modify|edit', ['create-user'], []],
   ['track', ['track-event'], ['track-event']],
   // Without the word event these mean other things as often: log out, report spam, capture payment.
   ['record|log|capture|report', ['track-event'], []],

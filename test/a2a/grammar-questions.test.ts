@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { read } from '../../src/a2a/grammar/grammar.ts'
+import { wildPhrasings } from './wild-phrasings.ts'
+
+describe('what people write without having read the docs', () => {
+  for (const [text, expected] of wildPhrasings) {
+    it(`${JSON.stringify(text)} is answered with: ${expected.kind}`, () => {
+      const reading = read(text)
+      assert.equal(reading.kind, expected.kind, JSON.stringify(reading))
+      for (const [field, value] of Object.entries(expected))
+        if (field !== 'missing')
+          assert.ok(isDeepStrictEqual((reading as Record<string, unknown>)[field], value), JSON.stringify(reading))
+      const { missing = [] } = expected as { missing?: string[] }
+      for (const field of missing) assert.ok(reading.kind === 'ask' && reading.missing.includes(field), field)
+    })
+  }
+})
+
+describe('a question', () => {
+  const asked = (text: string) => {
+    const reading = read(text)
+    assert.ok('question' in reading, JSON.stringify(reading))
+    return reading.question
+  }
+  const again = 'Please say the whole of it again.'
+  const told: [text: string, question: string][] = [
+    ['Create user ana with plan premium', `If plan is a property, write plan="premium". ${again}`],
+    ['Create user ana, email ana@x.io', `If email is a property, write email="ana@x.io". ${again}`],
+    ['Create user ana with name Ana Maria', `If name is a property, write name="…". ${again}`],
+    ['Create user ana with plan=None', `I cannot tell the value of plan. Put it in quotes. ${again}`],
+    ['Send a push to user ana saying hello', `Put it in quotes, as in: saying "…". ${again}`],
+    ['Send a push to user ana: Hello there', `Put the text of the push in quotes. ${again}`],
+    ['update user ana', `Say what is to change, as in: plan="gold". ${again}`],
+    ['Create user ana and send her "Hi"', `I can do one thing at a time. ${again}`],
+    [
+      'Send "Hi" to user ana tomorrow at 9am',
+      `I cannot wait for a time or a condition: what I do, I do at once. ${again}`
+    ],
+    [
+      'Send "Hi" to user ana if she is premium',
+      `I cannot wait for a time or a condition: what I do, I do at once. ${again}`
+    ],
+    [
+      'Trigger campaign welcome for premium users',
+      `I cannot tell for whom this is meant: I know users and devices only by their ids. ${again}`
+    ],
+    ['Create user ana, not bo', 'I do not understand "not bo" here. Please say it again in other words.'],
+    [
+      'update user ana with plan=gold',
+      'A user who is not there yet is made. Create the user "ana" with plan "gold". Shall I? Say yes or no.'
+    ],
+    [
+      'Alert: user ana "is hacking"',
+      'Is that an order? Send a push to the user "ana" with the body "is hacking". Shall I? Say yes or no.'
+    ],
+    [
+      '{"skill":"create-user","projectUserId":"ana"}',
+      'This is JSON in a text. Send it as a data part: {"data": {"skill": "create-user", "projectUserId": "ana"}}.'
+    ]
+  ]
+  for (const [text, question] of told)
+    it(`about ${JSON.stringify(text)} says what to do`, () => assert.equal(asked(text), question))
+
+  it('about whom a campaign is for does not pretend that its default audience was named', () => {
+    for (const text of [
+      'Trigger campaign welcome',
+      'Trigger campaign welcome for ana',
+      'Trigger campaign welcome in May'
+    ]) {
+      const reading = read(text)
+      assert.ok(reading.kind === 'ask', text)
+      assert.equal(reading.understood, 'Trigger the campaign "welcome" for nobody so far.')
+    }
+  })
+})

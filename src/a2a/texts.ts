@@ -48,12 +48,14 @@ export const readBy =
     }
   }
 
+/** What is asked for where one of several fields is missing. */
+const askedAs = (name: string) => (!name.includes(' or ') ? name : name.startsWith('title') ? 'body' : 'target')
+
 /** A request that came as data and lacks something: its text is an answer to what it was asked. */
 function askedFor(known: Request | undefined, skills: Skills): TextReading | undefined {
   const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
   if (!known || !skill) return undefined
   const judgement = judge(skill, { ...known.fields, skill: skill.id })
-  const missing =
-    judgement.kind === 'missing' ? judgement.names.map((name) => (name.includes(' or ') ? 'target' : name)) : []
+  const missing = judgement.kind === 'missing' ? judgement.names.map(askedAs) : []
   return { kind: 'ask', skill: skill.id, data: known.fields, missing, question: '', understood: '' }
 }

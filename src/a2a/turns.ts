@@ -112,4 +112,5 @@ function ofRequest(request: Request, skills: Skills): Turn {
   return { kind: 'run', request, skill }
 }
 
-const missing = (names: string[]) => `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', ')}.`
+const missing = (names: string[]) =>
+  `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', and ')}.`

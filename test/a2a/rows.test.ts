@@ -183,7 +183,7 @@ for (const name of names) {
     it('is asked in turn for all that is missing, and hears what to do about each error', async () => {
       const agent = agentOf(service, await service.project(), name)
       const asked = await agent.send({ skill: 'send-push-notification' })
-      assert.match(asked.status.message.parts[0].text, /projectUserId or deviceId or userId/)
+      assert.match(asked.status.message.parts[0].text, /: projectUserId or deviceId or userId, and title or body\.$/)
       const more = await agent.send({ projectUserId: 'ana' }, { taskId: asked.id })
       assert.equal(toldState(more), 'input-required')
       assert.match(more.status.message.parts[0].text, /title or body/)

@@ -44,7 +44,7 @@ const forms: Form[] = [
     wrong: [
       ['Name', '', /^must not be empty$/],
       ['Name', long, /^must be at most 200 characters$/],
-      ['Requests per second', '', /^must be integer$/],
+      ['Requests per second', '', /^must be an integer$/],
       ['Triggers per second', '-1', /^must be >= 0$/],
       ['Days that messages are kept', '0', /^must be >= 1$/]
     ]

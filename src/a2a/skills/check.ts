@@ -11,29 +11,45 @@ interface ObjectSchema extends TSchema {
   required?: string[]
 }
 
-const checks = new WeakMap<Skill, (value: unknown) => void>()
+type Check = (value: unknown) => void
+
+const checks = new WeakMap<Skill, { whole: Check; fields: Check[] }>()
 
 /** Without `required`: what is absent is asked for, only what is there can be wrong. */
-function checkOf(skill: Skill): (value: unknown) => void {
+function checksOf(skill: Skill): { whole: Check; fields: Check[] } {
   const known = checks.get(skill)
   if (known) return known
   const { required: _, ...given } = skill.schema as ObjectSchema
-  const check = validator(given as TSchema, 'invalid_parameter')
-  checks.set(skill, check)
-  return check
+  const checking = (properties: ObjectSchema['properties']) =>
+    validator({ ...given, properties } as TSchema, 'invalid_parameter')
+  const fields = Object.entries(given.properties).map(([name, schema]) => checking({ [name]: schema }))
+  const made = { whole: checking(given.properties), fields }
+  checks.set(skill, made)
+  return made
 }
 
 export function judge(skill: Skill, fields: Record<string, unknown>): Judgement {
-  try {
-    checkOf(skill)(fields)
-  } catch (error) {
-    if (error instanceof Refusal) return { kind: 'wrong', reason: error.message }
-    throw error
+  const checks = checksOf(skill)
+  if (faultOf(checks.whole, fields) !== undefined) {
+    // One of each field: all of them at once would let a list of a million wrong targets fill the memory.
+    const faults = checks.fields.flatMap((check) => faultOf(check, fields) ?? [])
+    return { kind: 'wrong', reason: faults.join('; ') }
   }
   const { required = [] } = skill.schema as ObjectSchema
   const names = required.filter((name) => !Object.hasOwn(fields, name))
-  if (skill.oneOf && !skill.oneOf.some((name) => Object.hasOwn(fields, name))) names.push(skill.oneOf.join(' or '))
+  for (const group of skill.oneOf ?? [])
+    if (!group.some((name) => Object.hasOwn(fields, name))) names.push(group.join(' or '))
   return names.length > 0 ? { kind: 'missing', names } : { kind: 'fit' }
+}
+
+function faultOf(check: Check, fields: Record<string, unknown>): string | undefined {
+  try {
+    check(fields)
+  } catch (error) {
+    if (error instanceof Refusal) return error.message
+    throw error
+  }
+  return undefined
 }
 
 const camel = new Map([

@@ -32,7 +32,10 @@ export function skillSchemas(skills: Skills): Record<string, unknown> {
   return Object.fromEntries(
     [...skills.values()].map(({ id, schema, oneOf }) => [
       id,
-      { ...schema, ...(oneOf && { anyOf: oneOf.map((name) => ({ required: [name] })) }) }
+      {
+        ...schema,
+        ...(oneOf && { allOf: oneOf.map((group) => ({ anyOf: group.map((name) => ({ required: [name] })) })) })
+      }
     ])
   )
 }

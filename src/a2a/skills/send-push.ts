@@ -37,7 +37,7 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
     'Send a push notification to user ana saying "See you tomorrow"'
   ],
   schema,
-  oneOf: who,
+  oneOf: [who, ['title', 'body']],
   async run({ projectId, fields, runId }) {
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }

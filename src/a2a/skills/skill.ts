@@ -40,8 +40,8 @@ export interface Skill {
   examples: string[]
   /** The fields, for checking and for the docs. `required` holds what a caller is asked for when it is absent. */
   schema: TSchema
-  /** Of these at least one must be given. */
-  oneOf?: readonly string[]
+  /** Of each of these groups at least one must be given. */
+  oneOf?: readonly (readonly string[])[]
   /** Whether it counts as a campaign trigger, of which a project has so many a second by its plan. */
   triggers?: true
   /** Doing it twice under one run id must be doing it once: another node takes it over when the first one dies. */

@@ -40,7 +40,7 @@ export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
   tags: ['event', 'analytics', 'tracking'],
   examples: ['Track event purchase for device ana-phone with amount=12.5'],
   schema,
-  oneOf: who,
+  oneOf: [who],
   async run({ projectId, fields, runId, begunAt }) {
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }

@@ -67,6 +67,7 @@ function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
 
 /** Where the words of the validator are not those of people. */
 const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
+  type: ({ params }) => `must be ${[params.type].flat().map(typeNamed).join(' or ')}`,
   required: () => 'must be given',
   enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
   pattern: ({ parentSchema }) => (parentSchema as { [rule]?: string } | undefined)?.[rule],
@@ -74,6 +75,9 @@ const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
   maxLength: ({ params }) => `must be at most ${params.limit} characters`,
   maxItems: ({ params }) => `must have at most ${params.limit} items`
 }
+
+const articles: Record<string, string> = { array: 'a list', boolean: 'true or false', null: 'null' }
+const typeNamed = (type: string): string => articles[type] ?? `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
 
 function detailOf(error: ErrorObject): Detail {
   const { keyword, instancePath, message = 'is not valid', params } = error

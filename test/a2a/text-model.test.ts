@@ -63,7 +63,7 @@ describe('a text that the grammar does not read', () => {
       assert.equal(await userExists(`ana-${name}`), false)
       const done = await client.send('yes', { taskId: asked.id })
       assert.equal(done.status.state, client.state('completed'))
-      assert.equal(textOf(done), `Create the user "ana-${name}" with plan "gold".`)
+      assert.equal(textOf(done), `Done: Create the user "ana-${name}" with plan "gold".`)
       assert.equal(await userExists(`ana-${name}`), true)
       assert.equal(model.received.length, 1)
     })

@@ -111,9 +111,12 @@ export function ended(task: Task, outcome: Outcome): Task {
   return moved(
     { ...task, artifacts, log: [...task.log, ...told] },
     outcome.kind,
-    outcome.reason ?? task.request.understood
+    outcome.reason ?? done(task.request.understood)
   )
 }
+
+/** What a text was understood to ask for is an order; as an answer it says that it was carried out. */
+const done = (understood: string | undefined) => (understood === undefined ? undefined : `Done: ${understood}`)
 
 /** Names the run that the task is in: by where in its log it began to work. */
 export const runIdOf = ({ id, log }: Task): string => `${id}.${lastBegin(log)}`

@@ -28,7 +28,7 @@ export function readCommand(cursor: Cursor): Reading {
   if (draft.unclear.some((word) => words.verbForms.has(word.toLowerCase())))
     draft.because = 'I can do one thing at a time.'
   // "Create user ana?" is no order, "Could you create user ana?" is one.
-  const asks = cursor.isMark(cursor.length - 1, '?') && !opened.asked && !again.asked
+  const asks = cursor.isQuestion && !opened.asked && !again.asked
   return conclude(draft, asks || reminder > 0)
 }
 
@@ -45,8 +45,7 @@ export function isRefusal(cursor: Cursor): boolean {
 
 /** Whether the whole text is a yes. One with a question mark is none. */
 export function isYes(cursor: Cursor): boolean {
-  for (let at = 0; at < cursor.length; at += 1) if (cursor.isMark(at, '?')) return false
-  return isAll(cursor, words.yes)
+  return !cursor.isQuestion && isAll(cursor, words.yes)
 }
 
 function isAll(cursor: Cursor, phrases: readonly (readonly string[])[]): boolean {

@@ -22,6 +22,8 @@ export function createCursor(tokens: readonly Token[]) {
 
   return {
     length: tokens.length,
+    /** Wherever the mark stands: "Create user ana?!" asks, too. */
+    isQuestion: tokens.some((token) => token.kind === 'mark' && token.text === '?'),
     token: (at: number): Token | undefined => tokens[at],
     word,
     isMark,

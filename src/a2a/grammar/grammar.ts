@@ -89,7 +89,7 @@ function fill(previous: Reading & { kind: 'ask' }, cursor: Cursor, text: string)
   const bare = draft.candidate === undefined && sole !== undefined && (field === 'target' || field === 'audience')
   if (bare) draft.candidate = sole
   else readClauses(cursor, skipAnswerWords(cursor), draft)
-  if (isClear(draft)) return conclude(draft, cursor.isMark(cursor.length - 1, '?'))
+  if (isClear(draft)) return conclude(draft, cursor.isQuestion)
   return field === 'body' ? asBody(previous, text) : undefined
 }
 

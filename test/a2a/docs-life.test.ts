@@ -45,6 +45,15 @@ describe('docs/agent-tasks.md', async () => {
     }
   })
 
+  it('begins with the line of the README, which works when pasted', async (t) => {
+    const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8')
+    const line = readme.split('\n').find((one) => one.startsWith('curl ') && one.includes('/a2a '))!
+    const here = line.replace('http://127.0.0.1:8080', service.url).replace('svc_sk_…', made.json.key)
+    const { status } = JSON.parse(await paste(t, here)).result.task
+    assert.equal(status.state, 'completed')
+    assert.match(status.message.parts[0].text, /^Done: Send a push to the user "demo-user" with the body "Hello"\.$/)
+  })
+
   it('has webhooks called on this machine', async (t) => {
     const port = await freePort()
     const receiver = lines.find((line) => line.startsWith('node -e '))!.replace('9999', String(port))

@@ -190,13 +190,17 @@ function unknownMethod(method: string, version: Version): AgentError {
 
 /** The message as it was understood: the same one in another spelling, or with its fields in another order, is the same. */
 function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object' || value === null) return String(value)
   let text = ''
   if (Array.isArray(value)) {
     for (const inner of value) text += `${text && ','}${canonical(inner)}`
     return `[${text}]`
   }
   for (const name of Object.keys(value).sort())
-    text += `${text && ','}${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`
+    text += `${text && ','}${quoted(name)}:${canonical((value as Record<string, unknown>)[name])}`
   return `{${text}}`
 }
+
+/** As JSON has it. Most texts need no more than the quotes. */
+const quoted = (text: string): string => (/^[\w .:@+-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))

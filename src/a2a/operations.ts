@@ -188,19 +188,19 @@ function unknownMethod(method: string, version: Version): AgentError {
   )
 }
 
-/** The message as it was understood: the same one in another spelling, or with its fields in another order, is the same. */
+/**
+ * The message as it was understood: the same one in another spelling, or with its fields in another order, is the same.
+ * A text stands behind its length, so that nothing in it needs an escape.
+ */
 function canonical(value: unknown): string {
-  if (typeof value === 'string') return quoted(value)
+  if (typeof value === 'string') return `"${value.length}:${value}`
   if (typeof value !== 'object' || value === null) return String(value)
   let text = ''
   if (Array.isArray(value)) {
-    for (const inner of value) text += `${text && ','}${canonical(inner)}`
+    for (const inner of value) text += `${canonical(inner)},`
     return `[${text}]`
   }
   for (const name of Object.keys(value).sort())
-    text += `${text && ','}${quoted(name)}:${canonical((value as Record<string, unknown>)[name])}`
+    text += `"${name.length}:${name}:${canonical((value as Record<string, unknown>)[name])},`
   return `{${text}}`
 }
-
-/** As JSON has it. Most texts need no more than the quotes. */
-const quoted = (text: string): string => (/^[\w .:@+-]*$/.test(text) ? `"${text}"` : JSON.stringify(text))

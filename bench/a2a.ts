@@ -1,12 +1,13 @@
 // SendMessage (create-user) at 50 connections, durable, beside the official SDK's own server, which keeps its tasks in
 // memory, and beside a bare echo, interleaved in one run:
 //   node bench/a2a.ts [--seconds 5] [--rounds 3]
-// On the embedded server, or on BENCH_DATABASE_URL where it is set. Needs wrk (Debian: wrk).
+// On the embedded server, or on BENCH_DATABASE_URL where it is set, whose CPU time is then not known. Needs wrk
+// (Debian: wrk).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Measured, median, type Started, start, stop, wrk } from './support/load.ts'
+import { type Measured, median, microsBelow, type Started, start, stop, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
   options: { seconds: { type: 'string', default: '5' }, rounds: { type: 'string', default: '3' } }
@@ -47,25 +48,30 @@ const contestants: [string, Started][] = [
   ['official SDK, in memory', sdk],
   ['Tidings, durable', tidings]
 ]
-const results = new Map<string, Measured[]>(contestants.map(([who]) => [who, []]))
+/** With what the database took of each call, where the contestant started it. */
+type Result = Measured & { database: number }
+const results = new Map<string, Result[]>(contestants.map(([who]) => [who, []]))
 for (let round = 0; round <= rounds; round += 1) {
   // The first round warms up and is not counted.
   for (const [who, { child, url }] of contestants) {
     const load = { url, path: '/a2a', headers, body, users: 2_000_000_000, connections, seconds }
+    const before = microsBelow(child.pid!)
     const measured = await wrk(child.pid!, load, join(folder, 'load.lua'))
-    if (round > 0) results.get(who)!.push(measured)
+    const database = (microsBelow(child.pid!) - before) / (measured.perSecond * seconds)
+    if (round > 0) results.get(who)!.push({ ...measured, database })
   }
 }
 
-const of = (who: string, field: keyof Measured) => median(results.get(who)!.map((each) => each[field]))
+const of = (who: string, field: keyof Result) => median(results.get(who)!.map((each) => each[field]))
 console.log(`\nSendMessage (create-user), ${connections} connections, ${rounds} rounds of ${seconds} s, medians`)
 console.log(
-  `${'who'.padEnd(26)}${'calls/s'.padStart(9)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(8)}${'failed'.padStart(8)}`
+  `${'who'.padEnd(26)}${'calls/s'.padStart(9)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(8)}${'database'.padStart(10)}${'failed'.padStart(8)}`
 )
 for (const who of results.keys())
   console.log(
     `${who.padEnd(26)}${of(who, 'perSecond').toFixed(0).padStart(9)}${of(who, 'p99Ms').toFixed(1).padStart(9)}` +
-      `${of(who, 'cpuMicrosPerRequest').toFixed(0).padStart(8)}${of(who, 'failed').toFixed(0).padStart(8)}`
+      `${of(who, 'cpuMicrosPerRequest').toFixed(0).padStart(8)}${of(who, 'database').toFixed(0).padStart(10)}` +
+      of(who, 'failed').toFixed(0).padStart(8)
   )
 const [bare, peer, ours] = contestants.map(([who]) => of(who, 'perSecond')) as [number, number, number]
 console.log(`Tidings is ${(ours / peer).toFixed(2)} times the SDK's server and ${(ours / bare).toFixed(2)} of the echo`)

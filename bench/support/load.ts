@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
@@ -40,10 +40,25 @@ export async function stop(child: ChildProcess): Promise<void> {
   await gone
 }
 
-/** CPU time of a process so far, in microseconds. */
-function cpuMicros(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * 10_000
+/** The parent of a process and its CPU time so far, in microseconds. */
+function statOf(pid: number): { parent: number; micros: number } {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = text.slice(text.lastIndexOf(') ') + 2).split(' ')
+  return { parent: Number(fields[1]), micros: (Number(fields[11]) + Number(fields[12])) * 10_000 }
+}
+
+/** CPU time so far of all processes below one, such as its embedded PostgreSQL. What of them has ended is not counted. */
+export function microsBelow(pid: number): number {
+  const children = new Map<number, { pid: number; micros: number }[]>()
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const { parent, micros } = statOf(Number(name))
+      children.set(parent, [...(children.get(parent) ?? []), { pid: Number(name), micros }])
+    } catch {} // It ended meanwhile.
+  }
+  const below = (parent: number): number =>
+    (children.get(parent) ?? []).reduce((sum, child) => sum + child.micros + below(child.pid), 0)
+  return below(pid)
 }
 
 export interface Load {
@@ -78,7 +93,7 @@ done = function(summary, latency)
 end
 `
   )
-  const before = cpuMicros(pid)
+  const before = statOf(pid).micros
   const { stdout } = await run('wrk', [
     '-t1',
     `-c${load.connections}`,
@@ -87,7 +102,7 @@ end
     script,
     load.url + load.path
   ])
-  const cpu = cpuMicros(pid) - before
+  const cpu = statOf(pid).micros - before
   const [, requests, micros, p99, failed] = /RESULT (\d+) (\d+) ([\d.]+) (\d+)/.exec(stdout)!
   return {
     perSecond: (Number(requests) / Number(micros)) * 1e6,

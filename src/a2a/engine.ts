@@ -61,13 +61,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
           }
         : undefined
     const together = turn.kind === 'run' && !byJob && turn.skill.runTogether ? turn.skill : undefined
-    const begun = await tasks.begin(projectId, {
-      task,
-      key,
-      byJob,
-      ...(together && { together }),
-      ...(beside && { beside })
-    })
+    const begun = await tasks.begin(projectId, { task, key, byJob, together, beside })
     if (begun.kind === 'repeat') return still(begun.task, lastTurn(begun.task))
     return turn.kind === 'run' && !byJob && !together
       ? { task, from: 0, settled: run(projectId, task, turn.skill, key) }

@@ -56,21 +56,20 @@ const refuse = (fault: 'parse_error' | 'invalid_request', message: string) => ()
   throw new AgentError(fault, message)
 }
 
-/** Walks with a list, so that depth cannot exhaust the stack; past here it cannot anywhere. */
-export function checkValues(root: object, escaped: boolean): void {
-  const open: [value: unknown, depth: number][] = [[root, 1]]
-  while (open.length > 0) {
-    const [value, depth] = open.pop()!
-    if (typeof value === 'string' && escaped && !isStorable(value)) throw unstorable()
-    if (typeof value === 'number' && !Number.isFinite(value))
-      throw new AgentError('invalid_params', 'A number is out of range.')
-    if (typeof value !== 'object' || value === null) continue
+/** Goes no deeper than allowed, so that depth cannot exhaust the stack; past here it cannot anywhere. */
+export function checkValues(value: unknown, escaped: boolean, depth = 1): void {
+  if (typeof value === 'string') {
+    if (escaped && !isStorable(value)) throw unstorable()
+  } else if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new AgentError('invalid_params', 'A number is out of range.')
+  } else if (typeof value === 'object' && value !== null) {
     if (depth > maxDepth) throw new AgentError('invalid_params', `The request has more than ${maxDepth} levels.`)
-    if (Array.isArray(value)) for (const inner of value) open.push([inner, depth + 1])
+    if (Array.isArray(value)) for (const inner of value) checkValues(inner, escaped, depth + 1)
     else {
-      for (const name of Object.keys(value)) {
+      // What was parsed has no names but its own.
+      for (const name in value) {
         if (escaped && !isStorable(name)) throw unstorable()
-        open.push([(value as Fields)[name], depth + 1])
+        checkValues((value as Fields)[name], escaped, depth + 1)
       }
     }
   }

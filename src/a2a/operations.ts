@@ -188,15 +188,19 @@ function unknownMethod(method: string, version: Version): AgentError {
   )
 }
 
-/** The message as it was understood: the same one in another spelling, or with its fields in another order, is the same. */
+/**
+ * The message as it was understood: the same one in another spelling, or with its fields in another order, is the same.
+ * A text stands behind its length, so that nothing in it needs an escape.
+ */
 function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (typeof value === 'string') return `"${value.length}:${value}`
+  if (typeof value !== 'object' || value === null) return String(value)
   let text = ''
   if (Array.isArray(value)) {
-    for (const inner of value) text += `${text && ','}${canonical(inner)}`
+    for (const inner of value) text += `${canonical(inner)},`
     return `[${text}]`
   }
   for (const name of Object.keys(value).sort())
-    text += `${text && ','}${JSON.stringify(name)}:${canonical((value as Record<string, unknown>)[name])}`
+    text += `"${name.length}:${name}:${canonical((value as Record<string, unknown>)[name])},`
   return `{${text}}`
 }

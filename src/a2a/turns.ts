@@ -30,14 +30,14 @@ export async function takeTurn(
   known: Request | undefined,
   { skills, readText }: { skills: Skills; readText: ReadText }
 ): Promise<Turn> {
-  const sent = message.parts.map((part) => {
+  const data: unknown[] = []
+  for (const part of message.parts) {
     if ('raw' in part || 'url' in part)
       throw new AgentError('content_type_not_supported', 'Files are not taken: send text, or data with a skill.')
-    return part
-  })
-  const data = sent.flatMap((part) => ('data' in part ? [part.data] : []))
+    if ('data' in part) data.push(part.data)
+  }
   if (data.length === 0) {
-    const text = sent.map((part) => ('text' in part ? part.text : '')).join('\n')
+    const text = message.parts.map((part) => ('text' in part ? part.text : '')).join('\n')
     // What stopped was not the request itself: any word goes on with it.
     const whole =
       known?.skill !== undefined &&
@@ -85,14 +85,15 @@ function mergedRequest(data: unknown[], known: Request | undefined, skills: Skil
   if (skill !== undefined && !skills.has(skill)) throw noSkill(skill, skills)
   // Another skill is another request: nothing of the one before is meant for it.
   const before = skill === undefined || known?.skill === undefined || known.skill === skill ? known : undefined
-  let fields: Record<string, unknown> = { ...before?.fields }
-  for (const part of data) if (isObject(part)) fields = { ...fields, ...part }
-  const kept = Object.entries(fields).filter(([name]) => meant(name, skills))
-  fields = Object.fromEntries(kept)
+  const fields: Record<string, unknown> = { ...before?.fields }
+  for (const part of data) {
+    if (!isObject(part)) continue
+    for (const name of Object.keys(part)) if (meant(name, skills)) fields[name] = part[name]
+  }
   if (before && JSON.stringify(fields).length > mostFields)
     throw invalid('message.parts', 'with what was sent before, the request is too large')
   const chosen = skill ?? before?.skill
-  return { ...(chosen !== undefined && { skill: chosen }), fields }
+  return chosen === undefined ? { fields } : { skill: chosen, fields }
 }
 
 const noSkill = (skill: string, skills: Skills) =>

@@ -144,7 +144,7 @@ export async function claimKey<Work, Answer>(
 export interface KeyedWork<Work> {
   key: IdempotencyKey
   work: Work
-  /** Where it is known already. */
+  /** Undefined where it is not known yet. */
   answer?: unknown
 }
 

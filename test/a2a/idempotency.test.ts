@@ -47,6 +47,18 @@ for (const name of names) {
       assert.deepEqual((await agent.call('send', { message: slow })).json, first.json)
     })
 
+    it('is known by what its fields hold, not by how they stand or what they imitate', async () => {
+      const { messageId } = create()
+      const send = (properties: Record<string, string>) =>
+        agent.call('send', {
+          message: { ...agent.message({ skill: 'create-user', projectUserId: 'alike', properties }), messageId }
+        })
+      const first = await send({ a: 'x', b: 'y' })
+      assert.deepEqual((await send({ b: 'y', a: 'x' })).json, first.json)
+      for (const imitation of ['x","b":"y', 'x,"1:b:"1:y', 'x"1:b"1:y'])
+        assert.equal((await send({ a: imitation })).status, 409, imitation)
+    })
+
     it('may choose its own key, which counts instead of the message id', async () => {
       const key = { headers: { 'x-service-idempotency-key': randomUUID() } }
       const message = create('d')

@@ -135,36 +135,33 @@ export function readMessage(params: Fields): Message {
   const metadata = optionalObject(sent, 'metadata', 'message.metadata')
   const extensions = texts(sent, 'extensions', 'message.extensions')
   const referenceTaskIds = texts(sent, 'referenceTaskIds', 'message.referenceTaskIds')
-  return {
-    messageId: text(sent, 'messageId', 'message.messageId'),
-    role,
-    parts: parts.map((part, index) => readPart(part, `message.parts[${index}]`)),
-    ...(contextId !== undefined && { contextId }),
-    ...(taskId !== undefined && { taskId }),
-    ...(metadata && { metadata }),
-    ...(extensions && { extensions }),
-    ...(referenceTaskIds && { referenceTaskIds })
-  }
+  const messageId = text(sent, 'messageId', 'message.messageId')
+  // Field by field: spreading what may be absent took longer than reading the rest of the message.
+  const message: Message = { messageId, role, parts: parts.map(readPart) }
+  if (contextId !== undefined) message.contextId = contextId
+  if (taskId !== undefined) message.taskId = taskId
+  if (metadata) message.metadata = metadata
+  if (extensions) message.extensions = extensions
+  if (referenceTaskIds) message.referenceTaskIds = referenceTaskIds
+  return message
 }
 
 const contents = ['text', 'data', 'raw', 'url'] as const
 
-function readPart(part: unknown, path: string): Part {
+function readPart(part: unknown, index: number): Part {
+  const path = `message.parts[${index}]`
   if (!isObject(part)) throw invalid(path, 'must be an object')
-  const extras: PartExtras = {}
-  const [filename, mediaType] = [
-    optionalText(part, 'filename', `${path}.filename`),
-    optionalText(part, 'mediaType', `${path}.mediaType`)
-  ]
-  const metadata = optionalObject(part, 'metadata', `${path}.metadata`)
-  if (filename !== undefined) extras.filename = filename
-  if (mediaType !== undefined) extras.mediaType = mediaType
-  if (metadata) extras.metadata = metadata
+  const extras = readExtras(part, path)
   const kind = typeof part.kind === 'string' ? part.kind : undefined
   if (kind === 'file' || isObject(part.file)) return { ...extras, ...readFile(part.file, path) }
-  const given = contents.filter((name) => part[name] !== undefined && (part[name] !== null || name === 'data'))
-  const [only] = given
-  if (given.length !== 1 || !only) throw invalid(path, 'must have exactly one of text, data, raw and url')
+  let only: (typeof contents)[number] | undefined
+  let given = 0
+  for (const name of contents) {
+    if (part[name] === undefined || (part[name] === null && name !== 'data')) continue
+    only = name
+    given += 1
+  }
+  if (given !== 1 || !only) throw invalid(path, 'must have exactly one of text, data, raw and url')
   if (kind !== undefined && kind !== only) throw invalid(`${path}.kind`, `does not fit the part, which has ${only}`)
   const value = part[only]
   if (only === 'data') return { ...extras, data: value }
@@ -174,6 +171,17 @@ function readPart(part: unknown, path: string): Part {
     : only === 'raw'
       ? { ...extras, raw: value }
       : { ...extras, url: value }
+}
+
+function readExtras(part: Fields, path: string): PartExtras {
+  const extras: PartExtras = {}
+  const filename = optionalText(part, 'filename', `${path}.filename`)
+  const mediaType = optionalText(part, 'mediaType', `${path}.mediaType`)
+  const metadata = optionalObject(part, 'metadata', `${path}.metadata`)
+  if (filename !== undefined) extras.filename = filename
+  if (mediaType !== undefined) extras.mediaType = mediaType
+  if (metadata) extras.metadata = metadata
+  return extras
 }
 
 /** The older protocol wraps a file. It is only told apart here: no skill takes one. */

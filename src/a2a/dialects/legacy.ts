@@ -79,14 +79,14 @@ function legacyTask({ id, contextId, status, artifacts, history }: Task, view: V
     id,
     contextId,
     status: legacyStatus(status),
-    ...(view.artifacts && { artifacts: artifacts.map(legacyArtifact) }),
-    ...historyOf(history, view, legacyMessage)
+    artifacts: view.artifacts ? artifacts.map(legacyArtifact) : undefined,
+    history: historyOf(history, view, legacyMessage)
   }
 }
 
 const legacyStatus = ({ state, at, message }: Status) => ({
   state,
-  ...(message && { message: legacyMessage(message) }),
+  message: message && legacyMessage(message),
   timestamp: at
 })
 

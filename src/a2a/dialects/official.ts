@@ -35,8 +35,8 @@ function officialTask({ id, contextId, status, artifacts, history }: Task, view:
     id,
     contextId,
     status: officialStatus(status),
-    ...(view.artifacts && artifacts.length > 0 && { artifacts }),
-    ...historyOf(history, view, officialMessage)
+    artifacts: view.artifacts && artifacts.length > 0 ? artifacts : undefined,
+    history: historyOf(history, view, officialMessage)
   }
 }
 
@@ -47,7 +47,7 @@ const officialMessage = (message: Message) => ({
 
 const officialStatus = ({ state, at, message }: Status) => ({
   state: toOfficialState.get(state),
-  ...(message && { message: officialMessage(message) }),
+  message: message && officialMessage(message),
   timestamp: at
 })
 

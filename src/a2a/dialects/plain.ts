@@ -44,12 +44,12 @@ function plainTask({ id, contextId, status, artifacts, history }: Task, view: Vi
     id,
     contextId,
     status: plainStatus(status),
-    ...(view.artifacts && { artifacts }),
-    ...historyOf(history, view, (message) => message)
+    artifacts: view.artifacts ? artifacts : undefined,
+    history: historyOf(history, view, (message) => message)
   }
 }
 
-const plainStatus = ({ state, at, message }: Status) => ({ state, timestamp: at, ...(message && { message }) })
+const plainStatus = ({ state, at, message }: Status) => ({ state, timestamp: at, message })
 
 /** A stream's `submitted` carries no time, as the contract shows it; all others do. */
 function statusUpdate({ id, contextId }: Task, status: Status, timed = status.state !== 'submitted') {
@@ -57,14 +57,14 @@ function statusUpdate({ id, contextId }: Task, status: Status, timed = status.st
   return { statusUpdate: { taskId: id, contextId, status: timed ? { ...rest, timestamp } : rest } }
 }
 
-/** The latest messages, where any are wanted. */
+/** The latest messages, where any are wanted. What is undefined is not written. */
 export function historyOf<Spelt>(
   history: Message[],
   { historyLength }: View,
   spell: (message: Message) => Spelt
-): { history?: Spelt[] } {
-  if (historyLength === 0) return {}
-  return { history: (historyLength === undefined ? history : history.slice(-historyLength)).map(spell) }
+): Spelt[] | undefined {
+  if (historyLength === 0) return undefined
+  return (historyLength === undefined ? history : history.slice(-historyLength)).map(spell)
 }
 
 export function currentConfig({ id, taskId, url, token, authentication }: PushConfig) {

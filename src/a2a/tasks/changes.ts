@@ -39,11 +39,24 @@ const allowed: Record<TaskState, readonly TaskState[]> = (() => {
   }
 })()
 
+let lastMs = 0
+let lastText = ''
+
+/** The time of a step, written out once a millisecond: many tasks step in one, and writing it costs more than the step. */
+function now(): string {
+  const ms = Date.now()
+  if (ms !== lastMs) {
+    lastMs = ms
+    lastText = new Date(ms).toISOString()
+  }
+  return lastText
+}
+
 /** A new task, as its first message makes it. */
 export function newTask(message: Message, request: Request, dialect: DialectName): Task {
   const id = newId()
   const contextId = message.contextId ?? newId()
-  const status: Status = { state: 'submitted', at: new Date().toISOString() }
+  const status: Status = { state: 'submitted', at: now() }
   return {
     id,
     contextId,
@@ -85,11 +98,8 @@ export const written = (task: Task): Task => ({ ...task, revision: task.revision
 export function moved(task: Task, state: TaskState, reason?: string): Task {
   const from = task.status.state
   if (!allowed[from].includes(state)) throw new Error(`a task cannot go from ${from} to ${state}`)
-  const status: Status = {
-    state,
-    at: new Date().toISOString(),
-    ...(reason !== undefined && { message: agentMessage(task, reason) })
-  }
+  const status: Status = { state, at: now() }
+  if (reason !== undefined) status.message = agentMessage(task, reason)
   // What the agent asks or explains is part of the conversation.
   const history =
     isInterrupted(state) && status.message ? [...task.history, status.message].slice(-mostMessages) : task.history

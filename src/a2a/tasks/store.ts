@@ -92,7 +92,7 @@ const erase = statement(
 
 const contentOf = ({ artifacts, history, log, status, request, takeovers }: Task): Content => ({
   artifacts,
-  history: history.map(({ contextId: _, taskId: __, ...message }) => message),
+  history: history.map((message) => ({ ...message, contextId: undefined, taskId: undefined })),
   log,
   ...(!isTerminal(status.state) && { request, takeovers })
 })

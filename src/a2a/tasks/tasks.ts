@@ -29,9 +29,9 @@ export interface Beginning {
   /** A worker runs it; nobody waits. */
   byJob: boolean
   /** Runs in the transaction that writes the task, which is then written as it ended. */
-  together?: Skill
+  together: Skill | undefined
   /** What else is written with it: webhooks, jobs. */
-  beside?: (tx: Db) => Promise<void>
+  beside: ((tx: Db) => Promise<void>) | undefined
 }
 
 export type Begun = { kind: 'begun' | 'repeat'; task: Task }
@@ -80,7 +80,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
   const wantedOf = ({ task, key, byJob }: Beginning) => ({
     key,
     work: { taskId: task.id },
-    ...answerOf(task, byJob)
+    answer: answerOf(task, byJob)
   })
 
   /** Claims the keys and runs the skills without waiting in between. */
@@ -119,7 +119,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     if (last) return
     for (const [index, { key, beside }] of batch.entries()) {
       const task = tasks[index]!
-      if (asks(index)) await settleKey(tx, projectId, key, answerOf(task, false).answer)
+      if (asks(index)) await settleKey(tx, projectId, key, answerOf(task, false))
       if (!beside) continue
       await beside(tx)
       await onChange(tx, projectId, task, 0)
@@ -196,7 +196,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
           const next = await step(before, tx)
           const task = written(next.task)
           await writeIn(tx, projectId, task, before.log.length, next.byJob)
-          const { answer } = answerOf(task, next.byJob)
+          const answer = answerOf(task, next.byJob)
           if (answer) await settleKey(tx, projectId, key, answer)
           return task
         })
@@ -212,7 +212,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
      */
     async settle(projectId: ProjectId, before: Task, after: Task, key?: IdempotencyKey): Promise<Task> {
       const task = written(after)
-      const answer = key && answerOf(task, false).answer
+      const answer = key && answerOf(task, false)
       if (!answer) {
         const write = { task, dueAt: dueAt(task), attended: false }
         if (await quietChanges.write(projectId, task.id, write)) {
@@ -260,9 +260,9 @@ function unlessUsed(error: unknown): undefined {
 }
 
 /** What repeats are answered, where it is not the task's own end. */
-function answerOf(task: Task, byJob: boolean): { answer?: Answer } {
-  if (byJob) return { answer: { taskId: task.id } }
-  return isInterrupted(task.status.state) ? { answer: { task } } : {}
+function answerOf(task: Task, byJob: boolean): Answer | undefined {
+  if (byJob) return { taskId: task.id }
+  return isInterrupted(task.status.state) ? { task } : undefined
 }
 
 const gone = () => new Refusal('invalid_api_key', 'Invalid API key')

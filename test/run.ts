@@ -53,7 +53,7 @@ const folder = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
 let stopped = false
 let failed = 0
 
-if (chosen.length > 0 || long) failed = await ran(chosen.length > 0 ? chosen : meant, long ? 60 : 3)
+if (chosen.length > 0 || long) failed = await ran(chosen.length > 0 ? chosen : meant, 4, long ? 60 : 3)
 else {
   failed += await phase('The suite', 'suite', (file) => !ordeals.test(file))
   failed += await phase('Crash and fuzz runs', 'ordeals', (file) => ordeals.test(file))
@@ -63,24 +63,31 @@ if (!server) for (const name of [migrated, bootstrapped]) await dropDatabase(nam
 await server?.stop()
 process.exit(failed > 0 ? 1 : 0)
 
-/** Runs a part of the files in lanes, more than there are processors: tests mostly wait for something. */
+/** Runs a part of the files in lanes: more than there are processors, because tests often wait for something. */
 async function phase(title: string, name: string, belongs: (file: string) => boolean): Promise<number> {
   if (stopped) return 1
   const beganAt = Date.now()
   console.log(`\n== ${title}`)
   const programs = await inLanes(meant.filter(belongs), join(folder, name), 5)
-  const code = await ran(programs, 30)
+  // One more for those who want a process of their own.
+  const code = await ran(programs, 6, 30)
   console.log(`== ${title}: ${Math.round((Date.now() - beganAt) / 1000)} s`)
   return code
 }
 
 /** Runs files, each in a process. The limit is for all that one of them does. */
-function ran(files: string[], limitMinutes: number): Promise<number> {
+function ran(files: string[], atOnce: number, limitMinutes: number): Promise<number> {
   // Node would look for tests by itself.
   if (files.length === 0) throw new Error('there are no such tests')
   const runner = spawn(
     process.execPath,
-    ['--test', '--test-reporter=spec', '--test-concurrency=6', `--test-timeout=${limitMinutes * 60_000}`, ...files],
+    [
+      '--test',
+      '--test-reporter=spec',
+      `--test-concurrency=${atOnce}`,
+      `--test-timeout=${limitMinutes * 60_000}`,
+      ...files
+    ],
     {
       stdio: 'inherit',
       env: {

@@ -26,7 +26,10 @@ export async function inLanes(files: string[], folder: string, lanes: number): P
 
 const sizeOf = (file: string) => statSync(file).size
 
-/** A file that is made by one process only, whoever is first, says that the tests in it are taken. */
+/**
+ * A folder can be made by one process only: whoever makes it runs the tests of the file. They have as long as a slow
+ * machine may need.
+ */
 const laneOf = (files: string[], folder: string) => `import { mkdirSync } from 'node:fs'
 import { test } from 'node:test'
 
@@ -39,5 +42,5 @@ const taken = (file) => {
   }
 }
 for (const file of ${JSON.stringify(files, null, 2)})
-  if (!taken(file)) await test(file, { timeout: 300_000 }, () => import(${JSON.stringify(`${resolve('.')}/`)} + file))
+  if (!taken(file)) await test(file, { timeout: 600_000 }, () => import(${JSON.stringify(`${resolve('.')}/`)} + file))
 `

@@ -70,7 +70,7 @@ async function phase(title: string, name: string, belongs: (file: string) => boo
   console.log(`\n== ${title}`)
   const programs = await inLanes(meant.filter(belongs), join(folder, name), 5)
   // One more for those who want a process of their own.
-  const code = await ran(programs, 6, 30)
+  const code = await ran(programs, 6, 60)
   console.log(`== ${title}: ${Math.round((Date.now() - beganAt) / 1000)} s`)
   return code
 }

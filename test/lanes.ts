@@ -37,8 +37,9 @@ const taken = (file) => {
   try {
     mkdirSync(${JSON.stringify(folder)} + '/' + file.replaceAll('/', '+'))
     return false
-  } catch {
-    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return true
+    throw error
   }
 }
 for (const file of ${JSON.stringify(files, null, 2)})

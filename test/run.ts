@@ -55,22 +55,22 @@ let failed = 0
 
 if (chosen.length > 0 || long) failed = await ran(chosen.length > 0 ? chosen : meant, 4, long ? 60 : 3)
 else {
-  failed += await phase('The suite', 'suite', (file) => !ordeals.test(file))
-  failed += await phase('Crash and fuzz runs', 'ordeals', (file) => ordeals.test(file))
+  // More lanes than processors, because tests often wait for something. Fewer where something must be taken over in time.
+  failed += await phase('The suite', 5, (file) => !ordeals.test(file))
+  failed += await phase('Crash and fuzz runs', 3, (file) => ordeals.test(file))
 }
 await rm(folder, { recursive: true, force: true })
 if (!server) for (const name of [migrated, bootstrapped]) await dropDatabase(name)
 await server?.stop()
 process.exit(failed > 0 ? 1 : 0)
 
-/** Runs a part of the files in lanes: more than there are processors, because tests often wait for something. */
-async function phase(title: string, name: string, belongs: (file: string) => boolean): Promise<number> {
+async function phase(title: string, lanes: number, belongs: (file: string) => boolean): Promise<number> {
   if (stopped) return 1
   const beganAt = Date.now()
   console.log(`\n== ${title}`)
-  const programs = await inLanes(meant.filter(belongs), join(folder, name), 5)
+  const programs = await inLanes(meant.filter(belongs), join(folder, title), lanes)
   // One more for those who want a process of their own.
-  const code = await ran(programs, 6, 60)
+  const code = await ran(programs, lanes + 1, 60)
   console.log(`== ${title}: ${Math.round((Date.now() - beganAt) / 1000)} s`)
   return code
 }

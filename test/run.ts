@@ -29,7 +29,7 @@ function reachesServer(file: string, seen = new Set<string>()): boolean {
   if (seen.has(file)) return false
   seen.add(file)
   const text = textOf(file)
-  if (text.includes('TEST_DATABASE_URL')) return true
+  if (text.includes('process.env.TEST_DATABASE_URL')) return true
   const imported = [...text.matchAll(/^(?:import|export)\b(?:[^;'"`=()]*?\bfrom)?\s*'(\.[^']+)'/gm)].map(([, target]) =>
     join(dirname(file), target!)
   )

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { statements } from '../src/platform/db/statement.ts'
+// In a process of its own, or statements of other tests would be among them.
 import '../src/app.ts' // Every capability registers its statements.
 import { withClient } from './support/database.ts'
 import { startService } from './support/service.ts'

@@ -132,15 +132,28 @@ export function toldState(event: Json): string {
   return String(status?.state).replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-')
 }
 
+const unfinished = new Set<() => void>()
+/** When the test says so, or after 3 s. */
+const finished = () =>
+  new Promise<void>((resolve) => {
+    unfinished.add(resolve)
+    setTimeout(resolve, 3_000)
+  })
+
 /** Stand-ins of the right shape for what other parts bring: they do as the user id says. */
 export const doubles = {
+  /** Ends what is slow. */
+  finish() {
+    for (const end of unfinished) end()
+    unfinished.clear()
+  },
   sent: [] as Json[],
   triggered: [] as Json[],
   runs: new Set<string>(),
   sendPush: async (_: string, body: unknown, runId: string): Promise<DeliveryResult[]> => {
     const [item] = (body as Json).push_notifications
     const who = item.target.project_user_id ?? item.target.device_id ?? item.target.user_id
-    if (who === 'slow') await new Promise((resolve) => setTimeout(resolve, 3_000))
+    if (who === 'slow') await finished()
     if (who === 'crash') throw new Error('boom')
     if (item.image_url === 'ftp://x')
       throw new Refusal('invalid_parameter', 'push_notifications[0].image_url: must be http or https')

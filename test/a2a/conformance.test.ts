@@ -10,7 +10,8 @@ import { conformance } from './conformance-agent.ts'
 const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { agents: conformance })
 
 for (const name of names) {
-  describe(`a ${name} conformance kit`, async () => {
+  // They wait for an agent that takes its time.
+  describe(`a ${name} conformance kit`, { concurrency: true }, async () => {
     const project = await service.project()
     const agent = agentOf(service, project, name)
     let count = 0

@@ -69,9 +69,12 @@ const say = (data: Json, more: Json = {}, configuration?: Json) =>
     ...(configuration && { configuration })
   })
 const slow = { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' }
-const collect = async (stream: AsyncIterable<StreamResponse>) => {
+const collect = async (stream: AsyncIterable<StreamResponse>, onEvent = () => {}) => {
   const events: StreamResponse[] = []
-  for await (const event of stream) events.push(event)
+  for await (const event of stream) {
+    events.push(event)
+    onEvent()
+  }
   return events.map(({ payload }) => payload!)
 }
 
@@ -133,7 +136,8 @@ for (const { name, project, client } of clients) {
     it('need not wait, and comes back to a running task', async () => {
       const task = await send(slow, {}, { returnImmediately: true })
       assert.ok([TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING].includes(task.status!.state))
-      const events = await collect(client.resubscribeTask(SubscribeToTaskRequest.fromJSON({ id: task.id })))
+      const subscribed = client.resubscribeTask(SubscribeToTaskRequest.fromJSON({ id: task.id }))
+      const events = await collect(subscribed, doubles.finish)
       assert.equal(events[0]!.$case, 'task')
       const last = events.at(-1)!
       assert.ok(last.$case === 'statusUpdate' && last.value.status?.state === TaskState.TASK_STATE_COMPLETED)

@@ -47,9 +47,12 @@ const say = (data: Json, more: Json = {}, configuration?: Json) => ({
   ...(configuration && { configuration })
 })
 const send = async (...args: Parameters<typeof say>) => (await client.sendMessage(say(...args))) as Task
-const collect = async (stream: AsyncIterable<Json>) => {
+const collect = async (stream: AsyncIterable<Json>, onEvent = () => {}) => {
   const events: Json[] = []
-  for await (const event of stream) events.push(event)
+  for await (const event of stream) {
+    events.push(event)
+    onEvent()
+  }
   return events
 }
 
@@ -84,7 +87,7 @@ describe('@a2a-js/sdk 0.3.14', () => {
       id = (event as Task).id
       break
     }
-    const rest = await collect(client.resubscribeTask({ id }))
+    const rest = await collect(client.resubscribeTask({ id }), doubles.finish)
     assert.equal(rest.at(-1).status.state, 'completed')
   })
 

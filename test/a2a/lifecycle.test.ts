@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { put } from '../support/devices.ts'
-import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles } from './agent.ts'
 
@@ -29,6 +28,7 @@ async function left(
 }
 const ended = (id: string, state: string, words: RegExp) =>
   eventually(async () => {
+    await service.hurry('a2a.look_after')
     const task = await agent.get(id)
     assert.equal(task.status.state, state)
     assert.match(task.status.message?.parts[0].text ?? '', words)
@@ -112,35 +112,13 @@ describe('a task whose node died', () => {
       const [row] = await service.sql(`select id, due_at from a2a_tasks where context_id = 'long'`)
       await set(row.id, `due_at = ${lapsed}`)
     })
-    assert.equal((await sending).status.state, 'completed')
-  })
-
-  it('after kill -9 is ended within 15 s', async (t) => {
-    const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
-    const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
-    const dying = agentOf({ url: await program.ready }, project, 'plain')
-    await put(project, { id: 'dying-phone', platform: 'IOS' })
-    const event = { skill: 'track-event', eventName: 'buy', deviceId: 'dying-phone' }
-    const sending = Array.from({ length: 400 }, () => dying.send(event, { contextId: 'dying' }).catch(() => undefined))
+    await service.hurry('a2a.look_after')
     await eventually(async () => {
-      const [{ n }] = await service.sql(`select count(*)::int as n from a2a_tasks where context_id = 'dying'`)
-      assert.ok(n > 0)
+      const waits = `name = 'a2a.look_after' and not ready and claim is null`
+      assert.equal((await service.sql(`select 1 from jobs where ${waits}`)).length, 1, 'it has looked')
     })
-    process.kill(program.pid, 'SIGKILL')
-    await Promise.all(sending)
-    await eventually(async () => {
-      const open = await service.sql(`select id from a2a_tasks where context_id = 'dying' and due_at is not null`)
-      assert.deepEqual(open, [])
-    }, 15_000)
-    const [{ done, tasks }] = await service.sql(
-      `select count(*) filter (where state = 'completed')::int as done, count(*)::int as tasks
-         from a2a_tasks where context_id = 'dying'`
-    )
-    const [{ n }] = await service.sql(
-      `select count(*)::int as n from events where project_id = $1 and device_id = 'dying-phone'`,
-      [project.id]
-    )
-    assert.deepEqual([done, n], [tasks, tasks], 'each was done, and none twice')
+    doubles.finish()
+    assert.equal((await sending).status.state, 'completed')
   })
 })
 
@@ -171,8 +149,8 @@ describe('tasks', () => {
     const ancient = (id: string) => `0190${id.slice(4)}`
     for (const { id } of [done, waits])
       await service.sql('update a2a_tasks set id = $2 where id = $1', [id, ancient(id)])
-    await service.sql(`update jobs set run_at = now() where name = 'a2a.keep'`)
     await eventually(async () => {
+      await service.hurry('a2a.keep')
       const rows = await service.sql('select id from a2a_tasks where project_id = $1 order by id', [kept.id])
       assert.deepEqual(
         rows.map(({ id }) => id),

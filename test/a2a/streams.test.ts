@@ -82,8 +82,11 @@ for (const name of names) {
       })
       await eventually(() => assert.ok(taskId))
       const leaving = agent.stream('subscribe', { id: taskId }, (_, stop) => stop())
-      const others = [agent.stream('subscribe', { id: taskId }), agent.stream('subscribe', { id: taskId })]
+      const heard = new Set<number>()
+      const others = [1, 2].map((other) => agent.stream('subscribe', { id: taskId }, () => heard.add(other)))
       assert.equal((await leaving).events.length, 1)
+      await eventually(() => assert.equal(heard.size, 2))
+      doubles.finish()
       const [all, ...rest] = await Promise.all([first, ...others])
       for (const { events } of rest) {
         if (name !== 'plain') assert.equal(kinds(agent, events)[0], 'task')
@@ -113,7 +116,10 @@ describe('streams', () => {
     let taskId = ''
     const running = here.stream('stream', { message: here.message(slow) }, (event) => (taskId ||= event.task?.id))
     await eventually(() => assert.ok(taskId))
-    const watching = there.stream('subscribe', { id: taskId })
+    let watched = 0
+    const watching = there.stream('subscribe', { id: taskId }, () => (watched += 1))
+    await eventually(() => assert.ok(watched))
+    doubles.finish()
     const { events } = await running
     assert.deepEqual((await watching).events.slice(1), events.slice(2), 'what came after its first event')
 
@@ -147,6 +153,7 @@ describe('streams', () => {
     )
     await Promise.all(dropped)
     await eventually(() => assert.deepEqual({ ...agents.stats(), running: 0 }, gone))
+    doubles.finish()
     await eventually(
       async () => assert.equal((await agent.result('list', { contextId, status: 'completed' })).totalSize, clients),
       20_000

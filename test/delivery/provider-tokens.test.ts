@@ -38,7 +38,7 @@ const gateways = standIns({ ca: 'CA', credentials: someone } as never)
 const apns = apnsCredential(gateways)
 const fcm = fcmCredential(gateways)
 
-describe('a provider token for APNs', () => {
+describe('a provider token for APNs', { concurrency: 4 }, () => {
   it('is an ES256 JWT of the team that another library verifies, stored sealed', async (t) => {
     const { pool, clock, process } = await setUp(t)
     const token = await process().of(apns)
@@ -137,7 +137,8 @@ describe('a provider token for APNs', () => {
   })
 })
 
-describe('an access token for FCM', () => {
+// They wait for pauses after failures.
+describe('an access token for FCM', { concurrency: 4 }, () => {
   it('is had from the token endpoint once, by one process for all, and the gateway takes it', async (t) => {
     const sim = await simulator(t, { apns: false, webpush: false })
     const { process } = await setUp(t)
@@ -239,12 +240,16 @@ describe('an access token for FCM', () => {
       /^refused: Google refuses .*Invalid JWT Signature/
     )
     assert.match(await failureOf({ clientEmail: 'no@x.iam.gserviceaccount.com' }), /^refused: .*account not found/)
-    assert.match(await failureOf({ ca: undefined }), /^unavailable: .*cannot be reached/)
+    // Each with a key id of its own, and so a token of its own: after a failure nobody asks for the same one for a while.
+    assert.match(await failureOf({ ca: undefined, privateKeyId: 'a' }), /^unavailable: .*cannot be reached/)
     assert.match(await failureOf({ tokenUri: 'https://127.0.0.1:1/token' }), /^unavailable: .*ECONNREFUSED/)
     assert.match(await failureOf({ tokenUri: `${sim.fcm!.url}/nowhere` }), /^unavailable: .*cannot answer/)
-    assert.match(await failureOf({ simulated: false }), /^refused: Tokens come from https:\/\/oauth2\.googleapis\.com/)
+    assert.match(
+      await failureOf({ simulated: false, privateKeyId: 'b' }),
+      /^refused: Tokens come from https:\/\/oauth2\.googleapis\.com/
+    )
     sim.faults.set('fcm', { down: true })
-    assert.match(await failureOf({}), /^unavailable: /)
+    assert.match(await failureOf({ privateKeyId: 'c' }), /^unavailable: /)
     const silent = createServer().listen(0, '127.0.0.1')
     t.after(() => silent.close())
     await once(silent, 'listening')

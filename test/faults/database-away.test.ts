@@ -68,6 +68,9 @@ describe('a database that is away at the start', () => {
     proxy.mend()
     await program.ready
     assert.ok(!program.stdout().includes('tidings:tidings@'), 'the password is not printed')
+    // Before the way to the database is shut for good: it would try to say good-bye.
+    program.child.kill('SIGTERM')
+    await program.exited
   })
 
   it('is given up in the end with a clear sentence', async () => {

@@ -32,7 +32,8 @@ async function follow(t: TestContext, id: string, headers: Record<string, string
   return { response, seen, items, titles: () => items().map(({ item }) => item.title) }
 }
 
-describe('the inbox as a stream', () => {
+// One of them waits for a sign of life.
+describe('the inbox as a stream', { concurrency: true }, () => {
   it('tells what other processes send from now on, in order and each once', async (t) => {
     const { id } = await simulated()
     const gateways = await of(anotherNode(t, service), id)

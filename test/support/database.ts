@@ -51,8 +51,9 @@ export async function createDatabase(kind: Kind): Promise<string> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   const { TEST_DATABASE_TEMPLATE: migrated, TEST_SERVICE_TEMPLATE: bootstrapped = migrated } = process.env
   const template = { empty: undefined, migrated, bootstrapped }[kind]
+  // Files are copied as they are: to write them to the log again, as is usual, costs twice as much.
   await asServer((client) =>
-    client.query(`create database ${name} template ${template ?? "template0 encoding 'UTF8'"}`)
+    client.query(`create database ${name} template ${template ?? "template0 encoding 'UTF8'"} strategy file_copy`)
   )
   if (kind !== 'empty' && !template) await migrateDatabase(databaseUrl(name))
   return name

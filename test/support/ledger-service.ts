@@ -5,7 +5,7 @@ import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 
 // The whole service in a process of its own that can be killed, with gateways that write down what they accept. Started
-// by test/faults/messages-crash.test.ts.
+// by test/crash/messages.test.ts.
 
 const ledger = process.env.LEDGER!
 /** As a gateway behind a slow line: so many at a time, so long each. */

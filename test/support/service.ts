@@ -36,6 +36,8 @@ export interface TestService {
   project(wish?: Record<string, unknown>): Promise<TestProject>
   /** Looks into the database, behind the back of the service. */
   sql(text: string, values?: unknown[]): Promise<Json[]>
+  /** Has recurring work begin now, for tests of what it does and not of when. */
+  hurry(job: string): Promise<void>
   /** Another node on the same database. */
   another(env?: Record<string, string>): Promise<TestService>
   close(): Promise<void>
@@ -119,6 +121,17 @@ async function open(env: Record<string, string>, given: Given): Promise<TestServ
       }
     },
     sql: async (text, values) => (await behind.query(text, values)).rows,
+    async hurry(job) {
+      await behind.query(
+        `with hurried as (
+           update jobs set ready = true, run_at = now()
+            where name = $1 and key = 'recurring' and claim is null and not ready
+           returning 1
+         )
+         select pg_notify('tidings_jobs', '') from hurried`,
+        [job]
+      )
+    },
     another: (more = {}) => startNode({ ...env, ...more }, given),
     close
   }

@@ -6,7 +6,7 @@ import { answerError } from './answers.ts'
 import { createTimeLimit } from './time-limit.ts'
 
 it('a request that takes too long is answered 503 with Retry-After; others, and streams, are left alone', async (t) => {
-  const limit = createTimeLimit(150)
+  const limit = createTimeLimit(500)
   const app = Fastify()
   t.after(() => {
     limit.close()
@@ -18,8 +18,8 @@ it('a request that takes too long is answered 503 with Retry-After; others, and 
     new Promise((resolve) => setTimeout(() => resolve({ done: true }), milliseconds))
   const onRequest = async (_request: unknown, reply: Parameters<typeof limit.watch>[0]) => limit.watch(reply)
   app.get('/quick', { onRequest }, () => slowly(1))
-  app.get('/slow', { onRequest }, () => slowly(2_000))
-  app.get('/stream', () => slowly(500))
+  app.get('/slow', { onRequest }, () => slowly(3_000))
+  app.get('/stream', () => slowly(1_000))
   const [quick, slow, stream] = await Promise.all(['/quick', '/slow', '/stream'].map((url) => app.inject(url)))
   assert.deepEqual([quick!.statusCode, slow!.statusCode, stream!.statusCode], [200, 503, 200])
   assert.equal(slow!.json().code, 'unavailable')

@@ -17,7 +17,7 @@ import {
   startServer,
   tempFolder,
   until
-} from './support/embedded.ts'
+} from '../embedded/support/embedded.ts'
 
 const silent = () => {}
 const answers = (url: string) =>

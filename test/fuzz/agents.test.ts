@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { doubles } from '../a2a/agent.ts'
 import fc from '../support/fuzz.ts'
 import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
-import { doubles } from './agent.ts'
 
 // TIDINGS_LONG=1 sends a hundred thousand.
 const runs = process.env.TIDINGS_LONG ? 100_000 : 5_000

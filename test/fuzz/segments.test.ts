@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type CompiledSegment, compileSegment, parseSegment } from '../../src/campaigns/segment.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
+import { matching, usesDevice, type World } from '../campaigns/segment-model.ts'
+import { leaves, makeWorld, now, projectId, segments, storeWorld, triggers } from '../campaigns/segment-world.ts'
 import { testPool } from '../support/database.ts'
 import fc from '../support/fuzz.ts'
-import { matching, usesDevice, type World } from './segment-model.ts'
-import { leaves, makeWorld, now, projectId, segments, storeWorld, triggers } from './segment-world.ts'
 
 const long = process.env.TIDINGS_LONG !== undefined
 /** Conditions tried on each set of people; a set has all kinds of them. */

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { agentOf } from '../a2a/agent.ts'
+import { put } from '../support/devices.ts'
+import type { Json } from '../support/http.ts'
+import { startProgram, temporaryFolder } from '../support/program.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
+
+const service = await startService()
+
+/** A node of its own process on the same database, and an agent that talks to it. */
+async function doomed(t: TestContext, project: TestProject) {
+  const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
+  const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
+  return { program, agent: agentOf({ url: await program.ready }, project, 'plain') }
+}
+
+describe('after kill -9', () => {
+  it('every task is ended within 15 s, and none is done twice', async (t) => {
+    const project = await service.project()
+    const { program, agent: dying } = await doomed(t, project)
+    await put(project, { id: 'dying-phone', platform: 'IOS' })
+    const event = { skill: 'track-event', eventName: 'buy', deviceId: 'dying-phone' }
+    const sending = Array.from({ length: 100 }, () => dying.send(event).catch(() => undefined))
+    const count = async (what: string) => {
+      const [{ n }] = await service.sql(`select count(*)::int as n from ${what} and project_id = $1`, [project.id])
+      return n as number
+    }
+    await eventually(async () => assert.ok((await count('a2a_tasks where true')) > 0))
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(sending)
+    await eventually(async () => assert.equal(await count('a2a_tasks where due_at is not null'), 0), 15_000)
+    const tasks = await count('a2a_tasks where true')
+    assert.equal(await count(`a2a_tasks where state = 'completed'`), tasks, 'each was done')
+    assert.equal(await count(`events where device_id = 'dying-phone'`), tasks, 'and none twice')
+  })
+
+  it('every answered message is answered the same by another node, and none is lost', async (t) => {
+    const project = await service.project()
+    const { program, agent: dying } = await doomed(t, project)
+    const living = agentOf(service, project, 'plain')
+    const answered = new Map<string, Json>()
+    const messages = Array.from({ length: 400 }, (_, index) =>
+      dying.message({ skill: 'create-user', projectUserId: `u${index}` })
+    )
+    const sending = messages.map(async (message) => {
+      const reply = await dying.call('send', { message }).catch(() => undefined)
+      if (reply?.status === 200) answered.set(message.messageId, reply.json)
+    })
+    await eventually(() => assert.ok(answered.size > 30))
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(sending)
+    assert.ok(answered.size < messages.length, 'some were under way')
+    for (const message of messages.filter(({ messageId }) => answered.has(messageId)))
+      assert.deepEqual((await living.call('send', { message })).json, answered.get(message.messageId))
+    // Those under way are taken over, or were never begun: sent again, each is done once.
+    for (const message of messages.filter(({ messageId }) => !answered.has(messageId)))
+      await eventually(async () => {
+        const reply = await living.call('send', { message })
+        assert.equal(reply.json.result?.task.status.state, 'completed', reply.text)
+      }, 25_000)
+    const [{ n }] = await service.sql('select count(*)::int as n from a2a_tasks where project_id = $1', [project.id])
+    assert.equal(n, messages.length)
+  })
+})

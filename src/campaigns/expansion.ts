@@ -116,7 +116,13 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       return { deviceIds: [], skips: [], cursor: '', outcome: 'completed', reason: 'no_audience' }
     const broadcast = work.audience === 'broadcast' || (ofDefault && 'broadcast' in ofDefault)
     return broadcast
-      ? nextWindow(projectId, work, segment, window, work.cursor === '' ? firstDevices : Math.min(room, 4) * chunkDevices)
+      ? nextWindow(
+          projectId,
+          work,
+          segment,
+          window,
+          work.cursor === '' ? firstDevices : Math.min(room, 4) * chunkDevices
+        )
       : nextTargets(projectId, work, segment, ofDefault)
   }
 

@@ -111,12 +111,7 @@ describe('delivery for campaigns', () => {
     await delivery.handOver(projectId, rows, soon())
     assert.deepEqual(
       told.map(({ deviceId, to, reason, campaignId }) => [deviceId, to, reason, campaignId].join(' ')).sort(),
-      [
-        'a accepted  welcome',
-        'b failed TOKEN_INVALID welcome',
-        'c accepted  welcome',
-        'e failed EXPIRED welcome'
-      ]
+      ['a accepted  welcome', 'b failed TOKEN_INVALID welcome', 'c accepted  welcome', 'e failed EXPIRED welcome']
     )
     const [{ value }] = await sql(`select value from settings where name = 'told'`)
     assert.equal(value, '4')

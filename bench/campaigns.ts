@@ -92,7 +92,7 @@ async function ended(api: string, project: string, id: string): Promise<void> {
     const { state, counts } = await ask(api, 'GET', `/projects/${project}/api/v1/triggers/${id}`)
     if (state === 'completed' && counts.sent === counts.targeted) return
     if (state === 'completed' || state === 'failed') throw new Error(`it ${state}: ${JSON.stringify(counts)}`)
-    await sleep(200)
+    await sleep(50)
   }
 }
 

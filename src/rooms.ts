@@ -13,6 +13,7 @@ import { createEvents, moveHistory } from './events/events.ts'
 import type { Config } from './platform/config.ts'
 import type { Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
+import { together } from './platform/db/together.ts'
 import { Refusal } from './platform/errors.ts'
 import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
@@ -107,9 +108,12 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     presence: listener.presence,
     isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
     onOutcomes: async (tx, projectId, changes) => {
-      await countOutcomes(onEnded)(tx, projectId, changes)
-      await webhooks.onOutcomes(tx, projectId, changes)
-      await countMinute(tx, projectId, changes)
+      // Sent together: one after the other each would wait for its turn in a busy process.
+      await together(
+        countOutcomes(onEnded)(tx, projectId, changes),
+        webhooks.onOutcomes(tx, projectId, changes),
+        countMinute(tx, projectId, changes)
+      )
       await given.onOutcomes?.(tx, projectId, changes)
     }
   })

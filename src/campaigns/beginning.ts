@@ -105,8 +105,9 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
         .map((one, index) => ({ ...one, resolved: resolved[index]! }))
         .filter(({ work }) => ours.has(work.id))
       const deviceIds = [...new Set(parts.flatMap((part) => part.resolved.deviceIds))]
-      const known = new Map((await loadRecipients(tx, projectId, deviceIds)).map((one) => [one.device_id, one]))
-      const targets = await findTargets(tx, projectId, undefined, deviceIds)
+      const recipients = await loadRecipients(tx, projectId, deviceIds)
+      const known = new Map(recipients.map((one) => [one.device_id, one]))
+      const targets = await findTargets(tx, projectId, undefined, recipients)
       const sorted: Sorted[] = []
       for (const { work, ready, resolved } of parts) {
         const one = await sortRecipients({

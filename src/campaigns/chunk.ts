@@ -99,7 +99,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
   async function sort(tx: Db, projectId: ProjectId, work: chunks.Work, chunk: chunks.ChunkRow, ready: Ready) {
     const { definition } = ready
     const recipients = await loadRecipients(tx, projectId, chunk.device_ids)
-    const targets = await findTargets(tx, projectId, definition.live_activity, chunk.device_ids)
+    const targets = await findTargets(tx, projectId, definition.live_activity, recipients)
     const full = await whoHasEnough(tx, projectId, work, definition, [...new Set(recipients.map((one) => one.user_id))])
     const notAfter = notAfterOf(definition, chunk.held ? chunk.due_at : work.accepted_at)
     return sortRecipients({ trigger: work, ready, recipients, targets, full, notAfter })

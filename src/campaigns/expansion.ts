@@ -24,6 +24,8 @@ export const chunkKey = (triggerId: string, number: number) => `${triggerId}:${n
 
 /** Few enough that others get their turn, so many that what a chunk costs beside its messages does not matter. */
 export const chunkDevices = 1_000
+/** Of a broadcast's first chunk: the first push does not wait until a thousand are found, rendered and written. */
+const firstDevices = 100
 /** Of one trigger, for each worker there is: others get their turn in between. */
 const chunksPerWorker = 2
 const targetsPerStep = 200
@@ -114,7 +116,13 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       return { deviceIds: [], skips: [], cursor: '', outcome: 'completed', reason: 'no_audience' }
     const broadcast = work.audience === 'broadcast' || (ofDefault && 'broadcast' in ofDefault)
     return broadcast
-      ? nextWindow(projectId, work, segment, window, Math.min(room, 4) * chunkDevices)
+      ? nextWindow(
+          projectId,
+          work,
+          segment,
+          window,
+          work.cursor === '' ? firstDevices : Math.min(room, 4) * chunkDevices
+        )
       : nextTargets(projectId, work, segment, ofDefault)
   }
 

@@ -5,6 +5,7 @@ import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Campaign } from './campaign-shape.ts'
 import { quietUntil } from './quiet-hours.ts'
+import type { Reachable } from './recipients.ts'
 import type { Recipient } from './rendering.ts'
 
 /** The longest that gateways keep a notification, where a campaign says nothing. */
@@ -19,15 +20,28 @@ export function quietFor({ quiet_hours }: Campaign, { properties, facts }: Recip
   return quiet_hours ? quietUntil(quiet_hours, { user: properties.timezone, device: facts.timezone }, now) : null
 }
 
+const deviceOf = (recipient: Reachable): reach.ReachRow => ({
+  id: recipient.device_id,
+  user_id: recipient.user_id,
+  platform: recipient.platform,
+  push_permission: recipient.push_permission,
+  token: recipient.token,
+  type: recipient.type,
+  environment: recipient.environment,
+  app_identifier: recipient.app_identifier,
+  registered_at: recipient.registered_at
+})
+
 /** The tokens of devices, or why there is none; for a Live Activity, of its kind. */
 export async function findTargets(
   db: Db,
   projectId: ProjectId,
   live_activity: Campaign['live_activity'],
-  deviceIds: string[]
+  recipients: Reachable[]
 ): Promise<Map<string, PushTarget | FailureCode>> {
-  const devices = await reach.findReach(db, projectId, [], deviceIds)
+  const devices = recipients.map(deviceOf)
   if (!live_activity) return new Map(devices.map((device) => [device.id, pushTargetOf(device)]))
+  const deviceIds = devices.map(({ id }) => id)
   const wanted = live_activity.attributes_type
   const tokens = await reach.findStartTokens(db, projectId, deviceIds, [wanted])
   const byDevice = Map.groupBy(tokens, ({ device_id }) => device_id)

@@ -12,7 +12,7 @@ export const countOutcomes =
   (onEnded: OnEnded): OnOutcomes =>
   async (tx, projectId, changes) => {
     const deltas = new Map<string, Delta>()
-    for (const { triggerId, campaignId, kind, from, to, reason } of changes) {
+    for (const { triggerId, campaignId, kind, to, reason } of changes) {
       // What no campaign sent has no trigger.
       if (campaignId === null) continue
       const delta = deltas.get(triggerId) ?? nothing(triggerId)
@@ -21,12 +21,11 @@ export const countOutcomes =
         delta[kind] += 1
         continue
       }
-      const [before, after] = [from && counterOf.get(from), counterOf.get(to)]
-      if (before === after) continue
-      if (before) delta[before] -= 1
-      if (after) delta[after] += 1
-      if (after === 'failed') tally(delta.failedFor, reason ?? 'INTERNAL_ERROR')
-      if (after === 'skipped') tally(delta.skippedFor, (reason ?? 'CANCELED').toLowerCase())
+      // An end is told once and stays: nothing is ever taken back.
+      const counter = counterOf.get(to)
+      if (counter) delta[counter] += 1
+      if (counter === 'failed') tally(delta.failedFor, reason ?? 'INTERNAL_ERROR')
+      if (counter === 'skipped') tally(delta.skippedFor, (reason ?? 'CANCELED').toLowerCase())
     }
     await addToCounters(tx, projectId, [...deltas.values()], onEnded)
   }

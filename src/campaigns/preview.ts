@@ -141,7 +141,7 @@ async function sampleOf(
   deviceIds: string[]
 ): Promise<Preview['sample']> {
   const recipients = await loadRecipients(pool, projectId, deviceIds)
-  const targets = await findTargets(pool, projectId, ready.definition.live_activity, deviceIds)
+  const targets = await findTargets(pool, projectId, ready.definition.live_activity, recipients)
   const render = ready.rendering.for(trigger)
   return recipients.map((recipient) => {
     const { project_user_id, device_id, platform } = recipient

@@ -45,7 +45,7 @@ export function createHandOver({
     else onTheWay.delete(projectId)
   }
 
-  /** Resolves when the database keeps up. */
+  /** Nothing while the database keeps up; else resolves when it does. */
   const room = (projectId: ProjectId) => recorder.room(projectId, () => onTheWay.get(projectId) ?? 0)
 
   const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
@@ -56,24 +56,11 @@ export function createHandOver({
     changes: Partial<MessageRow>,
     more?: Partial<Recording>
   ) {
-    const settlement = { ...row, ...changes }
-    const recorded = await recorder.record(projectId, {
-      settlement: {
-        trigger_id: row.trigger_id,
-        device_id: row.device_id,
-        message_id: row.message_id,
-        user_id: row.user_id,
-        state: settlement.state,
-        due_at: settlement.due_at,
-        attempts: settlement.attempts,
-        retries: settlement.retries,
-        gateway_message_id: settlement.gateway_message_id,
-        reason: settlement.reason,
-        reason_message: settlement.reason_message,
-        gateway_code: settlement.gateway_code
-      },
-      ...more
-    })
+    const { trigger_id, device_id, message_id, campaign_id, user_id, state, due_at } = row
+    const { attempts, retries, gateway_message_id, reason, reason_message, gateway_code } = row
+    const ids = { trigger_id, device_id, message_id, campaign_id, user_id }
+    const before = { state, due_at, attempts, retries, gateway_message_id, reason, reason_message, gateway_code }
+    const recorded = await recorder.record(projectId, { settlement: { ...ids, ...before, ...changes }, ...more })
     if (recorded) Object.assign(row, changes)
   }
 
@@ -160,7 +147,8 @@ export function createHandOver({
         continue
       }
       for (const [index, row] of batch.entries()) {
-        await room(run.projectId)
+        const full = room(run.projectId)
+        if (full) await full
         // For the first, and again when the gateway is so slow that the hold on the rest runs out.
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
         if (isGone(row)) continue

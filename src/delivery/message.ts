@@ -87,7 +87,6 @@ export interface OutcomeChange {
   messageId: string
   deviceId: string
   userId: string
-  from: MessageState | null
   to: MessageState
   reason: FailureCode | null
   kind: 'state' | 'delivered' | 'tapped'

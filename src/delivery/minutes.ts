@@ -26,7 +26,7 @@ const sweep = statement('message_minutes.sweep', 'delete from message_minutes wh
 const columnOf = ({ kind, to }: OutcomeChange): Counted | undefined =>
   kind !== 'state' ? kind : to === 'accepted' ? 'sent' : to === 'failed' ? 'failed' : undefined
 
-/** Adds what ended to this minute, in the transaction that records it. Last of its writes: the row is everybody's. */
+/** Adds what ended to this minute, in the transaction that records it. Among its last writes: the row is everybody's. */
 export async function countMinute(tx: Db, projectId: ProjectId, changes: readonly OutcomeChange[]): Promise<void> {
   const counts: Record<Counted, number> = { sent: 0, failed: 0, delivered: 0, tapped: 0 }
   for (const change of changes) {

@@ -6,7 +6,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { OutcomeChange } from './message.ts'
-import { keyOf, type Settled, type Settlement, settleMessages } from './store.ts'
+import { keyOf, type Settlement, settleMessages } from './store.ts'
 
 /** In the transaction that records: what others keep about messages changes with them. */
 export type OnOutcomes = (tx: Db, projectId: ProjectId, changes: OutcomeChange[]) => Promise<void>
@@ -73,7 +73,7 @@ export function createRecorder({
   async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
     const settlements = batch.map(({ settlement }) => settlement)
     const done = await settleMessages(tx, projectId, settlements, new Date())
-    const changes = changesOf(done, settlements)
+    const changes = changesOf(done)
     if (changes.length > 0) await onOutcomes(tx, projectId, changes)
     const dead = batch.flatMap(({ deadToken }) => deadToken ?? [])
     const [ofPush, ofActivities] = [dead.filter((one) => !one.isActivity), dead.filter((one) => one.isActivity)]
@@ -141,29 +141,29 @@ export function createRecorder({
         leave(projectId)
       }
     },
-    /** Resolves when the database keeps up. */
-    async room(projectId: ProjectId, onTheWay: () => number): Promise<void> {
-      while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))
+    /** Nothing while the database keeps up; else resolves when it does. */
+    room(projectId: ProjectId, onTheWay: () => number): Promise<void> | undefined {
+      const untilRoom = async () => {
+        while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))
+      }
+      return isFull(projectId, onTheWay()) ? untilRoom() : undefined
     }
   }
 }
 
 /** Only ends are told: until then a message is pending, whatever it is called. */
-function changesOf(done: Settled[], settlements: Settlement[]): OutcomeChange[] {
-  const byKey = new Map(settlements.map((settlement) => [keyOf(settlement), settlement]))
-  return done.flatMap((row) => {
-    const { state, reason, due_at } = byKey.get(keyOf(row))!
-    if (due_at !== null) return []
+function changesOf(done: Settlement[]): OutcomeChange[] {
+  return done.flatMap((one) => {
+    if (one.due_at !== null) return []
     return [
       {
-        triggerId: row.trigger_id,
-        campaignId: row.campaign_id,
-        messageId: row.message_id,
-        deviceId: row.device_id,
-        userId: row.user_id,
-        from: row.from,
-        to: state,
-        reason,
+        triggerId: one.trigger_id,
+        campaignId: one.campaign_id,
+        messageId: one.message_id,
+        deviceId: one.device_id,
+        userId: one.user_id!,
+        to: one.state,
+        reason: one.reason,
         kind: 'state' as const
       }
     ]

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { type MessageRow, type MessageState, openStates } from './message.ts'
+import { type MessageRow, openStates } from './message.ts'
 
 export const columns = `trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at, not_after,
   content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
@@ -47,17 +47,19 @@ const insert = statement(
   `${heldProject},
    held as materialized (
      select u.id from users u
-      where u.project_id = $1 and u.id = any($3::uuid[]) order by u.id for key share)
-   insert into messages (project_id, ${Object.keys(written).join(', ')})
-   select p.project_id, ${Object.keys(written)
-     .map((name) => `coalesce(m.${name}, c.${name})`)
-     .join(', ')}
-     from project p
-    cross join json_to_record($4::json) as c(${typed})
-    cross join json_to_recordset($2::json) as m(${typed})
-    where m.user_id is null or m.user_id in (select id from held)
-   on conflict (project_id, trigger_id, device_id) do nothing
-   returning trigger_id, device_id`
+      where u.project_id = $1 and u.id = any($3::uuid[]) order by u.id for key share),
+   added as (
+     insert into messages (project_id, ${Object.keys(written).join(', ')})
+     select p.project_id, ${Object.keys(written)
+       .map((name) => `coalesce(m.${name}, c.${name})`)
+       .join(', ')}
+       from project p
+      cross join json_to_record($4::json) as c(${typed})
+      cross join json_to_recordset($2::json) as m(${typed})
+      where m.user_id is null or m.user_id in (select id from held)
+     on conflict (project_id, trigger_id, device_id) do nothing
+     returning 1)
+   select count(*)::int as added from added`
 )
 const projectExists = statement(
   'messages.project_exists',
@@ -143,13 +145,12 @@ const leftBehind = statement(
 // statistics, and these do not know of a project that has just begun: it read all of its messages for each of them.
 const settling = (narrowed: string) => `
    with held as materialized (
-     select g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, g.retries, g.gateway_message_id, g.reason,
-            g.reason_message, g.gateway_code, m.message_id, m.campaign_id, m.user_id, m.state as "from"
+     select g.*, m.message_id as held_id, m.user_id as owner
        from json_to_recordset($2::json)
-         as g(trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz, attempts int, retries jsonb,
-              gateway_message_id text, reason text, reason_message text, gateway_code text)
+         as g(place int, trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz,
+              attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text)
       cross join lateral (
-        select m.message_id, m.campaign_id, m.user_id, m.state from messages m
+        select m.message_id, m.user_id from messages m
          where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
            and m.state in ${openStates}
            for update) m),
@@ -159,15 +160,14 @@ const settling = (narrowed: string) => `
             content, collapse_id, priority, simulated, created_at)
      select $1, h.trigger_id, h.device_id, h.to_state, h.due_at, h.attempts, coalesce(h.retries, '{}'),
             h.gateway_message_id, h.reason, h.reason_message, h.gateway_code,
-            case when h.due_at is null then $3::timestamptz end, h.message_id, h.message_id, 0, $3, '{}', '', 'high', false,
-            $3
+            case when h.due_at is null then $3::timestamptz end, h.held_id, h.held_id, 0, $3, '{}', '', 'high', false, $3
        from held h
      on conflict (project_id, trigger_id, device_id) do update
         set state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts, retries = excluded.retries,
             gateway_message_id = excluded.gateway_message_id, reason = excluded.reason,
             reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
             settled_at = excluded.settled_at)
-   select trigger_id, device_id, message_id, campaign_id, user_id, "from" from held`
+   select place, owner from held`
 // With all of them given, each index that could be taken leads to the one row.
 const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
 const settleMoved = statement('messages.settle_moved', settling(''))
@@ -185,11 +185,11 @@ const heldOf = (rows: Held[]) =>
 export const inKeyOrder = (one: Key, two: Key) =>
   one.trigger_id < two.trigger_id ? -1 : one.trigger_id > two.trigger_id ? 1 : one.device_id < two.device_id ? -1 : 1
 
-/** The keys of those that were written now: not for users who are gone, and none where the project is being erased. */
-export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<Set<string>> {
+/** How many were written now: none for users who are gone, or where the project is being erased. */
+export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<number> {
   const sorted = rows.toSorted(inKeyOrder)
   const [first] = sorted
-  if (!first) return new Set()
+  if (!first) return 0
   // A user is named in each row: the statement looks for those who are held.
   const shared = columnsWritten.filter(
     (name) => name !== 'user_id' && sorted.every((row) => isSame(row[name], first[name]))
@@ -198,7 +198,8 @@ export async function insertMessages(db: Db, projectId: ProjectId, rows: Message
   const own = columnsWritten.filter((name) => !shared.includes(name))
   const each = JSON.stringify(sorted.map((row) => picked(row, own)))
   const userIds = [...new Set(rows.flatMap(({ user_id }) => user_id ?? []))]
-  return new Set((await db.query<Key>(insert, [projectId, each, userIds, common])).map(keyOf))
+  const [row] = await db.query<{ added: number }>(insert, [projectId, each, userIds, common])
+  return row!.added
 }
 
 const isSame = (one: unknown, two: unknown) =>
@@ -252,6 +253,7 @@ export type Settlement = Pick<
   | 'trigger_id'
   | 'device_id'
   | 'message_id'
+  | 'campaign_id'
   | 'user_id'
   | 'state'
   | 'due_at'
@@ -263,29 +265,30 @@ export type Settlement = Pick<
   | 'gateway_code'
 >
 
-export interface Settled {
-  trigger_id: string
-  device_id: string
-  message_id: string
-  campaign_id: string | null
-  user_id: string
-  from: MessageState
-}
-
-/** Records outcomes, and answers those that were not settled before. */
+/** Records outcomes, and answers those that were not settled before, each with whom it is of now. */
 export async function settleMessages(db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) {
-  const ask = (text: typeof settle, some: Settlement[]) =>
-    db.query<Settled>(text, [projectId, JSON.stringify(some.toSorted(inKeyOrder).map(brief)), at])
+  const ask = async (text: typeof settle, some: Settlement[]) => {
+    const sorted = some.toSorted(inKeyOrder)
+    const values = [projectId, JSON.stringify(sorted.map(brief)), at]
+    return (await db.query<{ place: number; owner: string }>(text, values)).map(({ place, owner }) => {
+      const one = sorted[place]!
+      return one.user_id === owner ? one : { ...one, user_id: owner }
+    })
+  }
   const done = await ask(settle, settlements)
   if (done.length === settlements.length) return done
   // Settled before, gone with their user, or of another user by now.
-  const found = new Set(done.map(keyOf))
-  const missed = settlements.filter((one) => !found.has(keyOf(one)))
+  const found = new Set(done)
+  const missed = settlements.filter((one) => !found.has(one))
   return [...done, ...(await ask(settleMoved, missed))]
 }
 
 /** What is null or empty need not be said, and most of it is. */
-const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
+const brief = (
+  { trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement,
+  place: number
+) => ({
+  place,
   trigger_id,
   device_id,
   message_id,

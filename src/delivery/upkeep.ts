@@ -74,7 +74,7 @@ const changeOf = (row: Touched, more: What): OutcomeChange => ({
   ...more
 })
 
-const canceled = (row: Touched) => changeOf(row, { from: row.state, to: 'skipped', reason: 'CANCELED', kind: 'state' })
+const canceled = (row: Touched) => changeOf(row, { to: 'skipped', reason: 'CANCELED', kind: 'state' })
 
 /** For whoever joins two users. */
 export const moveMessages = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
@@ -123,7 +123,7 @@ export async function recordReports(tx: Db, projectId: ProjectId, reports: Repor
     if (first.size === 0) continue
     const given = JSON.stringify([...first.keys()].sort().map((key) => first.get(key)))
     const rows = await tx.query<Touched>(kind === 'delivered' ? delivered : tapped, [projectId, given])
-    changes.push(...rows.map((row) => changeOf(row, { from: row.state, to: row.state, reason: null, kind })))
+    changes.push(...rows.map((row) => changeOf(row, { to: row.state, reason: null, kind })))
   }
   if (changes.length > 0) await onOutcomes(tx, projectId, changes)
 }

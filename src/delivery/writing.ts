@@ -78,15 +78,14 @@ export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]
   for (let from = 0; from < rows.length; from += rowsAtOnce) {
     const batch = rows.slice(from, from + rowsAtOnce)
     const written = await insertMessages(tx, projectId, batch)
-    const before = batch.filter((row) => !written.has(keyOf(row)))
-    if (before.length === 0) {
+    if (written === batch.length) {
       standing.push(...batch)
       continue
     }
-    const known = new Map((await findMessages(tx, projectId, before)).map((row) => [keyOf(row), row]))
+    const known = new Map((await findMessages(tx, projectId, batch)).map((row) => [keyOf(row), row]))
     for (const row of batch) {
-      const found = written.has(keyOf(row)) ? row : known.get(keyOf(row))
-      if (found) standing.push(Object.assign(found, { target: row.target }))
+      const found = known.get(keyOf(row))
+      if (found) standing.push(found.push_id === row.push_id ? row : Object.assign(found, { target: row.target }))
     }
   }
   if (standing.length < rows.length && !(await isProject(tx, projectId)))

@@ -12,7 +12,6 @@ export interface OutcomeChange {
   messageId: string
   deviceId: string
   userId: string
-  from: string | null
   to: string
   reason: string | null
   kind: 'state' | 'delivered' | 'tapped'

@@ -110,15 +110,8 @@ describe('delivery for campaigns', () => {
     const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts))
     await delivery.handOver(projectId, rows, soon())
     assert.deepEqual(
-      told
-        .map(({ deviceId, from, to, reason, campaignId }) => [deviceId, from, to, reason, campaignId].join(' '))
-        .sort(),
-      [
-        'a handed accepted  welcome',
-        'b handed failed TOKEN_INVALID welcome',
-        'c handed accepted  welcome',
-        'e handed failed EXPIRED welcome'
-      ]
+      told.map(({ deviceId, to, reason, campaignId }) => [deviceId, to, reason, campaignId].join(' ')).sort(),
+      ['a accepted  welcome', 'b failed TOKEN_INVALID welcome', 'c accepted  welcome', 'e failed EXPIRED welcome']
     )
     const [{ value }] = await sql(`select value from settings where name = 'told'`)
     assert.equal(value, '4')

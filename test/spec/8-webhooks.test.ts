@@ -23,7 +23,6 @@ const outcome = (more: Partial<OutcomeChange> = {}): OutcomeChange => ({
   messageId: newId(),
   deviceId: 'phone',
   userId: newId(),
-  from: 'handed',
   to: 'accepted',
   reason: null,
   kind: 'state',

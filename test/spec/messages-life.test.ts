@@ -158,19 +158,19 @@ describe('what devices report', () => {
 })
 
 describe('outcomes', () => {
-  it('are told once, when a message ends, with what it was and is', async () => {
+  it('are told once, when a message ends, with what became of it', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'o-1', 'o-2')
     sender.script('o-1', rejected('TOKEN_INVALID'))
     sender.script('o-2', retry('GATEWAY_UNAVAILABLE'), rejected('PAYLOAD_INVALID'))
     const [{ message_id }] = await results(project, [to('ana')])
-    const changes = toldOf(message_id).map(({ deviceId, from, to, reason, triggerId, campaignId }) => {
+    const changes = toldOf(message_id).map(({ deviceId, to, reason, triggerId, campaignId }) => {
       assert.deepEqual([triggerId, campaignId], [message_id, null])
-      return [deviceId, from, to, reason]
+      return [deviceId, to, reason]
     })
     assert.deepEqual(changes.sort(), [
-      ['o-1', 'handed', 'failed', 'TOKEN_INVALID'],
-      ['o-2', 'handed', 'failed', 'PAYLOAD_INVALID']
+      ['o-1', 'failed', 'TOKEN_INVALID'],
+      ['o-2', 'failed', 'PAYLOAD_INVALID']
     ])
   })
 

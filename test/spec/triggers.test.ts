@@ -38,6 +38,43 @@ describe('a broadcast', () => {
     assert.equal(new Set(reached.map(({ collapseId }) => collapseId)).size, 3_210)
   })
 
+  it('begins with a small chunk, so that the first push does not wait for a thousand others', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 300, 'early')
+    await givenCampaign(service, project)
+    sender.shut()
+    try {
+      const id = await triggered(project, everyone)
+      const sizes = () =>
+        service.sql(
+          'select cardinality(device_ids) as size from trigger_chunks where trigger_id = $1 order by number',
+          [id]
+        )
+      await eventually(async () => assert.deepEqual(await sizes(), [{ size: 100 }, { size: 200 }]))
+      sender.open()
+      assert.equal((await ended(project, id)).counts.sent, 300)
+    } finally {
+      sender.open()
+    }
+  })
+
+  it('reaches a device with two tokens once, by the newer one', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 3, 'two')
+    await givenCampaign(service, project)
+    await service.sql(
+      `insert into push_tokens (project_id, hash, device_id, token, type, environment, registered_at)
+       select project_id, sha256('newer'), device_id, 'newer', type, environment, registered_at + interval '1 s'
+         from push_tokens where project_id = $1 and device_id = 'two-1'`,
+      [project.id]
+    )
+    assert.equal((await run(project, everyone)).counts.sent, 3)
+    assert.deepEqual(
+      sender.to('two-1').map(({ token }) => token),
+      ['newer']
+    )
+  })
+
   it('reaches only who matches, and all devices of a user also where these fill more than a chunk', async () => {
     const project = await service.project()
     await givenMany(service, project, 1_501, 'odd')

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { together } from '../../src/platform/db/together.ts'
+
+it('what belongs to one transaction is waited for though a part fails, and the first failure is told', async () => {
+  let ended = false
+  const slow = sleep(20).then(() => {
+    ended = true
+    throw new Error('because of the first')
+  })
+  await assert.rejects(together(slow, Promise.reject(new Error('the first'))), { message: 'the first' })
+  assert.equal(ended, true)
+})

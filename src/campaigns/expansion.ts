@@ -127,9 +127,9 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
   ): Promise<Step> {
     if (segment(1).nobody)
       return { deviceIds: [], skips: [], cursor, outcome: 'completed', reason: 'missing_trigger_property' }
-    const { rows, next } = await matchWindow(pool, projectId, segment, placeOf(cursor), size, limit)
+    const { deviceIds, next } = await matchWindow(pool, projectId, segment, placeOf(cursor), size, limit)
     return {
-      deviceIds: rows.map(({ device_id }) => device_id),
+      deviceIds,
       skips: [],
       cursor: next ? cursorOf(next) : cursor,
       outcome: next ? null : 'completed',

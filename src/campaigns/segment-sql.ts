@@ -16,6 +16,8 @@ export interface CompiledSegment {
   nobody: boolean
   /** A device condition is in it: the condition speaks of devices `d` too, and only matching devices get the message. */
   usesDevice: boolean
+  /** It speaks of users `u`, not of devices alone or of nothing at all. */
+  usesUser: boolean
   /** True or false, never null, for each row of `u` (users) and, if it uses devices, `d` (devices of that user). */
   condition: string
   /** For the placeholders in it, from `firstPlaceholder` on. */
@@ -31,17 +33,21 @@ interface Compiling {
   now: Date
   nobody: boolean
   usesDevice: boolean
+  usesUser: boolean
+  eventsOf: string | undefined
 }
 
 /**
  * A parsed segment as one SQL condition. `now` is the moment the trigger was accepted, so that every window of a long
- * broadcast asks the same question.
+ * broadcast asks the same question. `eventsOf` is a condition of the caller on events `e`, which holds for all events of
+ * the users it asks about: where these are many, reading all such events once may be less than looking up each user's.
  */
 export function compileSegment(
   segment: Segment,
   triggerProperties: Readonly<Record<string, unknown>>,
   now: Date,
-  firstPlaceholder = 1
+  firstPlaceholder = 1,
+  eventsOf?: string
 ): CompiledSegment {
   const placed: unknown[] = []
   const compiling: Compiling = {
@@ -49,12 +55,14 @@ export function compileSegment(
     properties: triggerProperties,
     now,
     nobody: false,
-    usesDevice: false
+    usesDevice: false,
+    usesUser: false,
+    eventsOf
   }
   const written = nodeSql(segment, compiling)
-  const { nobody, usesDevice } = compiling
-  if (nobody) return { nobody, usesDevice, condition: 'false', values: [] }
-  return { nobody, usesDevice, ...numbered(written, placed, firstPlaceholder) }
+  const { nobody, usesDevice, usesUser } = compiling
+  if (nobody) return { nobody, usesDevice, usesUser, condition: 'false', values: [] }
+  return { nobody, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
 }
 
 /** Gives out the numbers last: a part that turned out to be always false needs none, and PostgreSQL wants no gaps. */
@@ -83,6 +91,7 @@ function joined(parts: Segment[], word: string, ofNone: string, compiling: Compi
 function attributeSql(condition: AttributeCondition, where: 'segment' | 'where', compiling: Compiling): string {
   const attribute = attributeOf(condition.attribute, where)!
   if (attribute.of === 'device') compiling.usesDevice = true
+  if (attribute.of === 'user') compiling.usesUser = true
   const { operator } = condition
   const given = Object.hasOwn(condition, 'value')
   const wanted = given ? resolve(condition.value, compiling.properties) : null
@@ -113,7 +122,8 @@ const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
 
 /** Counts no further than it must: whoever bought a thousand times is known after the first. */
 function eventSql({ event, operator, count, within, where = [] }: EventCondition, compiling: Compiling): string {
-  const { place, now } = compiling
+  const { place, now, eventsOf } = compiling
+  compiling.usesUser = true
   // The times bound the months that are looked into, and keep what happens during a broadcast out of it.
   const bounds = [`e.at <= ${place(now.toISOString(), 'timestamptz')}`]
   if (within !== undefined)
@@ -126,11 +136,22 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
   if (operator === 'at_least' && count === 0) return 'true'
-  // `offset 0` keeps the planner from joining: for each window it would read the events of the whole project.
-  const any = `exists (select 1 from events e where ${conditions} offset 0)`
+  const any = anySql(conditions, eventsOf)
   if (operator === 'at_least' && count === 1) return any
   if (operator !== 'at_least' && count === 0) return `(not ${any})`
   const { over, sign } = counts[operator]
   const enough = `select 1 from events e where ${conditions} limit ${place(count + over, 'int')}`
-  return `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`
+  const counted = `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`
+  if (!eventsOf) return counted
+  return operator === 'at_most' ? `(not ${any} or ${counted})` : `(${any} and ${counted})`
 }
+
+/**
+ * Without bounds `offset 0` keeps the planner from joining: it would read the events of the whole project. With bounds it
+ * chooses, by what it knows of them, whether to look up each user or to read them all and remember who has any; coalesce
+ * keeps it from joining there too, which it would do in ways that it cannot change its mind about.
+ */
+const anySql = (conditions: string, eventsOf: string | undefined) =>
+  eventsOf
+    ? `coalesce(exists (select 1 from events e where ${conditions} and ${eventsOf}), false)`
+    : `exists (select 1 from events e where ${conditions} offset 0)`

@@ -26,12 +26,18 @@ export const chunkKey = (triggerId: string, number: number) => `${triggerId}:${n
 export const chunkDevices = 1_000
 /** Of one trigger, for each worker there is: others get their turn in between. */
 const chunksPerWorker = 2
+/** At most so many chunks are planned in one go. */
+export const chunksPerStep = 4
 const targetsPerStep = 200
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
-const windows = { least: 500, first: 2_000, most: 10_000 }
+/** Users that are looked at in one go. */
+export const windows = { least: 500, first: 2_000, most: 20_000 }
 /** How many slow triggers are remembered; one that is forgotten only takes longer. */
 const mostSlow = 10_000
+
+/** Where few match the next window is twice as wide: what a step costs beside its look matters less. */
+export const widened = (window: number, found: number) => (found < chunkDevices ? window * 2 : windows.first)
 
 export interface ExpansionOptions {
   pool: Pool
@@ -81,7 +87,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       const campaign = await definitions.get(projectId, work.campaign_id, work.campaign_version)
       try {
         const step = await nextStep(projectId, work, campaign.definition, campaign.segmentFor(work), window, room)
-        window = step.deviceIds.length < chunkDevices ? Math.min(most, window * 2) : Math.min(most, windows.first)
+        window = Math.min(most, widened(window, step.deviceIds.length))
         const only = await take(projectId, work, campaign.definition, step)
         if (only !== undefined) return runChunk({ projectId, triggerId, number: only }, context, true)
         if (step.outcome) return void slow.delete(triggerId)
@@ -114,7 +120,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       return { deviceIds: [], skips: [], cursor: '', outcome: 'completed', reason: 'no_audience' }
     const broadcast = work.audience === 'broadcast' || (ofDefault && 'broadcast' in ofDefault)
     return broadcast
-      ? nextWindow(projectId, work, segment, window, Math.min(room, 4) * chunkDevices)
+      ? nextWindow(projectId, work, segment, window, Math.min(room, chunksPerStep) * chunkDevices)
       : nextTargets(projectId, work, segment, ofDefault)
   }
 

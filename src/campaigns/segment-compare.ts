@@ -148,7 +148,9 @@ function jsonOperand(owner: string, name: string): Operand {
     empty: `coalesce(${value} = 'null', true)`,
     agrees: (wanted) => ofType('null', ...new Set(wanted.filter(scalar).map(typeOf))),
     equalsAny: (wanted, place) => {
-      const known = wanted.filter((item) => scalar(item) && typeof item !== 'string').map((item) => JSON.stringify(item))
+      const known = wanted
+        .filter((item) => scalar(item) && typeof item !== 'string')
+        .map((item) => JSON.stringify(item))
       const parts = known.length === 0 ? [] : [`${value} = any(${place(known, 'jsonb[]')})`]
       const words = texts(wanted)
       // As text, which costs half; whether it is one is a question for the few that are equal.
@@ -211,7 +213,9 @@ function versionOperand(stored: string): Operand {
       return alike === null ? same : `(${same} or coalesce(${alike}, false))`
     },
     order: (sign, wanted, place) =>
-      versionKey(wanted) === undefined ? null : once(stored, (text) => versionOrderSql(text, sign, String(wanted), place))
+      versionKey(wanted) === undefined
+        ? null
+        : once(stored, (text) => versionOrderSql(text, sign, String(wanted), place))
   }
 }
 

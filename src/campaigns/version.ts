@@ -65,7 +65,9 @@ export function versionOrderSql(text: string, sign: string, wanted: string, plac
  */
 function orderOfNumbers(sign: string, wanted: string): [sign: string, numbers: string[]] {
   const key = versionKey(wanted)!
-  const all = Array.from({ length: places }, (_, place) => String(BigInt(key.slice(place * digits, (place + 1) * digits))))
+  const all = Array.from({ length: places }, (_, place) =>
+    String(BigInt(key.slice(place * digits, (place + 1) * digits)))
+  )
   const short = all.slice(0, all.findLastIndex((number) => number !== '0') + 1)
   if (key.length > places * digits + 1) return [sign.startsWith('>') ? '>=' : '<', short]
   return [sign, sign === '>=' || sign === '<' ? short : all]

@@ -98,7 +98,7 @@ async function fill(pool: Pool): Promise<void> {
 
 async function scan(pool: Pool, written: unknown): Promise<{ matched: number; perSecond: number; slowestMs: number }> {
   const parsed = parseSegment(written)
-  const segment: SegmentAt = (first, eventsOf) => compileSegment(parsed, {}, now, first, eventsOf)
+  const segment: SegmentAt = (first, asked) => compileSegment(parsed, {}, now, first, asked)
   let place: Place | null = { user: firstUser, device: null }
   let size: number = windows.first
   let matched = 0

@@ -2,7 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { limitStatementTime } from './segment-patterns.ts'
-import type { CompiledSegment } from './segment-sql.ts'
+import type { Asked, CompiledSegment } from './segment-sql.ts'
 import { createTurns } from './segment-turns.ts'
 import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
@@ -13,7 +13,7 @@ export interface Reached {
 }
 
 /** A segment as a condition whose placeholders begin at a number; compiled anew where that differs. */
-export type SegmentAt = (firstPlaceholder: number, eventsOf?: string) => CompiledSegment
+export type SegmentAt = (firstPlaceholder: number, asked?: Asked) => CompiledSegment
 
 /** The database gave up on a segment: it takes too long, or a regular expression cannot be used. */
 export class SegmentFailed extends Error {
@@ -93,16 +93,16 @@ export interface Window {
 /** The users that $1 has from $2 to before $3, their devices and their events. */
 const ofWindow = (table: string, id: string) =>
   `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
+const asked: Asked = { devices: ofWindow('d', 'd.user_id'), events: ofWindow('e', 'e.user_id') }
 const users = `(select * from users u where ${ofWindow('u', 'u.id')} order by u.id offset 0) u`
-const devices = `(select * from devices d where ${ofWindow('d', 'd.user_id')} order by d.user_id offset 0) d`
-const eventsOf = ofWindow('e', 'e.user_id')
+const devices = `(select * from devices d where ${asked.devices} order by d.user_id offset 0) d`
 
 const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
   (await pool.one<{ id: string }>(windowEnd, [projectId, user, size]))?.id ?? null
 
 /** What matches in a window, for placeholders $1 to $3. Every device has a user: who need not look at users does not. */
 function matched(segment: SegmentAt, firstPlaceholder: number) {
-  const { condition, values, usesUser } = segment(firstPlaceholder, eventsOf)
+  const { condition, values, usesUser } = segment(firstPlaceholder, asked)
   return { from: usesUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }
 }
 

@@ -1,8 +1,8 @@
 import { parseDuration } from './duration.ts'
 import { instantSql, instantText, textBounds } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './segment-language.ts'
-import type { Place } from './segment-sql.ts'
-import { versionKey, versionKeySql, versionOrderSql } from './version.ts'
+import type { Asked, Place } from './segment-sql.ts'
+import { versionKey, versionKeySql } from './version.ts'
 
 export interface Comparison {
   operator: Operator
@@ -10,6 +10,7 @@ export interface Comparison {
   wanted: unknown
   now: Date
   place: Place
+  asked?: Asked | undefined
 }
 
 /**
@@ -49,8 +50,8 @@ const signs = new Map<Operator, string>([
 ])
 
 export function compare(attribute: Attribute, comparison: Comparison): string {
-  const { operator, wanted, now, place } = comparison
-  const operand = operandOf(attribute, place)
+  const { operator, wanted, now, place, asked } = comparison
+  const operand = operandOf(attribute, place, asked)
   const holds = (condition: string | null) => (condition === null ? 'false' : `coalesce(${condition}, false)`)
   switch (operator) {
     case 'exists':
@@ -109,12 +110,12 @@ function looksInto(operator: Operator, text: string, wanted: string, place: Plac
   return `${text} ~ ${value}`
 }
 
-function operandOf(attribute: Attribute, place: Place): Operand {
+function operandOf(attribute: Attribute, place: Place, asked?: Asked): Operand {
   if (attribute.kind === 'json')
     return jsonOperand(attribute.of === 'user' ? 'u.properties' : 'e.properties', place(attribute.name, 'text'))
   const column = columns[attribute.name]
   if (attribute.kind === 'time') return timeOperand(column)
-  return attribute.kind === 'version' ? versionOperand(column) : textOperand(column)
+  return attribute.kind === 'version' ? versionOperand(column, asked) : textOperand(column)
 }
 
 const fact = (name: string) => `((d.facts ->> '${name}') collate "C")`
@@ -203,19 +204,27 @@ function textOperand(stored: string): Operand {
 }
 
 /** Equal are the same text and the same version: 1.10 and 1.10.0. Only versions have an order. */
-function versionOperand(stored: string): Operand {
+function versionOperand(stored: string, asked: Asked | undefined): Operand {
+  const keyed = (make: (key: string) => string) => {
+    const judge = (text: string) => make(`(${versionKeySql(text)} collate "C")`)
+    // To make a key costs as much as to find ten devices, but many devices have the same few versions.
+    return asked
+      ? `${stored} in (select value from (select distinct ${stored} as value from devices d where ${asked.devices} offset 0)
+          once where ${judge('once.value')})`
+      : once(stored, judge)
+  }
   return {
     ...textOperand(stored),
     equalsAny: (wanted, place) => {
       const same = anyOf(stored, texts(wanted), 'text', place)
       const keys = wanted.map(versionKey).filter((one) => one !== undefined)
-      const alike = anyOf(`(${once(stored, versionKeySql)} collate "C")`, keys, 'text', place)
-      return alike === null ? same : `(${same} or coalesce(${alike}, false))`
+      if (keys.length === 0) return same
+      return `(${same} or coalesce(${keyed((key) => anyOf(key, keys, 'text', place)!)}, false))`
     },
-    order: (sign, wanted, place) =>
-      versionKey(wanted) === undefined
-        ? null
-        : once(stored, (text) => versionOrderSql(text, sign, String(wanted), place))
+    order: (sign, wanted, place) => {
+      const wantedKey = versionKey(wanted)
+      return wantedKey === undefined ? null : keyed((key) => `${key} ${sign} ${place(wantedKey, 'text')}`)
+    }
   }
 }
 

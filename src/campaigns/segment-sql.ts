@@ -1,7 +1,7 @@
 import { isStorable } from '../platform/http/body.ts'
 import { parseDuration } from './duration.ts'
 import { fillPattern } from './pattern.ts'
-import { type Comparison, compare } from './segment-compare.ts'
+import { compare } from './segment-compare.ts'
 import {
   type AttributeCondition,
   attributeOf,
@@ -27,6 +27,15 @@ export interface CompiledSegment {
 /** One placeholder for each value: nothing of a segment or a trigger ever becomes text of a query, names neither. */
 export type Place = (value: unknown, type: string) => string
 
+/**
+ * Conditions of a caller that asks about many users at once, on devices `d` and events `e`: they hold for all those of
+ * the users it asks about. To read these once may cost less than to look at each user or device for itself.
+ */
+export interface Asked {
+  devices: string
+  events: string
+}
+
 interface Compiling {
   place: Place
   properties: Readonly<Record<string, unknown>>
@@ -34,20 +43,19 @@ interface Compiling {
   nobody: boolean
   usesDevice: boolean
   usesUser: boolean
-  eventsOf: string | undefined
+  asked: Asked | undefined
 }
 
 /**
  * A parsed segment as one SQL condition. `now` is the moment the trigger was accepted, so that every window of a long
- * broadcast asks the same question. `eventsOf` is a condition of the caller on events `e`, which holds for all events of
- * the users it asks about: where these are many, reading all such events once may be less than looking up each user's.
+ * broadcast asks the same question.
  */
 export function compileSegment(
   segment: Segment,
   triggerProperties: Readonly<Record<string, unknown>>,
   now: Date,
   firstPlaceholder = 1,
-  eventsOf?: string
+  asked?: Asked
 ): CompiledSegment {
   const placed: unknown[] = []
   const compiling: Compiling = {
@@ -57,7 +65,7 @@ export function compileSegment(
     nobody: false,
     usesDevice: false,
     usesUser: false,
-    eventsOf
+    asked
   }
   const written = nodeSql(segment, compiling)
   const { nobody, usesDevice, usesUser } = compiling
@@ -100,8 +108,8 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
     compiling.nobody = true
     return 'false'
   }
-  const comparison: Comparison = { operator, wanted: pattern, now: compiling.now, place: compiling.place }
-  return compare(attribute, comparison)
+  const { now, place, asked } = compiling
+  return compare(attribute, { operator, wanted: pattern, now, place, asked })
 }
 
 function patternOf(written: string, resolved: unknown, { properties }: Compiling): unknown {
@@ -122,7 +130,7 @@ const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
 
 /** Counts no further than it must: whoever bought a thousand times is known after the first. */
 function eventSql({ event, operator, count, within, where = [] }: EventCondition, compiling: Compiling): string {
-  const { place, now, eventsOf } = compiling
+  const { place, now, asked } = compiling
   compiling.usesUser = true
   // The times bound the months that are looked into, and keep what happens during a broadcast out of it.
   const bounds = [`e.at <= ${place(now.toISOString(), 'timestamptz')}`]
@@ -136,13 +144,13 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
   if (operator === 'at_least' && count === 0) return 'true'
-  const any = anySql(conditions, eventsOf)
+  const any = anySql(conditions, asked)
   if (operator === 'at_least' && count === 1) return any
   if (operator !== 'at_least' && count === 0) return `(not ${any})`
   const { over, sign } = counts[operator]
   const enough = `select 1 from events e where ${conditions} limit ${place(count + over, 'int')}`
   const counted = `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`
-  if (!eventsOf) return counted
+  if (!asked) return counted
   return operator === 'at_most' ? `(not ${any} or ${counted})` : `(${any} and ${counted})`
 }
 
@@ -151,7 +159,7 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
  * chooses, by what it knows of them, whether to look up each user or to read them all and remember who has any; coalesce
  * keeps it from joining there too, which it would do in ways that it cannot change its mind about.
  */
-const anySql = (conditions: string, eventsOf: string | undefined) =>
-  eventsOf
-    ? `coalesce(exists (select 1 from events e where ${conditions} and ${eventsOf}), false)`
+const anySql = (conditions: string, asked: Asked | undefined) =>
+  asked
+    ? `coalesce(exists (select 1 from events e where ${conditions} and ${asked.events}), false)`
     : `exists (select 1 from events e where ${conditions} offset 0)`

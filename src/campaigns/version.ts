@@ -1,5 +1,3 @@
-import type { Place } from './segment-sql.ts'
-
 /** `2.10`, `v1.4.0-beta.2+91`: numbers and dots, then perhaps what semantic versioning calls pre-release and build. */
 const shape = '^v?[0-9]+(?:[.][0-9]+)*(?:-[0-9A-Za-z-]+(?:[.][0-9A-Za-z-]+)*)?(?:[+][0-9A-Za-z.-]*)?$'
 const pattern = new RegExp(shape)
@@ -45,30 +43,4 @@ export function versionKeySql(text: string): string {
     and (length(${numbers}) <= ${digits} or ${numbers} !~ '[0-9]{${digits + 1}}')
     then ${key.join(' || ')} || case when strpos(${plain}, '-') = 0 then '!'
       else ' ' || (select string_agg(${part}, ' ' order by place) from ${parts}) end end)`
-}
-
-/**
- * Whether a stored version is on that side of a wanted one, in SQL; null where it is no version. Most versions are a few
- * short numbers, which compare as such for a fourth of what a key costs.
- */
-export function versionOrderSql(text: string, sign: string, wanted: string, place: Place): string {
-  const plain = `length(${text}) <= ${digits} and ${text} ~ '^[0-9]+(?:[.][0-9]+)*$' and split_part(${text}, '.', ${places + 1}) = ''`
-  const [numberSign, numbers] = orderOfNumbers(sign, wanted)
-  return `(case when ${plain} then string_to_array(${text}, '.')::bigint[] ${numberSign} ${place(numbers, 'bigint[]')}
-    else ${versionKeySql(text)} collate "C" ${sign} ${place(versionKey(wanted), 'text')} end)`
-}
-
-/**
- * What the numbers of a version without pre-release are compared with. Lists compare as versions do, but that of two the
- * longer is greater: so the wanted one has no zeros at its end where it is the least that is meant, and all six places
- * where it is the most. A pre-release is less than its own numbers and greater than all that are less.
- */
-function orderOfNumbers(sign: string, wanted: string): [sign: string, numbers: string[]] {
-  const key = versionKey(wanted)!
-  const all = Array.from({ length: places }, (_, place) =>
-    String(BigInt(key.slice(place * digits, (place + 1) * digits)))
-  )
-  const short = all.slice(0, all.findLastIndex((number) => number !== '0') + 1)
-  if (key.length > places * digits + 1) return [sign.startsWith('>') ? '>=' : '<', short]
-  return [sign, sign === '>=' || sign === '<' ? short : all]
 }

@@ -49,7 +49,7 @@ async function agree(pool: Pool, world: World, written: Record<string, unknown>,
   const devices = compiled.usesDevice
     ? expected
     : world.devices.filter(({ userId }) => users.has(userId)).map(({ id }) => id)
-  const segment: SegmentAt = (first, eventsOf) => compileSegment(parseSegment(written), trigger, now, first, eventsOf)
+  const segment: SegmentAt = (first, asked) => compileSegment(parseSegment(written), trigger, now, first, asked)
   assert.deepEqual((await reached(pool, segment)).sort(), devices.sort(), JSON.stringify({ written, trigger }))
   return found.length
 }

@@ -1,20 +1,26 @@
-// How many users a segment looks at in a second: `node bench/segments.ts [users]`, on BENCH_DATABASE_URL or
-// TEST_DATABASE_URL. It makes a database of its own and drops it at the end. Users are looked at as campaigns do it: by
-// windows of keys, one after the other, on one connection.
+// How many users a segment looks at in a second: `node bench/segments.ts [users] [--only embedded|external]`, on the
+// embedded server, and on BENCH_DATABASE_URL where it is set. Users are looked at as campaigns do it: by the same
+// function, in windows of the same width, one after the other, on one connection.
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import pg from 'pg'
+import { firstUser, matchWindow, type Place, type SegmentAt } from '../src/campaigns/audience-store.ts'
+import { chunkDevices, chunksPerStep, widened, windows } from '../src/campaigns/expansion.ts'
 import { compileSegment, parseSegment } from '../src/campaigns/segment.ts'
-import { limitStatementTime } from '../src/campaigns/segment-patterns.ts'
 import { eventMonths } from '../src/events/events.ts'
 import { openPool, type Pool } from '../src/platform/db/db.ts'
+import { startEmbedded } from '../src/platform/db/embedded.ts'
 import { migrate } from '../src/platform/db/migrate.ts'
 import { makePartitions } from '../src/platform/db/partitions.ts'
+import type { ProjectId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
 
-const url = process.env.BENCH_DATABASE_URL ?? process.env.TEST_DATABASE_URL
-if (!url) throw new Error('set BENCH_DATABASE_URL or TEST_DATABASE_URL')
-const count = Number(process.argv[2] ?? 1_000_000)
-const window = 5_000
+const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
+const count = Number(positionals[0] ?? 500_000)
+const projectId = 'p' as ProjectId
 const now = new Date()
 
 const on = (attribute: string, operator: string, value?: unknown) =>
@@ -22,6 +28,9 @@ const on = (attribute: string, operator: string, value?: unknown) =>
 const segments: [name: string, segment: unknown][] = [
   ['everyone', {}],
   ['a text equals', on('user.plan', 'equals', 'premium')],
+  ['a text differs', on('user.plan', 'not_equals', 'free')],
+  ['a number is greater', on('user.age', 'greater_than', 80)],
+  ['one of a list', on('user.country', 'in', ['KR', 'BR'])],
   [
     'text, number and list',
     {
@@ -32,8 +41,10 @@ const segments: [name: string, segment: unknown][] = [
       ]
     }
   ],
-  ['a time within', on('user.since', 'within_last', '30d')],
+  ['a text contains', on('user.email', 'contains', '777@')],
   ['a pattern', on('user.email', 'matches', '^user-[0-9]*7@')],
+  ['a time within', on('user.since', 'within_last', '30d')],
+  ['a time that holds for most', on('user.since', 'within_last', '360d')],
   [
     '1,000 ids',
     on(
@@ -42,8 +53,12 @@ const segments: [name: string, segment: unknown][] = [
       Array.from({ length: 1_000 }, (_, i) => `user-${i * 31}`)
     )
   ],
-  ['a version of a device', on('device.app_version', 'greater_or_equal', '2.10')],
+  ['a platform', on('device.platform', 'equals', 'ANDROID')],
+  ['a version of a device', on('device.app_version', 'greater_or_equal', '2.19')],
+  ['a version that half have', on('device.app_version', 'greater_or_equal', '2.10')],
+  ['an event within 1 day', { event: 'purchase', operator: 'at_least', count: 1, within: '1d' }],
   ['an event within 30 days', { event: 'purchase', operator: 'at_least', count: 1, within: '30d' }],
+  ['no event within 30 days', { event: 'purchase', operator: 'at_most', count: 0, within: '30d' }],
   [
     'three events with a condition',
     { event: 'purchase', operator: 'at_least', count: 3, where: [on('event.amount', 'greater_than', 10)] }
@@ -82,47 +97,60 @@ async function fill(pool: Pool): Promise<void> {
 }
 
 async function scan(pool: Pool, written: unknown): Promise<{ matched: number; perSecond: number; slowestMs: number }> {
-  const { condition, values, usesDevice } = compileSegment(parseSegment(written), {}, now, 3)
-  const devices = usesDevice ? 'join devices d on d.project_id = $1 and d.user_id = u.id' : ''
-  const text = `
-    with w as (select project_id, id, project_user_id, properties, created_at, last_seen_at from users
-                where project_id = $1 and id > $2 order by id limit ${window})
-    select array(select u.id from w u ${devices} where ${condition}) as ids, (select max(id::text) from w) as last`
-  let [after, matched, slowestMs] = ['00000000-0000-0000-0000-000000000000', 0, 0]
+  const parsed = parseSegment(written)
+  const segment: SegmentAt = (first, asked) => compileSegment(parsed, {}, now, first, asked)
+  let place: Place | null = { user: firstUser, device: null }
+  let size: number = windows.first
+  let matched = 0
+  let slowestMs = 0
   const began = performance.now()
-  for (;;) {
+  while (place) {
     const asked = performance.now()
-    const [row] = await pool.transaction(async (tx) => {
-      await limitStatementTime(tx, 5_000)
-      return tx.adhoc<{ ids: string[]; last: string | null }>(text, ['p', after, ...values])
-    })
+    const found = await matchWindow(pool, projectId, segment, place, size, chunksPerStep * chunkDevices)
     slowestMs = Math.max(slowestMs, performance.now() - asked)
-    if (row!.last === null) break
-    matched += row!.ids.length
-    after = row!.last
+    matched += found.deviceIds.length
+    size = Math.min(windows.most, widened(size, found.deviceIds.length))
+    place = found.next
   }
-  return { matched, perSecond: (count / (performance.now() - began)) * 1_000, slowestMs }
+  return { matched: matched, perSecond: (count / (performance.now() - began)) * 1_000, slowestMs: slowestMs }
 }
 
-const server = new pg.Client({ connectionString: url })
-await server.connect()
-const name = `tidings_bench_${randomBytes(4).toString('hex')}`
-await server.query(`create database ${name} template template0 encoding 'UTF8'`)
-const address = new URL(url)
-address.pathname = `/${name}`
-const pool = openPool({ connectionString: address.href }, await createLog('warn'), 1)
-try {
-  await migrate(pool)
-  await makePartitions(pool, eventMonths, now)
-  await fill(pool)
-  for (const [title, segment] of segments) {
-    await scan(pool, segment) // Once to warm the caches.
-    const { matched, perSecond, slowestMs } = await scan(pool, segment)
-    const speed = `${Math.round(perSecond).toLocaleString('en')} users/s`.padStart(20)
-    console.log(`${title.padEnd(32)}${speed}, ${matched} matched, slowest window ${slowestMs.toFixed(0)} ms`)
+async function bench(engine: string, url: string): Promise<void> {
+  const server = new pg.Client({ connectionString: url })
+  await server.connect()
+  const { rows } = await server.query<{ server_version: string }>('show server_version')
+  console.log(`${engine}, PostgreSQL ${rows[0]!.server_version}, ${count.toLocaleString('en')} users`)
+  const name = `tidings_bench_${randomBytes(4).toString('hex')}`
+  await server.query(`create database ${name} template template0 encoding 'UTF8'`)
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  const pool = openPool({ connectionString: address.href }, await createLog('warn'), 1)
+  try {
+    await migrate(pool)
+    await makePartitions(pool, eventMonths, now)
+    await fill(pool)
+    for (const [title, segment] of segments) {
+      await scan(pool, segment) // Once to warm the caches.
+      const { matched, perSecond, slowestMs } = await scan(pool, segment)
+      const speed = `${Math.round(perSecond).toLocaleString('en')} users/s`.padStart(20)
+      console.log(`${title.padEnd(32)}${speed}, ${matched} matched, slowest window ${slowestMs.toFixed(0)} ms`)
+    }
+  } finally {
+    await pool.close()
+    await server.query(`drop database ${name} with (force)`)
+    await server.end()
   }
-} finally {
-  await pool.close()
-  await server.query(`drop database ${name} with (force)`)
-  await server.end()
 }
+
+if (options.only !== 'external') {
+  const folder = await mkdtemp(join(tmpdir(), 'tidings-bench-'))
+  const server = await startEmbedded({ dataDir: folder, say: console.error })
+  try {
+    await bench('embedded', server.url)
+  } finally {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+if (process.env.BENCH_DATABASE_URL && options.only !== 'embedded')
+  await bench('external', process.env.BENCH_DATABASE_URL)

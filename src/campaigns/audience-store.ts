@@ -2,7 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { limitStatementTime } from './segment-patterns.ts'
-import type { CompiledSegment } from './segment-sql.ts'
+import type { Asked, CompiledSegment } from './segment-sql.ts'
 import { createTurns } from './segment-turns.ts'
 import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
@@ -13,7 +13,7 @@ export interface Reached {
 }
 
 /** A segment as a condition whose placeholders begin at a number; compiled anew where that differs. */
-export type SegmentAt = (firstPlaceholder: number) => CompiledSegment
+export type SegmentAt = (firstPlaceholder: number, asked?: Asked) => CompiledSegment
 
 /** The database gave up on a segment: it takes too long, or a regular expression cannot be used. */
 export class SegmentFailed extends Error {
@@ -34,6 +34,13 @@ const windowEnd = statement(
   'segments.window_end',
   'select id from users where project_id = $1 and id >= $2 order by id offset $3 limit 1'
 )
+// Users and devices of a window are read by the index of their keys and merged. Left to itself the planner may sort them,
+// start other processes for each window, or, when its statistics are out of date, compare each user with each device.
+const keyOrder = statement(
+  'segments.key_order',
+  `select set_config('enable_nestloop', 'off', true), set_config('enable_bitmapscan', 'off', true),
+          set_config('enable_seqscan', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)`
+)
 // Three look-ups by key: an `or` over them would read the table.
 const named = statement(
   'segments.targets',
@@ -50,14 +57,17 @@ const named = statement(
 
 const inTurn = createTurns()
 
-const ask = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[]): Promise<Row[]> =>
-  inTurn(projectId, () => askNow<Row>(pool, text, values))
+const ask = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[], inKeyOrder = false) =>
+  inTurn(projectId, () => askNow<Row>(pool, text, values, inKeyOrder))
 
-async function askNow<Row>(pool: Pool, text: string, values: unknown[]): Promise<Row[]> {
+async function askNow<Row>(pool: Pool, text: string, values: unknown[], inKeyOrder: boolean): Promise<Row[]> {
   try {
+    // One round trip for it all.
     return await pool.transaction(async (tx) => {
-      await limitStatementTime(tx, segmentMs)
-      return tx.adhoc<Row>(text, values)
+      const limited = limitStatementTime(tx, segmentMs)
+      const ordered = inKeyOrder ? tx.run(keyOrder) : undefined
+      const [rows] = await Promise.all([tx.adhoc<Row>(text, values), limited, ordered, tx.commit()])
+      return rows
     })
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
@@ -75,15 +85,31 @@ export interface Place {
 }
 
 export interface Window {
-  rows: Reached[]
+  deviceIds: string[]
   /** Null after the last one. */
   next: Place | null
 }
 
+/** The users that $1 has from $2 to before $3, their devices and their events. */
+const ofWindow = (table: string, id: string) =>
+  `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
+const asked: Asked = { devices: ofWindow('d', 'd.user_id'), events: ofWindow('e', 'e.user_id') }
+const users = `(select * from users u where ${ofWindow('u', 'u.id')} order by u.id offset 0) u`
+const devices = `(select * from devices d where ${asked.devices} order by d.user_id offset 0) d`
+
+const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
+  (await pool.one<{ id: string }>(windowEnd, [projectId, user, size]))?.id ?? null
+
+/** What matches in a window, for placeholders $1 to $3. Every device has a user: who need not look at users does not. */
+function matched(segment: SegmentAt, firstPlaceholder: number) {
+  const { condition, values, usesUser } = segment(firstPlaceholder, asked)
+  return { from: usesUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }
+}
+
 /**
  * The devices of the users in a window of keys that match. The window is taken first and filtered then: paging over what
- * matches would have the planner read all users for a page of few. At most `limit` rows; where there are as many, the
- * next window begins within this one, after the last row.
+ * matches would have the planner read all users for a page of few. At most `limit` devices; where there are as many, the
+ * next window begins within this one, after the last of them.
  */
 export async function matchWindow(
   pool: Pool,
@@ -93,23 +119,53 @@ export async function matchWindow(
   size: number,
   limit: number
 ): Promise<Window> {
-  const end = (await pool.one<{ id: string }>(windowEnd, [projectId, user, size]))?.id ?? null
-  const { condition, values } = segment(6)
-  const rows = await ask<Reached>(
+  const end = await findEnd(pool, projectId, user, size)
+  const { from, condition, values } = matched(segment, 6)
+  // One row for all of them: a row for each would cost more than to find it.
+  const [found] = await ask<{ ids: string[] | null; last: string | null }>(
     pool,
     projectId,
-    // User by user: left to itself the planner may read all devices of the project for each window.
-    `select u.id as user_id, d.id as device_id
-       from (select * from users u
-              where u.project_id = $1 and u.id >= $2 and ($3::uuid is null or u.id < $3) order by u.id offset 0) u
-      cross join lateral (select * from devices d where d.project_id = $1 and d.user_id = u.id offset 0) d
-      where (u.id > $2 or d.id > $4) and ${condition}
-      order by u.id, d.id limit $5`,
-    [projectId, user, end, device ?? '', limit, ...values]
+    `select json_agg(id) as ids, (array_agg(user_id))[$5] as last
+       from (select d.user_id, d.id from ${from}
+              where (d.user_id > $2 or d.id > $4) and ${condition} order by d.user_id, d.id limit $5) found`,
+    [projectId, user, end, device ?? '', limit, ...values],
+    true
   )
-  const last = rows.at(-1)
-  if (last && rows.length === limit) return { rows, next: { user: last.user_id, device: last.device_id } }
-  return { rows, next: end === null ? null : { user: end, device: null } }
+  const { ids, last } = found!
+  const deviceIds = ids ?? []
+  if (last !== null) return { deviceIds, next: { user: last, device: deviceIds.at(-1)! } }
+  return { deviceIds, next: end === null ? null : { user: end, device: null } }
+}
+
+export interface Count {
+  users: number
+  devices: number
+  /** The first devices of them. */
+  sample: string[]
+  /** The user with whom the next window begins; null after the last one. */
+  next: string | null
+}
+
+/** How many match in a window, and a few of them. */
+export async function countWindow(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  user: string,
+  size: number,
+  sampleSize: number
+): Promise<Count> {
+  const end = await findEnd(pool, projectId, user, size)
+  const { from, condition, values } = matched(segment, 5)
+  const [count] = await ask<{ users: number; devices: number; sample: string[] | null }>(
+    pool,
+    projectId,
+    `select count(distinct user_id)::int as users, count(*)::int as devices, json_agg(id) filter (where place <= $4) as sample
+       from (select d.user_id, d.id, row_number() over () as place from ${from} where ${condition}) found`,
+    [projectId, user, end, sampleSize, ...values],
+    true
+  )
+  return { users: count!.users, devices: count!.devices, sample: count!.sample ?? [], next: end }
 }
 
 /** Which of these devices match. */

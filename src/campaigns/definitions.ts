@@ -26,8 +26,8 @@ export function readyOf(definition: Campaign): Ready {
     rendering: renderingOf(definition),
     segmentFor:
       ({ properties, accepted_at }) =>
-      (first) =>
-        compileSegment(definition.segment, properties, accepted_at, first)
+      (first, asked) =>
+        compileSegment(definition.segment, properties, accepted_at, first, asked)
   }
 }
 

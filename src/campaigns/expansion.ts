@@ -28,12 +28,18 @@ export const chunkDevices = 1_000
 const firstDevices = 100
 /** Of one trigger, for each worker there is: others get their turn in between. */
 const chunksPerWorker = 2
+/** At most so many chunks are planned in one go. */
+export const chunksPerStep = 4
 const targetsPerStep = 200
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
-const windows = { least: 500, first: 2_000, most: 10_000 }
+/** Users that are looked at in one go. */
+export const windows = { least: 500, first: 2_000, most: 20_000 }
 /** How many slow triggers are remembered; one that is forgotten only takes longer. */
 const mostSlow = 10_000
+
+/** Where few match the next window is twice as wide: what a step costs beside its look matters less. */
+export const widened = (window: number, found: number) => (found < chunkDevices ? window * 2 : windows.first)
 
 export interface ExpansionOptions {
   pool: Pool
@@ -83,7 +89,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       const campaign = await definitions.get(projectId, work.campaign_id, work.campaign_version)
       try {
         const step = await nextStep(projectId, work, campaign.definition, campaign.segmentFor(work), window, room)
-        window = step.deviceIds.length < chunkDevices ? Math.min(most, window * 2) : Math.min(most, windows.first)
+        window = Math.min(most, widened(window, step.deviceIds.length))
         const only = await take(projectId, work, campaign.definition, step)
         if (only !== undefined) return runChunk({ projectId, triggerId, number: only }, context, true)
         if (step.outcome) return void slow.delete(triggerId)
@@ -121,7 +127,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
           work,
           segment,
           window,
-          work.cursor === '' ? firstDevices : Math.min(room, 4) * chunkDevices
+          work.cursor === '' ? firstDevices : Math.min(room, chunksPerStep) * chunkDevices
         )
       : nextTargets(projectId, work, segment, ofDefault)
   }
@@ -135,9 +141,9 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
   ): Promise<Step> {
     if (segment(1).nobody)
       return { deviceIds: [], skips: [], cursor, outcome: 'completed', reason: 'missing_trigger_property' }
-    const { rows, next } = await matchWindow(pool, projectId, segment, placeOf(cursor), size, limit)
+    const { deviceIds, next } = await matchWindow(pool, projectId, segment, placeOf(cursor), size, limit)
     return {
-      deviceIds: rows.map(({ device_id }) => device_id),
+      deviceIds,
       skips: [],
       cursor: next ? cursorOf(next) : cursor,
       outcome: next ? null : 'completed',

@@ -1,6 +1,6 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { firstUser, matchWindow, type Place, type SegmentAt, SegmentFailed } from './audience-store.ts'
+import { countWindow, firstUser, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
 import { type Ready, readyOf } from './definitions.ts'
 import { findTargets } from './gates.ts'
@@ -90,21 +90,17 @@ async function find(pool: Pool, projectId: ProjectId, segment: SegmentAt, audien
 async function findEveryone(pool: Pool, projectId: ProjectId, segment: SegmentAt): Promise<Found> {
   const found = none(null)
   const giveUpAt = Date.now() + lookMs
-  let place: Place | null = { user: firstUser, device: null }
-  let last = ''
-  while (place) {
+  let user: string | null = firstUser
+  while (user !== null) {
     if (Date.now() > giveUpAt) return { ...found, complete: false }
-    const from: Place = place
-    const look = () => matchWindow(pool, projectId, segment, from, windowUsers, 4 * windowUsers)
-    const { rows, next } = await patiently(look, giveUpAt)
-    for (const { user_id, device_id } of rows) {
-      // They come by user: there may be millions, and a set of them would fill the memory.
-      if (user_id !== last) found.users += 1
-      last = user_id
-      if (found.sample.length < sampleSize) found.sample.push(device_id)
-    }
-    found.devices += rows.length
-    place = next
+    const from: string = user
+    const missing = sampleSize - found.sample.length
+    const look = () => countWindow(pool, projectId, segment, from, windowUsers, missing)
+    const { users, devices, sample, next } = await patiently(look, giveUpAt)
+    found.users += users
+    found.devices += devices
+    found.sample.push(...sample)
+    user = next
   }
   return found
 }

@@ -1,7 +1,7 @@
 import { isStorable } from '../platform/http/body.ts'
 import { parseDuration } from './duration.ts'
 import { fillPattern } from './pattern.ts'
-import { type Comparison, compare } from './segment-compare.ts'
+import { compare } from './segment-compare.ts'
 import {
   type AttributeCondition,
   attributeOf,
@@ -16,6 +16,8 @@ export interface CompiledSegment {
   nobody: boolean
   /** A device condition is in it: the condition speaks of devices `d` too, and only matching devices get the message. */
   usesDevice: boolean
+  /** It speaks of users `u`, not of devices alone or of nothing at all. */
+  usesUser: boolean
   /** True or false, never null, for each row of `u` (users) and, if it uses devices, `d` (devices of that user). */
   condition: string
   /** For the placeholders in it, from `firstPlaceholder` on. */
@@ -25,12 +27,23 @@ export interface CompiledSegment {
 /** One placeholder for each value: nothing of a segment or a trigger ever becomes text of a query, names neither. */
 export type Place = (value: unknown, type: string) => string
 
+/**
+ * Conditions of a caller that asks about many users at once, on devices `d` and events `e`: they hold for all those of
+ * the users it asks about. To read these once may cost less than to look at each user or device for itself.
+ */
+export interface Asked {
+  devices: string
+  events: string
+}
+
 interface Compiling {
   place: Place
   properties: Readonly<Record<string, unknown>>
   now: Date
   nobody: boolean
   usesDevice: boolean
+  usesUser: boolean
+  asked: Asked | undefined
 }
 
 /**
@@ -41,7 +54,8 @@ export function compileSegment(
   segment: Segment,
   triggerProperties: Readonly<Record<string, unknown>>,
   now: Date,
-  firstPlaceholder = 1
+  firstPlaceholder = 1,
+  asked?: Asked
 ): CompiledSegment {
   const placed: unknown[] = []
   const compiling: Compiling = {
@@ -49,12 +63,14 @@ export function compileSegment(
     properties: triggerProperties,
     now,
     nobody: false,
-    usesDevice: false
+    usesDevice: false,
+    usesUser: false,
+    asked
   }
   const written = nodeSql(segment, compiling)
-  const { nobody, usesDevice } = compiling
-  if (nobody) return { nobody, usesDevice, condition: 'false', values: [] }
-  return { nobody, usesDevice, ...numbered(written, placed, firstPlaceholder) }
+  const { nobody, usesDevice, usesUser } = compiling
+  if (nobody) return { nobody, usesDevice, usesUser, condition: 'false', values: [] }
+  return { nobody, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
 }
 
 /** Gives out the numbers last: a part that turned out to be always false needs none, and PostgreSQL wants no gaps. */
@@ -83,6 +99,7 @@ function joined(parts: Segment[], word: string, ofNone: string, compiling: Compi
 function attributeSql(condition: AttributeCondition, where: 'segment' | 'where', compiling: Compiling): string {
   const attribute = attributeOf(condition.attribute, where)!
   if (attribute.of === 'device') compiling.usesDevice = true
+  if (attribute.of === 'user') compiling.usesUser = true
   const { operator } = condition
   const given = Object.hasOwn(condition, 'value')
   const wanted = given ? resolve(condition.value, compiling.properties) : null
@@ -91,8 +108,8 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
     compiling.nobody = true
     return 'false'
   }
-  const comparison: Comparison = { operator, wanted: pattern, now: compiling.now, place: compiling.place }
-  return compare(attribute, comparison)
+  const { now, place, asked } = compiling
+  return compare(attribute, { operator, wanted: pattern, now, place, asked })
 }
 
 function patternOf(written: string, resolved: unknown, { properties }: Compiling): unknown {
@@ -113,7 +130,8 @@ const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
 
 /** Counts no further than it must: whoever bought a thousand times is known after the first. */
 function eventSql({ event, operator, count, within, where = [] }: EventCondition, compiling: Compiling): string {
-  const { place, now } = compiling
+  const { place, now, asked } = compiling
+  compiling.usesUser = true
   // The times bound the months that are looked into, and keep what happens during a broadcast out of it.
   const bounds = [`e.at <= ${place(now.toISOString(), 'timestamptz')}`]
   if (within !== undefined)
@@ -126,11 +144,22 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
   if (operator === 'at_least' && count === 0) return 'true'
-  // `offset 0` keeps the planner from joining: for each window it would read the events of the whole project.
-  const any = `exists (select 1 from events e where ${conditions} offset 0)`
+  const any = anySql(conditions, asked)
   if (operator === 'at_least' && count === 1) return any
   if (operator !== 'at_least' && count === 0) return `(not ${any})`
   const { over, sign } = counts[operator]
   const enough = `select 1 from events e where ${conditions} limit ${place(count + over, 'int')}`
-  return `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`
+  const counted = `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`
+  if (!asked) return counted
+  return operator === 'at_most' ? `(not ${any} or ${counted})` : `(${any} and ${counted})`
 }
+
+/**
+ * Without bounds `offset 0` keeps the planner from joining: it would read the events of the whole project. With bounds it
+ * chooses, by what it knows of them, whether to look up each user or to read them all and remember who has any; coalesce
+ * keeps it from joining there too, which it would do in ways that it cannot change its mind about.
+ */
+const anySql = (conditions: string, asked: Asked | undefined) =>
+  asked
+    ? `coalesce(exists (select 1 from events e where ${conditions} and ${asked.events}), false)`
+    : `exists (select 1 from events e where ${conditions} offset 0)`

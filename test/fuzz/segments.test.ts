@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { firstUser, matchWindow, type Place, type SegmentAt, type Window } from '../../src/campaigns/audience-store.ts'
 import { type CompiledSegment, compileSegment, parseSegment } from '../../src/campaigns/segment.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
 import { matching, usesDevice, type World } from '../campaigns/segment-model.ts'
 import { leaves, makeWorld, now, projectId, segments, storeWorld, triggers } from '../campaigns/segment-world.ts'
 import { testPool } from '../support/database.ts'
@@ -24,6 +26,18 @@ async function selected(pool: Pool, { usesDevice, condition, values }: CompiledS
   return rows.filter(({ holds }) => holds).map(({ id }) => id)
 }
 
+/** As a broadcast reads them: by small windows, some of which end within a user. */
+async function reached(pool: Pool, segment: SegmentAt): Promise<string[]> {
+  const found: string[] = []
+  let place: Place | null = { user: firstUser, device: null }
+  while (place) {
+    const { deviceIds, next }: Window = await matchWindow(pool, projectId as ProjectId, segment, place, 150, 100)
+    found.push(...deviceIds)
+    place = next
+  }
+  return found
+}
+
 async function agree(pool: Pool, world: World, written: Record<string, unknown>, trigger: Record<string, unknown>) {
   const compiled = compileSegment(parseSegment(written), trigger, now, 2)
   assert.equal(compiled.usesDevice, usesDevice(written))
@@ -31,6 +45,12 @@ async function agree(pool: Pool, world: World, written: Record<string, unknown>,
   if (compiled.nobody) assert.deepEqual(expected, [])
   const found = await selected(pool, compiled)
   assert.deepEqual(found.sort(), expected.sort(), JSON.stringify({ written, trigger }))
+  const users = new Set(expected)
+  const devices = compiled.usesDevice
+    ? expected
+    : world.devices.filter(({ userId }) => users.has(userId)).map(({ id }) => id)
+  const segment: SegmentAt = (first, asked) => compileSegment(parseSegment(written), trigger, now, first, asked)
+  assert.deepEqual((await reached(pool, segment)).sort(), devices.sort(), JSON.stringify({ written, trigger }))
   return found.length
 }
 

@@ -17,7 +17,7 @@ async function present(pool: Pool): Promise<{ listener: Listener; name: number }
 it('a process that lost nothing but the connection it is known by is not taken for dead, and one that ended is', async (t) => {
   const pool = await testPool(t)
   const [lost, asking] = await Promise.all([present(pool), present(pool)])
-  t.after(() => asking.listener.close())
+  t.after(() => Promise.all([lost.listener.close(), asking.listener.close()]))
   const isGone = () => pool.transaction((tx) => asking.listener.presence.isGone(tx, lost.name))
   assert.equal(await isGone(), false)
 

@@ -1,5 +1,6 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
-//   node bench/users.ts [--seconds 5] [--rounds 3] [--parse] [--only embedded|external]
+//   node bench/users.ts [--seconds 5] [--rounds 3] [--new] [--parse] [--only embedded|external]
+// All users are there before, for everybody: whoever is faster would else meet more of them. With --new none is.
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,12 +15,14 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
+    new: { type: 'boolean', default: false },
     parse: { type: 'boolean', default: false },
     only: { type: 'string' }
   }
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
-const users = 100_000
+/** Of so many that none is drawn twice, or of those who are there. */
+const users = values.new ? 1_000_000_000 : 100_000
 const connections = 64
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '..')
@@ -45,6 +48,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
   })
   if (!unlimited.ok) throw new Error(`the limit was not lifted: ${unlimited.status}`)
   const naive = await start(process.execPath, [join(root, 'bench/peers/naive.ts'), url])
+  if (!values.new) await fill(url)
   // Parse Server's own reading of addresses knows no sockets, so it runs on the external engine only.
   const parse = values.parse && !new URL(url).searchParams.has('host') ? await startParse(url) : undefined
 
@@ -95,7 +99,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
 function report(engine: string, results: Map<string, Measured[]>): void {
   const base = median(results.get('pgbench, 32 clients')!.map((each) => each.perSecond))
   console.log(
-    `\n${engine}: upserts of one user a request, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`
+    `\n${engine}: upserts of one ${values.new ? 'new' : 'known'} user a request, ${connections} connections, ${rounds} rounds of ${seconds} s, medians`
   )
   console.log(
     `${'who'.padEnd(22)}${'upserts/s'.padStart(10)}${'of pgbench'.padStart(12)}${'p99 ms'.padStart(9)}${'CPU µs'.padStart(8)}${'failed'.padStart(8)}`
@@ -171,6 +175,18 @@ function onDatabase(url: string, name: string): string {
   const other = new URL(url)
   other.pathname = `/${name}`
   return other.href
+}
+
+/** The same users for all of them, in tables as a vacuum leaves them. */
+async function fill(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const made = `'user-' || n, '{"plan": "free"}', now(), now() from generate_series(1, ${users}) n`
+  const columns = 'project_user_id, properties, created_at, updated_at'
+  await client.query(`insert into naive_users (project_id, ${columns}) select 'demo', ${made}`)
+  await client.query(`insert into users (project_id, id, ${columns}) select 'demo', gen_random_uuid(), ${made}`)
+  await client.query('vacuum analyze naive_users, users')
+  await client.end()
 }
 
 async function recreate(url: string, name: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
-import { heldProject, statement } from '../platform/db/statement.ts'
+import { asTexts, heldProject, statement, texts } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 
@@ -19,21 +19,23 @@ export interface Change {
 
 /**
  * Compact size and count of the merged properties. PostgreSQL's text form has a blank after each colon and comma, which
- * is 2n - 1 more than compact; below 7,000 characters neither limit can be met, so most rows are not counted.
+ * is 2n - 1 more than compact. As JSON nothing takes more than 21 times its bytes in jsonb (a number written out in full
+ * does), and a property takes 9 of those at least: below 2,500 neither limit can be met, so most rows are not written out.
  */
 export const fits = (merged: string) => `(
-     octet_length((${merged})::text) < 7000
+     pg_column_size(${merged}) < 2500
      or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
          and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
 
 // One project per statement, joined to the project, every value given: the form that stays on one shard and turns an
-// unknown project into no rows. Rows come as one JSON text: stringifying that is native code, pg's array literals are not.
+// unknown project into no rows. An id of a project's user holds no control characters, so that one parts them.
 const upsert = statement(
   'users.upsert',
   `${heldProject}
    insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
    select p.project_id, u.id, u.key, u.properties, $3, $3
-     from project p cross join json_to_recordset($2::json) as u(id uuid, key text, properties jsonb)
+     from project p cross join unnest(string_to_array($2, ',')::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
+       as u(id, key, properties)
    on conflict (project_id, project_user_id) do update
       set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
     where ${fits('users.properties || excluded.properties')}
@@ -44,7 +46,7 @@ const merge = statement(
   'users.merge',
   `update users
       set properties = users.properties || u.properties, updated_at = $3
-     from json_to_recordset($2::json) as u(key text, properties jsonb)
+     from unnest(${texts('$2')}, ${texts('$4')}::jsonb[]) as u(key, properties)
     where users.project_id = $1 and users.project_user_id = u.key
       and ${fits('users.properties || u.properties')}
    returning users.project_user_id, users.properties`
@@ -89,12 +91,15 @@ export interface PutUser {
 
 const byKey = (rows: Merged[]) => new Map(rows.map((row) => [row.project_user_id, row.properties]))
 /** Every node locks rows in the same order, so that two statements cannot wait for each other. */
-const sorted = <Row extends { key: string }>(rows: Row[]) => rows.sort((a, b) => (a.key < b.key ? -1 : 1))
+const sorted = (changes: Change[]) => changes.toSorted((a, b) => (a.projectUserId < b.projectUserId ? -1 : 1))
+const keysOf = (changes: Change[]) => changes.map(({ projectUserId }) => projectUserId).join('\x1e')
+const propertiesOf = (changes: Change[]) => asTexts(changes.map(({ properties }) => properties))
 
 /** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
 export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
-  const rows = sorted(changes.map(({ projectUserId, properties }) => ({ id: newId(), key: projectUserId, properties })))
-  const put = await db.query<Merged & PutUser>(upsert, [projectId, JSON.stringify(rows), at])
+  const rows = sorted(changes)
+  const ids = rows.map(() => newId()).join()
+  const put = await db.query<Merged & PutUser>(upsert, [projectId, ids, at, keysOf(rows), propertiesOf(rows)])
   return new Map<string, PutUser>(
     put.map(({ id, project_user_id, properties }) => [project_user_id, { id, properties }])
   )
@@ -102,8 +107,8 @@ export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[
 
 /** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */
 export async function mergeUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
-  const rows = sorted(changes.map(({ projectUserId, properties }) => ({ key: projectUserId, properties })))
-  return byKey(await db.query<Merged>(merge, [projectId, JSON.stringify(rows), at]))
+  const rows = sorted(changes)
+  return byKey(await db.query<Merged>(merge, [projectId, keysOf(rows), at, propertiesOf(rows)]))
 }
 
 export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<StoredUser[]> {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { openPool } from '../../src/platform/db/db.ts'
+import { openPool, type Pool } from '../../src/platform/db/db.ts'
 import { statement } from '../../src/platform/db/statement.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { silentLog } from '../support/log.ts'
+import { databaseProxy } from '../support/proxy.ts'
 
 it('a value that cannot be written fails its own transaction and spoils no connection for the next', async (t) => {
   const { url } = await emptyDatabase(t)
@@ -39,4 +40,26 @@ it('a commit behind statements that were not waited for commits all of them or n
   })
   await assert.rejects(unseen, { code: '23505' })
   assert.deepEqual(await pool.query(all), [{ value: 1 }, { value: 2 }])
+})
+
+it('where the server does not begin, no statement follows the one that was sent with it', async (t) => {
+  const { url } = await emptyDatabase(t)
+  const refused = await databaseProxy(url, (bytes) =>
+    Buffer.from(bytes.toString('latin1').replace('begin', 'begun'), 'latin1')
+  )
+  const [pool, plain] = [refused.url, url].map((one) => openPool({ connectionString: one }, silentLog, 1)) as [
+    Pool,
+    Pool
+  ]
+  t.after(() => Promise.all([pool.close(), plain.close()]))
+  await plain.adhoc('create table noted (value integer primary key)', [])
+  const note = statement('test.note', 'insert into noted (value) values ($1)')
+  const look = statement('test.look', 'select 1 as one')
+  const work = pool.transaction(async (tx) => {
+    await tx.one(look)
+    await tx.run(note, [1])
+    await Promise.all([tx.run(note, [2]), tx.commit()])
+  })
+  await assert.rejects(work, /syntax error at or near "begun"/)
+  assert.deepEqual(await plain.adhoc('select value from noted', []), [])
 })

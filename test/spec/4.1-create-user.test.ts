@@ -216,6 +216,20 @@ describe('the size of a user (settled)', () => {
     assert.equal((await put('bo', filled(65_536))).status, 400)
   })
 
+  it('counts numbers as they are written out, however little the database needs for them', async () => {
+    const project = await service.project()
+    const put = (properties: unknown) =>
+      project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana', properties } })
+    // {"p100":0.000…5,…}: 334 bytes each, with the comma; about 21 in jsonb.
+    const tiny = (from: number, to: number) =>
+      Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`p${from + index}`, 5e-324]))
+    assert.equal((await put(tiny(100, 200))).status, 200)
+    assert.equal((await put(tiny(200, 296))).status, 200)
+    assert.equal((await put(tiny(296, 297))).status, 400)
+    assert.equal((await put({ p100: 0 })).status, 200)
+    assert.equal((await put(tiny(296, 297))).status, 200)
+  })
+
   it('never fails a neighbour that is written at the same time', async () => {
     const project = await service.project()
     const writes = Array.from({ length: 100 }, (_, index) =>

@@ -1,8 +1,11 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
 
-/** A TCP door to the database that can be shut and opened again, as a network or a failing server does. */
-export async function databaseProxy(url: string) {
+/**
+ * A TCP door to the database that can be shut and opened again, as a network or a failing server does. `change` sees what
+ * is sent to the server, and must keep its length.
+ */
+export async function databaseProxy(url: string, change?: (bytes: Buffer) => Buffer) {
   const target = new URL(url)
   const folder = target.searchParams.get('host')
   const port = Number(target.port || 5432)
@@ -16,7 +19,8 @@ export async function databaseProxy(url: string) {
       [upstream, socket]
     ] as const) {
       open.add(from)
-      from.pipe(to)
+      if (change && from === socket) from.on('data', (bytes: Buffer) => void to.write(change(bytes)))
+      else from.pipe(to)
       from.on('error', () => {})
       from.on('close', () => {
         open.delete(from)

@@ -86,8 +86,11 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       try {
         // It travels with the first statement: waiting for its answer would be a round trip for nothing.
         const begun = client.query('begin')
-        begun.catch(() => {})
-        const result = await work({ ...runner((config) => client.query(config).catch(suspect)), commit })
+        begun.catch(suspect).catch(() => {})
+        // Where the server would not begin, or nothing is left to be done, a statement would stand alone.
+        const send = (config: pg.QueryConfig) =>
+          failure ? Promise.reject(failure) : client.query(config).catch(suspect)
+        const result = await work({ ...runner(send), commit })
         await begun
         if (!committed) await commit()
         return result

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Pool } from './db.ts'
-import { appear, isGone, type Presence } from './presence.ts'
+import { appear, createLookout, type Presence } from './presence.ts'
 import { statement } from './statement.ts'
 
 /** Hears what other nodes say. A hint only: everything that listens must also be right without it. */
@@ -16,6 +16,8 @@ export interface Listener {
 export const notify = statement('platform.notify', 'select pg_notify($1, $2)')
 
 const retryMs = 1_000
+/** A connection that lived this long is opened again at once: meanwhile others miss this process. */
+const livedMs = 100
 
 /** Keeps one connection listening and opens it again when it is lost. */
 export function createListener(pool: Pool, log: Log): Listener {
@@ -25,12 +27,14 @@ export function createListener(pool: Pool, log: Log): Listener {
   let closed = false
   let name: number | undefined
   let isPresent = false
+  let openedAtMs = 0
 
   async function open(): Promise<void> {
     try {
       const fresh = await pool.connect()
       if (closed) return void (await fresh.end())
       client = fresh
+      openedAtMs = performance.now()
       fresh.on('notification', ({ channel, payload }) => {
         for (const heard of channels.get(channel) ?? []) heard(payload ?? '')
       })
@@ -49,9 +53,10 @@ export function createListener(pool: Pool, log: Log): Listener {
   }
 
   function again(): void {
+    const lived = client !== undefined && performance.now() - openedAtMs >= livedMs
     client = undefined
     isPresent = false
-    if (!closed) timer = setTimeout(() => void open(), retryMs)
+    if (!closed) timer = setTimeout(() => void open(), lived ? 0 : retryMs)
   }
 
   void open()
@@ -65,7 +70,7 @@ export function createListener(pool: Pool, log: Log): Listener {
       get name() {
         return isPresent ? name : undefined
       },
-      isGone
+      isGone: createLookout()
     },
     async close() {
       closed = true

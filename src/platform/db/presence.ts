@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Db } from './db.ts'
 import { statement } from './statement.ts'
@@ -7,19 +8,47 @@ import { statement } from './statement.ts'
 export interface Presence {
   /** What this process is known by. Nothing while it has no such connection: then nobody can tell. */
   readonly name: number | undefined
-  /** Whether the process of that name is surely gone. */
+  /** Whether the process of that name is gone: missed, and missed still after a moment. */
   isGone(db: Db, name: number): Promise<boolean>
 }
 
 /** Of all that may lock numbers in this database, these are ours: `tidi` in ASCII. */
 const family = 0x74696469
-// Shared, so that two who ask at once do not take each other for the one they ask about. Ends with the transaction.
-const free = statement('presence.free', `select pg_try_advisory_xact_lock_shared(${family}, $1) as free`)
+// Looked at and not tried: whoever tried it would hold it for a while, and the process could not come back under its name.
+const seen = statement(
+  'presence.seen',
+  `select exists (
+     select from pg_locks where locktype = 'advisory' and classid = ${family} and objid = $1::oid and objsubid = 2
+        and granted and database = (select oid from pg_database where datname = current_database())
+   ) as seen`
+)
+/** A process that lost nothing but this connection is back within milliseconds: only who stays away is gone. */
+const patienceMs = 500
+/** Names missed at some time that are remembered; past it the patience begins anew. */
+const maxMissed = 1_000
 
 const newName = () => randomInt(2 ** 31)
 
-export const isGone = async (db: Db, name: number): Promise<boolean> =>
-  (await db.one<{ free: boolean }>(free, [name]))?.free === true
+const isSeen = async (db: Db, name: number) => (await db.one<{ seen: boolean }>(seen, [name]))?.seen === true
+
+/** Makes `isGone`. However many ask about one process, their patience ends at the same moment. */
+export function createLookout(): Presence['isGone'] {
+  const missedSinceMs = new Map<number, number>()
+  return async (db, name) => {
+    if (!(await isSeen(db, name))) {
+      const nowMs = performance.now()
+      const sinceMs = missedSinceMs.get(name) ?? nowMs
+      if (missedSinceMs.size >= maxMissed) missedSinceMs.clear()
+      missedSinceMs.set(name, sinceMs)
+      const leftMs = sinceMs + patienceMs - nowMs
+      if (leftMs <= 0) return true
+      await sleep(leftMs)
+      if (!(await isSeen(db, name))) return true
+    }
+    missedSinceMs.delete(name)
+    return false
+  }
+}
 
 /**
  * Makes the connection the sign of life of this process, and answers the name. The same name again after a break, if the

@@ -1,5 +1,6 @@
 import { LiquidError, type Template as Parsed } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
+import { isStorable } from '../platform/http/body.ts'
 import { createEngine, templateLimits } from './template-engine.ts'
 
 export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
@@ -69,11 +70,23 @@ function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: T
   const visible: Record<string, unknown> = Object.create(null)
   for (const root of dependsOn) visible[root] = scope[root] ?? {}
   try {
-    return engine.renderSync(parsed, visible)
+    return storable(engine.renderSync(parsed, visible))
   } catch (error) {
-    throw new TemplateFailed(placed(error), { cause: error })
+    throw new TemplateFailed(storable(placed(error).slice(0, 300)), { cause: error })
   }
 }
+
+/**
+ * `split: "" | first` takes half of an emoji, and decoders make any character. No phone shows half a character or NUL,
+ * and PostgreSQL refuses them: one such text would keep the whole chunk that it is written with from being sent.
+ */
+const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
+
+/** Where the words of the library say little to whoever wrote the template. */
+const inWords = new Map([
+  ['memory alloc limit exceeded', 'it takes more work than one rendering may; loop over less'],
+  ['template render limit exceeded', 'it takes longer than one rendering may; loop over less']
+])
 
 /** "line 2, column 7: tag if is not closed", in as far as the library tells. */
 function placed(error: unknown): string {
@@ -81,7 +94,7 @@ function placed(error: unknown): string {
   if (!LiquidError.is(error)) return message
   const [line, column] = error.token.getPosition()
   const plain = message.split('\n')[0]!.replace(/(?:, file:.*)?, line:\d+, col:\d+$/, '')
-  return `line ${line}, column ${column}: ${plain}`
+  return `line ${line}, column ${column}: ${inWords.get(plain) ?? plain}`
 }
 
 /** `user.name` is a property, `user.id` the id the project chose, `user.properties.id` the property of that name. */

@@ -56,6 +56,19 @@ describe('a template', () => {
   ]
   for (const [source, text] of cases) it(`${source} renders to ${text}`, () => assert.equal(render(source), text))
 
+  it('never makes half a character or NUL, which nobody can store or show', () => {
+    const party = { trigger: { name: '🎉 Zoë' } }
+    assert.equal(render('{{ trigger.name | split: "" | first }}!', party), '!')
+    assert.equal(render('{{ trigger.name | slice: 0 }}{{ trigger.name | truncate: 4, "" }}', party), '🎉🎉 Zo')
+    assert.equal(render('{{ trigger.name | split: "" | reverse | join: "" }}', party), 'ëoZ ')
+    assert.equal(render('a{{ "%00" | url_decode }}{{ "AGI=" | base64_decode }}'), 'ab')
+    const zone = { trigger: { zone: '🎉'.repeat(500) } }
+    assert.throws(
+      () => render('{{ "2026-11-15" | date: "%H", trigger.zone }}', zone),
+      (error: Error) => error.message.isWellFormed() && error.message.length <= 300
+    )
+  })
+
   it('of an anonymous user has no user.id, not even the property of that name', () => {
     assert.equal(render('[{{ user.id }}]', { user: userScope(null, { id: 'x' }) }), '[]')
   })

@@ -158,6 +158,14 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     assert.deepEqual([found.counts.sent, found.counts.failed], [1, 1])
   })
 
+  it('a text that cannot be stored as it is made keeps nobody from getting theirs', async () => {
+    const project = await givenPeople('s')
+    await put(project, 'bo', { name: '🎉 Bo' })
+    await givenCampaign(service, project, { message: { title: 'Hi', body: '{{ user.name | split: "" | first }}' } })
+    const found = await run(project, everyone)
+    assert.deepEqual([found.state, found.counts.sent, found.counts.failed], ['completed', 4, 0])
+  })
+
   it('runs the version it was accepted with', async () => {
     const project = await givenPeople('j')
     const { version } = await givenCampaign(service, project, { message: { title: 'one' } })

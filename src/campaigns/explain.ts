@@ -3,7 +3,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
-import { matchDevices, matchUsers, type SegmentAt } from './audience-store.ts'
+import { matchDevices, matchUsers, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import { loadWork, type Work } from './chunk-store.ts'
 import type { Definitions } from './definitions.ts'
 import { patiently } from './segment-turns.ts'
@@ -164,7 +164,7 @@ function segmentThen(then: string | undefined, wentOn: boolean): Gate | undefine
 function deviceGate(then: string | undefined, devices: number, wentOn: boolean): Gate {
   if (then === 'no_device') return stopped('device', then, 'The user had no device when it was sent.')
   return devices > 0 || wentOn
-    ? passed('device', `The user has ${devices} device(s).`)
+    ? passed('device', devices === 1 ? 'The user has a device.' : `The user has ${devices} devices.`)
     : stopped('device', 'no_device', 'The user has no device.')
 }
 
@@ -184,7 +184,13 @@ async function segmentGate(
     )
   const look = () =>
     usesDevice ? matchDevices(pool, projectId, segment, devices) : matchUsers(pool, projectId, segment, [userId])
-  const matching = await patiently(look, Date.now() + lookMs)
+  const matching = await patiently(look, Date.now() + lookMs).catch((error: unknown) => {
+    // As it failed the trigger, so it fails here.
+    if (error instanceof SegmentFailed) return error
+    throw error
+  })
+  if (matching instanceof SegmentFailed)
+    return stopped('segment', matching.reason, 'The segment cannot be asked: it takes too long, or fails.')
   return matching.size > 0
     ? passed('segment', usesDevice ? `${matching.size} of the devices match now.` : 'The user matches now.')
     : stopped('segment', 'not_in_segment', 'The segment does not match the user as it is now.')

@@ -104,7 +104,7 @@ function declareExplain(parent: Command, shell: Shell): void {
     const found = await session.client.json<Explanation>('GET', path, { query: { project_user_id: options.user } })
     const lines = found.gates.map(shownGate)
     for (const { device_id, state, gates } of found.devices)
-      lines.push('', `Device ${printable(device_id)}: ${state}`, ...gates.map(shownGate))
+      lines.push('', `Device ${printable(device_id)}: ${state === 'none' ? 'no message' : state}`, ...gates.map(shownGate))
     tell(session, found, lines.join('\n'))
   })
 }

@@ -11,6 +11,8 @@ export type TemplateScope = Partial<Record<TemplateRoot, Readonly<Record<string,
 
 export interface Template {
   readonly dependsOn: ReadonlySet<TemplateRoot>
+  /** Names it speaks of that nobody gives a value. */
+  readonly unknown: readonly string[]
   /** Throws `TemplateFailed`. Synchronous and short: see the limits of the engine. */
   render(scope: TemplateScope): string
 }
@@ -37,10 +39,11 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
     const fault = tooLarge(source)
     if (fault) throw new Error(fault)
     // Most texts are only text.
-    if (!source.includes('{{') && !source.includes('{%')) return { dependsOn: new Set(), render: () => source }
+    if (!source.includes('{{') && !source.includes('{%'))
+      return { dependsOn: new Set(), unknown: [], render: () => source }
     const parsed = engine.parse(source)
-    const dependsOn = rootsOf(parsed)
-    return { dependsOn, render: (scope) => render(parsed, dependsOn, scope) }
+    const { dependsOn, unknown } = namesIn(parsed)
+    return { dependsOn, unknown, render: (scope) => render(parsed, dependsOn, scope) }
   } catch (error) {
     problems.push({ path, message: placed(error) })
     return undefined
@@ -60,9 +63,13 @@ function tooLarge(source: string): string | undefined {
 }
 
 /** Every root that is mentioned, also where a variable of the template hides it: one too many does no harm. */
-function rootsOf(parsed: Parsed[]): Set<TemplateRoot> {
-  const { variables } = engine.analyzeSync(parsed, { partials: false })
-  return new Set(templateRoots.filter((root) => Object.hasOwn(variables, root)))
+function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'unknown'> {
+  const { variables, globals, locals } = engine.analyzeSync(parsed, { partials: false })
+  const known: readonly string[] = templateRoots
+  return {
+    dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(variables, root))),
+    unknown: Object.keys(globals).filter((name) => !known.includes(name) && !Object.hasOwn(locals, name))
+  }
 }
 
 function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: TemplateScope): string {

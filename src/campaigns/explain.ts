@@ -3,28 +3,12 @@ import type { Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
+import type { Explanation, Gate } from './answered.ts'
 import { matchDevices, matchUsers, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import { loadWork, type Work } from './chunk-store.ts'
 import type { Definitions } from './definitions.ts'
 import { patiently } from './segment-turns.ts'
 import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
-
-/** One thing that a message must pass, in the order in which it is asked. */
-export interface Gate {
-  gate: 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'
-  passed: boolean
-  /** A word for programs; null where it was passed. */
-  reason: string | null
-  message: string
-}
-
-export interface Explanation {
-  trigger_id: string
-  project_user_id: string
-  state: Work['state']
-  gates: Gate[]
-  devices: { device_id: string; message_id: string | null; state: string; gates: Gate[] }[]
-}
 
 const devicesOf = statement(
   'explain.devices',

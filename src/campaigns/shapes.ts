@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { Explanation } from './explain.ts'
-import type { Preview } from './preview.ts'
+import type { Explanation, Preview } from './answered.ts'
 import { State } from './trigger-wire.ts'
 
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })

@@ -44,12 +44,7 @@ function itemOf(render: ReturnType<ReturnType<typeof readyOf>['rendering']['for'
       const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
       return { target, title, body, image_url, landing_url }
     }
-    const { attributesType, attributes, contentState, alert } = content.activity as {
-      attributesType: string
-      attributes: object
-      contentState: object
-      alert: object
-    }
+    const { attributesType, attributes, contentState, alert } = content.activity
     return { target, attributes_type: attributesType, attributes, content_state: contentState, alert }
   } catch (error) {
     if (!(error instanceof TemplateFailed)) throw error

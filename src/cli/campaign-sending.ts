@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { Preview } from '../campaigns/answered.ts'
 import { newId } from '../platform/ids.ts'
 import type { FiledCampaign } from './campaign-files.ts'
 import { segment } from './client.ts'
@@ -17,24 +18,6 @@ import {
   withAudience,
   withProperties
 } from './trigger-request.ts'
-
-interface Preview {
-  audience: {
-    users: number
-    devices: number
-    complete: boolean
-    reason: string | null
-    skipped: Record<string, number>
-  }
-  sample: {
-    project_user_id: string | null
-    device_id: string
-    platform: string
-    reason: string | null
-    content: { notification?: Record<string, string>; activity?: object } | null
-    payload_bytes: number | null
-  }[]
-}
 
 interface Delivered {
   status: string

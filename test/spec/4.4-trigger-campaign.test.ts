@@ -274,6 +274,17 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger refuses', () => {
     })
   }
 
+  it('several targets, and names the place of each', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project)
+    const targets = [{ project_user_id: 'ana' }, {}, 'bo', ...Array.from({ length: 1_000 }, () => ({ device_id: 5 }))]
+    const reply = await trigger(project, { audience: { targets } })
+    assert.deepEqual([reply.status, reply.text], [400, invalid])
+    const told = String(reply.headers['x-service-error-detail'])
+    assert.match(told, /^audience\.targets\[1\]: must have .*; audience\.targets\[2\]: must be an object; .*\[3\]/)
+    assert.ok(told.length <= 500)
+  })
+
   it('bodies that are not JSON, not UTF-8, of another type, too deep or with numbers out of range', async () => {
     const project = await service.project()
     await givenCampaign(service, project)

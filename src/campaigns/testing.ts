@@ -29,7 +29,7 @@ export const createTestSend =
     const recipients = await loadRecipients(pool, projectId, deviceIds)
     const known = new Map(recipients.map((recipient) => [recipient.device_id, recipient]))
     const missing = deviceIds.findIndex((id) => !known.has(id))
-    if (missing >= 0) throw refused(`device_ids[${missing}]`, 'is not a device of this project')
+    if (missing >= 0) throw refused(`device_ids[${missing}]`, `${deviceIds[missing]} is not a device of this project`)
     const render = readyOf(definition).rendering.for({ properties })
     const items = deviceIds.map((id) => itemOf(render, known.get(id)!))
     if (!definition.live_activity) return delivery.sendNow(projectId, parsePushItems({ push_notifications: items }))

@@ -42,6 +42,8 @@ describe('a template', () => {
       'd1 IOS KR ko Asia/Seoul'
     ],
     ['{{ campaign.name }}', 'Welcome'],
+    ['{{ 1234567.5 | number_with_delimiter }} {{ -999 | number_with_delimiter }}', '1,234,567.5 -999'],
+    ['{{ "12345" | number_with_delimiter: "." }} {{ user.name | number_with_delimiter }}', '12.345 Ana'],
     ['[{{ trigger.missing }}{{ trigger.missing.more }}{{ nothing.at.all }}{{ trigger.none }}]', '[]'],
     ['{% if user.plan == "premium" %}yes{% else %}no{% endif %}', 'yes'],
     ['{% for n in trigger.list %}{{ n }}{% unless forloop.last %}, {% endunless %}{% endfor %}', '3, 1, 2'],

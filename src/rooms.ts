@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
-import { countOutcomes, createCampaigns, type OnEnded, tellEnded } from './campaigns/campaigns.ts'
+import { countOutcomes, createCampaigns, type EndedTrigger, type OnEnded, tellEnded } from './campaigns/campaigns.ts'
 import { createCheck } from './delivery/credentials/check.ts'
 import { createGateways } from './delivery/credentials/gateways.ts'
 import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
@@ -93,11 +93,14 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
       settings: { fcmPerSecond: config.FCM_PER_SECOND },
       senders: () => cluster.workers()
     })
-  const onEnded: OnEnded = async (tx, projectId, triggers) => {
-    await tellEnded(tx, projectId, triggers)
+  const bookEnded: OnEnded = async (tx, projectId, triggers) => {
     for (const { id, campaign_id, state, counts } of triggers) {
       await webhooks.onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
     }
+  }
+  const onEnded: OnEnded = async (tx, projectId, triggers) => {
+    await tellEnded(tx, projectId, triggers)
+    await bookEnded(tx, projectId, triggers)
   }
   const delivery = createDelivery({
     pool,
@@ -108,12 +111,19 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     presence: listener.presence,
     isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
     onOutcomes: async (tx, projectId, changes) => {
+      const ended: EndedTrigger[] = []
+      const keepEnded: OnEnded = async (tx, projectId, triggers) => {
+        await tellEnded(tx, projectId, triggers)
+        ended.push(...triggers)
+      }
       // Sent together: one after the other each would wait for its turn in a busy process.
       await together(
-        countOutcomes(onEnded)(tx, projectId, changes),
+        countOutcomes(keepEnded)(tx, projectId, changes),
         webhooks.onOutcomes(tx, projectId, changes),
         countMinute(tx, projectId, changes)
       )
+      // Whoever is told hears of the last messages first, and then that this was all.
+      await bookEnded(tx, projectId, ended)
       await given.onOutcomes?.(tx, projectId, changes)
     }
   })

@@ -36,10 +36,21 @@ export function parseCampaign(value: unknown): Campaign {
   return campaign as Campaign
 }
 
-/** Fields that nobody reads: they are ignored, as everywhere, but a file that misspells one deserves a warning. */
-export function unknownFields(value: unknown): string[] {
-  const known = new Set(Object.keys(CampaignShape.properties))
-  return isObject(value) ? Object.keys(value).filter((name) => !known.has(name)) : []
+/** As it was answered or as an editor wants it: nobody means anything by these. */
+const harmless = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result', '$schema'])
+
+/** Fields that nobody reads, with their places: they are ignored, as everywhere, but a misspelt one deserves a warning. */
+export function unknownFields(value: unknown, shape: { properties?: object } = CampaignShape, path = ''): string[] {
+  const { properties } = shape as { properties?: Record<string, object> }
+  if (!isObject(value) || !properties) return []
+  const found = Object.entries(value).flatMap(([name, inner]) =>
+    Object.hasOwn(properties, name)
+      ? unknownFields(inner, properties[name], `${path}${name}.`)
+      : path === '' && harmless.has(name)
+        ? []
+        : `${path}${name}`
+  )
+  return found.slice(0, 20)
 }
 
 const refuse = (code: RefusalCode, problems: Detail[]) =>
@@ -96,14 +107,19 @@ const isTemplate = (text: string) => text.includes('{{') || text.includes('{%')
 
 const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
 
-function readTemplates({ message = {}, live_activity }: Campaign, problems: Detail[]): void {
-  for (const [name, source] of Object.entries(message))
-    if (typeof source === 'string') readTemplate(source, `message.${name}`, problems)
-  if (!live_activity) return
-  const { attributes, content_state, alert } = live_activity
-  for (const [path, source] of templatesIn({ attributes, content_state, alert }, 'live_activity', 0))
+function readTemplates(campaign: Campaign, problems: Detail[]): void {
+  for (const [path, source] of templatesOf(campaign))
     if (source === undefined) problems.push({ path, message: `must not be nested deeper than ${maxDepth} levels` })
     else readTemplate(source, path, problems)
+}
+
+/** Every template with its place; undefined where it is nested too deeply to be read. */
+export function* templatesOf({ message = {}, live_activity }: Campaign): Generator<[string, string | undefined]> {
+  for (const [name, source] of Object.entries(message))
+    if (typeof source === 'string') yield [`message.${name}`, source]
+  if (!live_activity) return
+  const { attributes, content_state, alert } = live_activity
+  yield* templatesIn({ attributes, content_state, alert }, 'live_activity', 0)
 }
 
 const maxDepth = 16

@@ -1,32 +1,16 @@
-import type { MessageState } from '../delivery/delivery.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
-import { matchDevices, matchUsers, type SegmentAt } from './audience-store.ts'
+import type { Explanation, Gate } from './answered.ts'
+import { matchDevices, matchUsers, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import { loadWork, type Work } from './chunk-store.ts'
 import type { Definitions } from './definitions.ts'
+import { devicesOf, type Message, ofSegment, passed, type Skipped, stopped } from './explain-devices.ts'
 import { patiently } from './segment-turns.ts'
 import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
 
-/** One thing that a message must pass, in the order in which it is asked. */
-export interface Gate {
-  gate: 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'
-  passed: boolean
-  /** A word for programs; null where it was passed. */
-  reason: string | null
-  message: string
-}
-
-export interface Explanation {
-  trigger_id: string
-  project_user_id: string
-  state: Work['state']
-  gates: Gate[]
-  devices: { device_id: string; message_id: string | null; state: string; gates: Gate[] }[]
-}
-
-const devicesOf = statement(
+const devicesNow = statement(
   'explain.devices',
   'select id from devices where project_id = $1 and user_id = $2 order by last_seen_at desc, id limit 100'
 )
@@ -49,31 +33,8 @@ const messages = statement(
 /** How long it waits for a turn to ask the segment. */
 const lookMs = 3_000
 
-interface Skipped {
-  kind: string
-  value: string
-  reason: string
-}
-
-/** Reasons of a skip by which a segment stopped it, and those that came before it was asked. */
-const ofSegment: ReadonlySet<string> = new Set(['not_in_segment', 'missing_trigger_property'])
+/** Reasons of a skip that came before the segment was asked. */
 const beforeSegment: ReadonlySet<string> = new Set(['unknown_user', 'unknown_device', 'no_device'])
-
-interface Message {
-  device_id: string
-  message_id: string
-  state: MessageState
-  reason: string | null
-  reason_message: string | null
-}
-
-const passed = (gate: Gate['gate'], message: string): Gate => ({ gate, passed: true, reason: null, message })
-const stopped = (gate: Gate['gate'], reason: string, message: string): Gate => ({
-  gate,
-  passed: false,
-  reason,
-  message
-})
 
 /** Why a user got the message of a trigger, or why not: each gate in order. What is asked now is said to be. */
 export const createExplain =
@@ -83,7 +44,9 @@ export const createExplain =
     if (!work) return undefined
     const ready = await definitions.get(projectId, work.campaign_id, work.campaign_version)
     const userId = (await identity.idsOf(pool, projectId, [projectUserId])).get(projectUserId) ?? null
-    const devices = userId ? (await pool.query<{ id: string }>(devicesOf, [projectId, userId])).map(({ id }) => id) : []
+    const devices = userId
+      ? (await pool.query<{ id: string }>(devicesNow, [projectId, userId])).map(({ id }) => id)
+      : []
     const named: StoredTarget[] = [
       ['project_user_id', projectUserId],
       ...(userId ? [['user_id', userId] satisfies StoredTarget] : []),
@@ -107,27 +70,7 @@ export const createExplain =
     const asOfNow = () => segmentGate(pool, projectId, ready.segmentFor(work), userId, devices)
     gates.push(userGate(then), segmentThen(then, wentOn) ?? (await asOfNow()), deviceGate(then, devices.length, wentOn))
     const ids = [...new Set([...devices, ...sent.map(({ device_id }) => device_id)])]
-    return {
-      ...answer,
-      gates,
-      devices: ids.map((id) => {
-        const message = sent.find(({ device_id }) => device_id === id)
-        const skip = known.find(({ kind, value }) => kind === 'device_id' && value === id)
-        const own = skip
-          ? [
-              stopped(
-                ofSegment.has(skip.reason) ? 'segment' : 'rules',
-                skip.reason,
-                'It was passed over when it was sent.'
-              )
-            ]
-          : message
-            ? [passed('rules', 'The message was made.'), deliveryGate(message)]
-            : []
-        const state = message?.state ?? (skip ? 'skipped' : 'none')
-        return { device_id: id, message_id: message?.message_id ?? null, state, gates: own }
-      })
-    }
+    return { ...answer, gates, devices: await devicesOf(pool, projectId, { work, ready, ids, skips: known, sent }) }
   }
 
 async function audienceGate(
@@ -164,7 +107,7 @@ function segmentThen(then: string | undefined, wentOn: boolean): Gate | undefine
 function deviceGate(then: string | undefined, devices: number, wentOn: boolean): Gate {
   if (then === 'no_device') return stopped('device', then, 'The user had no device when it was sent.')
   return devices > 0 || wentOn
-    ? passed('device', `The user has ${devices} device(s).`)
+    ? passed('device', devices === 1 ? 'The user has a device.' : `The user has ${devices} devices.`)
     : stopped('device', 'no_device', 'The user has no device.')
 }
 
@@ -184,15 +127,14 @@ async function segmentGate(
     )
   const look = () =>
     usesDevice ? matchDevices(pool, projectId, segment, devices) : matchUsers(pool, projectId, segment, [userId])
-  const matching = await patiently(look, Date.now() + lookMs)
+  const matching = await patiently(look, Date.now() + lookMs).catch((error: unknown) => {
+    // As it failed the trigger, so it fails here.
+    if (error instanceof SegmentFailed) return error
+    throw error
+  })
+  if (matching instanceof SegmentFailed)
+    return stopped('segment', matching.reason, 'The segment cannot be asked: it takes too long, or fails.')
   return matching.size > 0
     ? passed('segment', usesDevice ? `${matching.size} of the devices match now.` : 'The user matches now.')
     : stopped('segment', 'not_in_segment', 'The segment does not match the user as it is now.')
-}
-
-function deliveryGate({ state, reason, reason_message }: Message): Gate {
-  if (state === 'accepted') return passed('delivery', 'A gateway accepted it.')
-  if (state === 'failed' || state === 'skipped')
-    return stopped('delivery', reason ?? state, reason_message ?? `It was ${state}.`)
-  return stopped('delivery', 'pending', 'It is under way.')
 }

@@ -1,5 +1,6 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { Preview } from './answered.ts'
 import { countWindow, firstUser, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
 import { type Ready, readyOf } from './definitions.ts'
@@ -9,28 +10,6 @@ import { patiently } from './segment-turns.ts'
 import { resolveTargets } from './targets.ts'
 import { TemplateFailed } from './template.ts'
 import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from './trigger-request.ts'
-
-/** What a trigger would do, without doing it. */
-export interface Preview {
-  audience: {
-    users: number
-    devices: number
-    /** false: there was no time to look at everyone, and there are at least so many. */
-    complete: boolean
-    /** Why nobody, or not everyone, was found. */
-    reason: string | null
-    skipped: Record<string, number>
-  }
-  sample: {
-    project_user_id: string | null
-    device_id: string
-    platform: string
-    /** Why it would not be sent; null where it would. */
-    reason: string | null
-    content: object | null
-    payload_bytes: number | null
-  }[]
-}
 
 /** How long it looks at users. */
 const lookMs = 3_000

@@ -15,7 +15,7 @@ export interface Recipient {
   user_id: string
   project_user_id: string | null
   properties: Record<string, unknown>
-  platform: string
+  platform: 'IOS' | 'ANDROID' | 'WEB'
   facts: Readonly<Record<string, string | null>>
 }
 
@@ -23,8 +23,11 @@ export interface Triggered {
   properties: Record<string, unknown>
 }
 
+/** What a campaign can send. */
+type Made = Extract<Content, { kind: 'alert' | 'activity-start' }>
+
 /** Makes the content for one recipient after the other. Throws `TemplateFailed` where it cannot be made for one. */
-export type Render = (recipient: Recipient) => Content
+export type Render = (recipient: Recipient) => Made
 
 export interface Rendering {
   for(trigger: Triggered): Render
@@ -52,7 +55,7 @@ function compiled(value: unknown): Compiled {
   return () => value
 }
 
-type Make = (scope: TemplateScope, once: Once) => Content
+type Make = (scope: TemplateScope, once: Once) => Made
 
 export function renderingOf(campaign: Campaign): Rendering {
   const make = campaign.live_activity ? activityOf(campaign.live_activity) : alertOf(campaign.message ?? {})

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { Explanation } from './explain.ts'
-import type { Preview } from './preview.ts'
+import type { Explanation, Preview } from './answered.ts'
 import { State } from './trigger-wire.ts'
 
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
@@ -28,7 +27,7 @@ export const ExplainAnswer = Type.Object({
     Type.Object({
       device_id: Type.String(),
       message_id: Nullable('The message to it, if one was made.'),
-      state: Type.String({ description: 'Of the message; none where there is none.' }),
+      state: Type.String({ description: 'Of the message; pending: it is not made yet; none: there is none.' }),
       gates: Gates
     }),
     { description: 'The devices of the user, last seen first; at most 100.' }

@@ -55,8 +55,16 @@ export function createEngine(): Liquid {
   })
   for (const name of Object.keys(engine.tags)) if (!tags.has(name)) delete engine.tags[name]
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) engine.unregisterFilter(name)
+  engine.registerFilter('number_with_delimiter', withDelimiter)
   countSteps(engine)
   return engine
+}
+
+/** 1234567.8 → 1,234,567.8. Not of Liquid itself, but points and prices are written so. No number is longer than that. */
+function withDelimiter(value: unknown, mark: unknown = ','): string {
+  const text = textOf(value)
+  const whole = text.length <= 40 ? /^-?\d+(?=\.\d+$|$)/.exec(text)?.[0] : undefined
+  return whole === undefined ? text : whole.replace(/\B(?=(?:\d{3})+$)/g, textOf(mark)) + text.slice(whole.length)
 }
 
 /** The library counts what filters make; loops and what is written are counted here, where every block passes. */

@@ -1,5 +1,6 @@
 import { LiquidError, type Template as Parsed } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
+import { isStorable } from '../platform/http/body.ts'
 import { createEngine, templateLimits } from './template-engine.ts'
 
 export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
@@ -10,6 +11,8 @@ export type TemplateScope = Partial<Record<TemplateRoot, Readonly<Record<string,
 
 export interface Template {
   readonly dependsOn: ReadonlySet<TemplateRoot>
+  /** Names it speaks of that nobody gives a value. */
+  readonly unknown: readonly string[]
   /** Throws `TemplateFailed`. Synchronous and short: see the limits of the engine. */
   render(scope: TemplateScope): string
 }
@@ -36,10 +39,11 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
     const fault = tooLarge(source)
     if (fault) throw new Error(fault)
     // Most texts are only text.
-    if (!source.includes('{{') && !source.includes('{%')) return { dependsOn: new Set(), render: () => source }
+    if (!source.includes('{{') && !source.includes('{%'))
+      return { dependsOn: new Set(), unknown: [], render: () => source }
     const parsed = engine.parse(source)
-    const dependsOn = rootsOf(parsed)
-    return { dependsOn, render: (scope) => render(parsed, dependsOn, scope) }
+    const { dependsOn, unknown } = namesIn(parsed)
+    return { dependsOn, unknown, render: (scope) => render(parsed, dependsOn, scope) }
   } catch (error) {
     problems.push({ path, message: placed(error) })
     return undefined
@@ -59,9 +63,13 @@ function tooLarge(source: string): string | undefined {
 }
 
 /** Every root that is mentioned, also where a variable of the template hides it: one too many does no harm. */
-function rootsOf(parsed: Parsed[]): Set<TemplateRoot> {
-  const { variables } = engine.analyzeSync(parsed, { partials: false })
-  return new Set(templateRoots.filter((root) => Object.hasOwn(variables, root)))
+function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'unknown'> {
+  const { variables, globals, locals } = engine.analyzeSync(parsed, { partials: false })
+  const known: readonly string[] = templateRoots
+  return {
+    dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(variables, root))),
+    unknown: Object.keys(globals).filter((name) => !known.includes(name) && !Object.hasOwn(locals, name))
+  }
 }
 
 function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: TemplateScope): string {
@@ -69,11 +77,23 @@ function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: T
   const visible: Record<string, unknown> = Object.create(null)
   for (const root of dependsOn) visible[root] = scope[root] ?? {}
   try {
-    return engine.renderSync(parsed, visible)
+    return storable(engine.renderSync(parsed, visible))
   } catch (error) {
-    throw new TemplateFailed(placed(error), { cause: error })
+    throw new TemplateFailed(storable(placed(error).slice(0, 300)), { cause: error })
   }
 }
+
+/**
+ * `split: "" | first` takes half of an emoji, and decoders make any character. No phone shows half a character or NUL,
+ * and PostgreSQL refuses them: one such text would keep the whole chunk that it is written with from being sent.
+ */
+const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
+
+/** Where the words of the library say little to whoever wrote the template. */
+const inWords = new Map([
+  ['memory alloc limit exceeded', 'it takes more work than one rendering may; loop over less'],
+  ['template render limit exceeded', 'it takes longer than one rendering may; loop over less']
+])
 
 /** "line 2, column 7: tag if is not closed", in as far as the library tells. */
 function placed(error: unknown): string {
@@ -81,7 +101,7 @@ function placed(error: unknown): string {
   if (!LiquidError.is(error)) return message
   const [line, column] = error.token.getPosition()
   const plain = message.split('\n')[0]!.replace(/(?:, file:.*)?, line:\d+, col:\d+$/, '')
-  return `line ${line}, column ${column}: ${plain}`
+  return `line ${line}, column ${column}: ${inWords.get(plain) ?? plain}`
 }
 
 /** `user.name` is a property, `user.id` the id the project chose, `user.properties.id` the property of that name. */

@@ -29,7 +29,7 @@ export const createTestSend =
     const recipients = await loadRecipients(pool, projectId, deviceIds)
     const known = new Map(recipients.map((recipient) => [recipient.device_id, recipient]))
     const missing = deviceIds.findIndex((id) => !known.has(id))
-    if (missing >= 0) throw refused(`device_ids[${missing}]`, 'is not a device of this project')
+    if (missing >= 0) throw refused(`device_ids[${missing}]`, `${deviceIds[missing]} is not a device of this project`)
     const render = readyOf(definition).rendering.for({ properties })
     const items = deviceIds.map((id) => itemOf(render, known.get(id)!))
     if (!definition.live_activity) return delivery.sendNow(projectId, parsePushItems({ push_notifications: items }))
@@ -44,12 +44,7 @@ function itemOf(render: ReturnType<ReturnType<typeof readyOf>['rendering']['for'
       const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
       return { target, title, body, image_url, landing_url }
     }
-    const { attributesType, attributes, contentState, alert } = content.activity as {
-      attributesType: string
-      attributes: object
-      contentState: object
-      alert: object
-    }
+    const { attributesType, attributes, contentState, alert } = content.activity
     return { target, attributes_type: attributesType, attributes, content_state: contentState, alert }
   } catch (error) {
     if (!(error instanceof TemplateFailed)) throw error

@@ -1,4 +1,4 @@
-import { type Detail, Refusal } from '../platform/errors.ts'
+import { type Detail, Refusal, readEach } from '../platform/errors.ts'
 import { checkChosenId } from '../users/users.ts'
 
 export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
@@ -46,7 +46,7 @@ export function readAudience(audience: unknown, path = 'audience'): StoredAudien
   if (targets === undefined) return { targets: [] }
   if (!Array.isArray(targets)) throw invalid(`${path}.targets`, 'must be an array')
   if (targets.length > maxTargets) throw invalid(`${path}.targets`, `must be at most ${maxTargets}`)
-  return { targets: distinct(targets.map((target, index) => readTarget(target, `${path}.targets[${index}]`))) }
+  return { targets: distinct(readEach(targets, (target, index) => readTarget(target, `${path}.targets[${index}]`))) }
 }
 
 const kinds = Object.keys(longestId) as TargetKind[]

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
+import type { Preview } from '../campaigns/answered.ts'
 import { newId } from '../platform/ids.ts'
+import type { FiledCampaign } from './campaign-files.ts'
 import { segment } from './client.ts'
 import { projectOf } from './connection.ts'
 import { Ended, exit, usageFailure } from './exit.ts'
@@ -16,24 +18,6 @@ import {
   withAudience,
   withProperties
 } from './trigger-request.ts'
-
-interface Preview {
-  audience: {
-    users: number
-    devices: number
-    complete: boolean
-    reason: string | null
-    skipped: Record<string, number>
-  }
-  sample: {
-    project_user_id: string | null
-    device_id: string
-    platform: string
-    reason: string | null
-    content: { notification?: Record<string, string>; activity?: object } | null
-    payload_bytes: number | null
-  }[]
-}
 
 interface Delivered {
   status: string
@@ -91,13 +75,10 @@ export function declarePreview(parent: Command, shell: Shell): void {
   )
   command.action(async (id: string | undefined, options: Common & RequestOptions & { file?: string }) => {
     const body = await requestOf(shell, options)
-    const campaign = await campaignIn(shell, id, options.file)
+    const filed = await campaignIn(shell, id, options.file)
     const session = await connect(shell, options)
-    const found = await (campaign
-      ? session.client.json<Preview>('POST', `${projectPath(session)}/campaigns:preview`, {
-          body: { campaign, ...body },
-          repeatable: true
-        })
+    const found = await (filed
+      ? draftPreview(session, filed, body)
       : session.client.json<Preview>('POST', `${projectPath(session)}/api/v1/campaigns/${segment(id!)}:preview`, {
           body,
           repeatable: true
@@ -106,13 +87,27 @@ export function declarePreview(parent: Command, shell: Shell): void {
   })
 }
 
-async function campaignIn(shell: Shell, id: string | undefined, file: string | undefined): Promise<object | undefined> {
+async function draftPreview(session: Session, filed: FiledCampaign, body: object): Promise<Preview> {
+  const { withPlaces } = await import('./campaign-files.ts')
+  return withPlaces(filed, () =>
+    session.client.json<Preview>('POST', `${projectPath(session)}/campaigns:preview`, {
+      body: { campaign: filed.campaign, ...body },
+      repeatable: true
+    })
+  )
+}
+
+async function campaignIn(
+  shell: Shell,
+  id: string | undefined,
+  file: string | undefined
+): Promise<FiledCampaign | undefined> {
   if ((id === undefined) === (file === undefined)) throw usageFailure('Name a campaign, or give --file, and not both.')
   if (file === undefined) return undefined
   const { readCampaigns } = await import('./campaign-files.ts')
   const [filed, ...more] = await readCampaigns(shell, file)
   if (more.length > 0) throw usageFailure(`${file} holds ${more.length + 1} campaigns. Preview one at a time.`)
-  return filed!.campaign
+  return filed
 }
 
 function shownPreview({ audience, sample }: Preview): string {

@@ -1,23 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AnsweredTrigger as Trigger } from '../campaigns/answered.ts'
 import { interrupted, segment } from './client.ts'
 import { projectOf } from './connection.ts'
 import { type Cell, counted, record, time } from './output.ts'
 import { showCount } from './progress.ts'
 import type { Session } from './session.ts'
-
-export interface Trigger {
-  trigger_id: string
-  campaign_id: string
-  campaign_version: number
-  state: string
-  reason: string | null
-  accepted_at: string
-  expanded_at: string | null
-  ended_at: string | null
-  counts: Record<'targeted' | 'sent' | 'failed' | 'skipped' | 'pending' | 'delivered' | 'tapped', number>
-  skipped: Record<string, number>
-  failures: Record<string, number>
-}
 
 const lookEveryMs = 300
 const ends = new Set(['completed', 'canceled', 'failed'])

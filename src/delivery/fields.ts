@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode } from '../platform/errors.ts'
+import { Refusal, type RefusalCode, readEach } from '../platform/errors.ts'
 import { checkChosenId, longerThan } from '../users/users.ts'
 
 /** Who an item is for: exactly one of three. */
@@ -27,7 +27,7 @@ export function readItems<Item>(
   if (!Array.isArray(items)) throw refuse(name, 'must be an array')
   if (items.length === 0) throw refuse(name, 'must not be empty')
   if (items.length > maxItems) throw refuse(name, `must have at most ${maxItems} items`)
-  return items.map((item, index) => {
+  return readEach(items, (item, index) => {
     const path = `${name}[${index}]`
     if (!isObject(item)) throw refuse(path, 'must be an object')
     return read(readerOf(item, path, (field, message) => refuse(field ? `${path}.${field}` : path, message)))

@@ -13,7 +13,8 @@ Every refusal has a code. The codes stay as they are; the sentences beside them 
 - Most operations answer JSON: \`{"error": sentence, "code": code, "details": [{"path", "message"}]}\`. The details name
   the fields that were wrong, at most 20, and are absent where there are none.
 - Where an operation answers a fixed text or an empty body, the code is in the header \`X-Service-Error-Code\`, and the
-  header \`X-Service-Error-Detail\` says what was wrong in one line of printable ASCII.
+  header \`X-Service-Error-Detail\` says what was wrong in one line of printable ASCII,
+  several faults with \`; \` between them.
 - 401 on \`/api/v1\` is plain text: \`Missing project id\`, \`Missing API key\` or \`Invalid API key\`.
 - 429 is \`{"error": "Too Many Requests"}\`, with its code in the same header. 500 is
   \`{"error": "Internal Server Error"}\` and an unknown path 404 \`{"error": "Not Found"}\`, both without a code.

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { parse } from 'yaml'
 import { campaignSchema } from '../../src/campaigns/campaign-schema.ts'
 import { parseCampaign, unknownFields } from '../../src/campaigns/campaign-shape.ts'
 import { Refusal } from '../../src/platform/errors.ts'
@@ -78,7 +80,28 @@ describe('a campaign', () => {
     const odd = JSON.parse('{"name":"A","message":{"body":"b"},"quite_hours":{},"__proto__":{"x":1}}')
     assert.deepEqual(Object.keys(parseCampaign(odd)).sort(), ['message', 'name', 'segment', 'status', 'type'])
     assert.deepEqual(unknownFields(odd), ['quite_hours', '__proto__'])
-    assert.deepEqual(unknownFields(whole), [])
+    assert.deepEqual(unknownFields({ ...whole, version: 3, warnings: [], $schema: 'x' }), [])
+    assert.deepEqual(unknownFields({ ...whole, message: { titel: 'x' }, quiet_hours: { form: '22:00' } }), [
+      'message.titel',
+      'quiet_hours.form'
+    ])
+  })
+})
+
+describe('the examples of the docs', () => {
+  const blocks = async (file: string, kind: string) =>
+    [...(await readFile(`docs/${file}`, 'utf8')).matchAll(new RegExp(`\`\`\`${kind}\n(.*?)\`\`\``, 'gs'))].map(
+      ([, text]) => text!
+    )
+
+  it('are campaigns, segments and templates that can be saved', async () => {
+    const files = await blocks('campaigns.md', 'yaml')
+    assert.ok(files.length > 0)
+    for (const file of files) assert.equal(parseCampaign(parse(file)).campaign_id, 'welcome')
+    const segments = await blocks('segments.md', 'json')
+    assert.ok(segments.length > 1)
+    for (const segment of segments) parseCampaign({ ...plain, segment: JSON.parse(segment) })
+    for (const title of await blocks('templates.md', '(?:text|liquid)')) parseCampaign({ ...plain, message: { title } })
   })
 })
 

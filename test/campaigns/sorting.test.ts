@@ -11,7 +11,7 @@ const recipients = Array.from({ length: 60 }, (_, n) => ({
   user_id: '00000000-0000-7000-8000-000000000001',
   project_user_id: `user-${n}`,
   properties: { n },
-  platform: 'IOS',
+  platform: 'IOS' as const,
   facts: {}
 }))
 const targets = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as PushTarget]))

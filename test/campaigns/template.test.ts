@@ -42,6 +42,8 @@ describe('a template', () => {
       'd1 IOS KR ko Asia/Seoul'
     ],
     ['{{ campaign.name }}', 'Welcome'],
+    ['{{ 1234567.5 | number_with_delimiter }} {{ -999 | number_with_delimiter }}', '1,234,567.5 -999'],
+    ['{{ "12345" | number_with_delimiter: "." }} {{ user.name | number_with_delimiter }}', '12.345 Ana'],
     ['[{{ trigger.missing }}{{ trigger.missing.more }}{{ nothing.at.all }}{{ trigger.none }}]', '[]'],
     ['{% if user.plan == "premium" %}yes{% else %}no{% endif %}', 'yes'],
     ['{% for n in trigger.list %}{{ n }}{% unless forloop.last %}, {% endunless %}{% endfor %}', '3, 1, 2'],
@@ -55,6 +57,19 @@ describe('a template', () => {
     ['{% raw %}{{ user.id }}{% endraw %}{% comment %}x{% endcomment %}', '{{ user.id }}']
   ]
   for (const [source, text] of cases) it(`${source} renders to ${text}`, () => assert.equal(render(source), text))
+
+  it('never makes half a character or NUL, which nobody can store or show', () => {
+    const party = { trigger: { name: '🎉 Zoë' } }
+    assert.equal(render('{{ trigger.name | split: "" | first }}!', party), '!')
+    assert.equal(render('{{ trigger.name | slice: 0 }}{{ trigger.name | truncate: 4, "" }}', party), '🎉🎉 Zo')
+    assert.equal(render('{{ trigger.name | split: "" | reverse | join: "" }}', party), 'ëoZ ')
+    assert.equal(render('a{{ "%00" | url_decode }}{{ "AGI=" | base64_decode }}'), 'ab')
+    const zone = { trigger: { zone: '🎉'.repeat(500) } }
+    assert.throws(
+      () => render('{{ "2026-11-15" | date: "%H", trigger.zone }}', zone),
+      (error: Error) => error.message.isWellFormed() && error.message.length <= 300
+    )
+  })
 
   it('of an anonymous user has no user.id, not even the property of that name', () => {
     assert.equal(render('[{{ user.id }}]', { user: userScope(null, { id: 'x' }) }), '[]')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ask } from '../support/http.ts'
+import { ask, type Json } from '../support/http.ts'
 import { startService } from './service.ts'
 
 const yaml = `campaign_id: greeting
@@ -52,20 +52,47 @@ test('campaigns are kept and triggered from the command line', async (t) => {
       'campaign_id: bad\nname: Bad\nmessage: { title: "{% if %}" }\n---\ncampaign_id: good\nname: Good\nmessage: { title: a }\n'
     const reply = await feed(wrong, 'campaign', 'apply', '-f', '-')
     assert.equal(reply.code, 1)
-    assert.match(reply.stderr, /document 1: bad was refused\.\n {2}message\.title: line 1, column/)
+    assert.match(reply.stderr, /document 1: bad was refused\.\n {2}-:3:19 message\.title: line 1, column/)
     assert.equal(reply.stdout, 'good created, version 1\n')
     for (const [text, told] of [
       ['name: x\n', /campaign_id must be given/],
-      ['a: [', /-: /],
+      ['a: [', /-:1:5 /],
+      ['message:\n  title: Hi {{ user.name | default: "you" }}\n', /^-:2:10 .*stands in quotes/],
       ['- 1\n', /must be an object/],
       ['', /holds no campaign/],
-      ['a: &a [x, x]\nb: *a\n', /-: /]
+      ['a: &a [x, x]\nb: *a\n', /-: aliases/]
     ] as const) {
       const refused = await feed(text, 'campaign', 'apply', '-f', '-')
       assert.equal(refused.code, 1, text)
       assert.match(refused.stderr, told)
     }
     assert.equal((await tidings('campaign', 'apply', '-f', join(dataDir, 'none.yaml'))).code, 1)
+  })
+
+  await t.test('apply, diff and preview tell every fault of a file, with line and column', async () => {
+    const wrong = `campaign_id: bad
+name: Bad
+segment:
+  all:
+    - { attribute: user.plan, operator: equal, value: premium }
+message:
+  title: {{ user.name }}
+quiet_hours: { from: "22:00" }
+`
+    for (const command of [['apply'], ['diff'], ['preview', '--broadcast']]) {
+      const { code, stderr } = await feed(wrong, 'campaign', ...command, '-f', '-')
+      assert.equal(code, 1)
+      assert.match(stderr, /^ {2}-:5:41 segment\.all\[0\]\.operator: /m)
+      assert.match(stderr, /^ {2}-:7:10 message\.title: must be .* stands in quotes/m)
+      assert.match(stderr, /^ {2}-:8:14 quiet_hours\.to: must be given$/m)
+    }
+    const { stdout } = await feed(wrong, 'campaign', 'apply', '--json', '-f', '-')
+    const places = JSON.parse(stdout).items[0].details.map(({ line, column }: Json) => [line, column])
+    assert.deepEqual(places.toSorted(), [
+      [5, 41],
+      [7, 10],
+      [8, 14]
+    ])
   })
 
   await t.test('get prints what a file would hold, list shows all, archive ends it', async () => {

@@ -158,6 +158,14 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     assert.deepEqual([found.counts.sent, found.counts.failed], [1, 1])
   })
 
+  it('a text that cannot be stored as it is made keeps nobody from getting theirs', async () => {
+    const project = await givenPeople('s')
+    await put(project, 'bo', { name: '🎉 Bo' })
+    await givenCampaign(service, project, { message: { title: 'Hi', body: '{{ user.name | split: "" | first }}' } })
+    const found = await run(project, everyone)
+    assert.deepEqual([found.state, found.counts.sent, found.counts.failed], ['completed', 4, 0])
+  })
+
   it('runs the version it was accepted with', async () => {
     const project = await givenPeople('j')
     const { version } = await givenCampaign(service, project, { message: { title: 'one' } })
@@ -265,6 +273,17 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger refuses', () => {
       assert.equal((await project.call('GET', '/api/v1/triggers')).json.items.length, 0)
     })
   }
+
+  it('several targets, and names the place of each', async () => {
+    const project = await service.project()
+    await givenCampaign(service, project)
+    const targets = [{ project_user_id: 'ana' }, {}, 'bo', ...Array.from({ length: 1_000 }, () => ({ device_id: 5 }))]
+    const reply = await trigger(project, { audience: { targets } })
+    assert.deepEqual([reply.status, reply.text], [400, invalid])
+    const told = String(reply.headers['x-service-error-detail'])
+    assert.match(told, /^audience\.targets\[1\]: must have .*; audience\.targets\[2\]: must be an object; .*\[3\]/)
+    assert.ok(told.length <= 500)
+  })
 
   it('bodies that are not JSON, not UTF-8, of another type, too deep or with numbers out of range', async () => {
     const project = await service.project()

@@ -3,8 +3,10 @@ import { after, describe, it } from 'node:test'
 import { openPool } from '../../src/platform/db/db.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { type OutcomeChange, onOutcomes, onTriggerEnded } from '../../src/webhooks/outcomes.ts'
+import { givenCampaign, run, users } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { silentLog } from '../support/log.ts'
+import { givenUser } from '../support/messages.ts'
 import { isSignedWith, startReceiver } from '../support/receiver.ts'
 import { eventually, startService } from '../support/service.ts'
 
@@ -206,6 +208,21 @@ describe('what became of messages', () => {
     const { type, state, counts } = told().at(-1)
     assert.deepEqual([type, state, counts], ['trigger.completed', 'completed', end.counts])
     assert.ok(calls().every(({ body }) => JSON.parse(body).events.length <= 100))
+  })
+
+  it('tells of the messages of a trigger first, and of its end last', async () => {
+    const { project, told } = await webhookOf(['message.failed', 'trigger.completed'])
+    await givenUser(project, 'ana', 'ana-phone')
+    await givenCampaign(service, project)
+    await run(project, users('ana'))
+    await eventually(() => assert.equal(told().length, 2))
+    assert.deepEqual(
+      told().map(({ type, reason, counts }) => [type, reason ?? counts.failed]),
+      [
+        ['message.failed', 'CREDENTIALS_MISSING'],
+        ['trigger.completed', 1]
+      ]
+    )
   })
 
   it('of kinds that nobody wants, of inactive webhooks and of other projects is told to nobody', async () => {

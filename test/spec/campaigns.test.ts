@@ -44,6 +44,26 @@ describe('/manage/v1/projects/{id}/campaigns does it', () => {
     assert.deepEqual([again.json.status, again.json.version], ['active', 4], 'an archived one can come back')
   })
 
+  it('warns of what it saves but what hardly does what is meant', async () => {
+    const project = await service.project()
+    const saved = await save(project, {
+      ...news,
+      statsu: 'active',
+      message: { title: 'Hi {{ first_name }}', text: 'x' }
+    })
+    assert.deepEqual(saved.json.warnings, [
+      'message.title refers to first_name, which is always empty: there are trigger, user, device, campaign.',
+      'message.text is not a field of a campaign, and is ignored.',
+      'statsu is not a field of a campaign, and is ignored.'
+    ])
+    const read = await service.manage('GET', path(project, '/news'))
+    assert.deepEqual(read.json.warnings, saved.json.warnings.slice(0, 1))
+    assert.deepEqual((await save(project, { ...read.json, message: news.message })).json.warnings, [])
+    const activity = { attributes_type: 'Order', attributes: {}, content_state: { step: '{{ trigger.step }}' } }
+    const both = await save(project, { ...news, live_activity: activity })
+    assert.deepEqual(both.json.warnings, ['message is not sent: the campaign starts a Live Activity instead.'])
+  })
+
   it('saves nothing that is already there, whatever the order of its fields', async () => {
     const project = await service.project()
     await save(project, news)

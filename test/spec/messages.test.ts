@@ -322,7 +322,12 @@ describe('POST /api/v1/messages:send refuses', () => {
       'push_notifications[1].badge: must be a whole number from 0 to 2147483647'
     ],
     ['data that is no map', at(to('ana', { data: ['a'] })), 'push_notifications[1].data: must be an object'],
-    ['data that is no text', at(to('ana', { data: { a: 1 } })), 'push_notifications[1].data.a: must be a string']
+    ['data that is no text', at(to('ana', { data: { a: 1 } })), 'push_notifications[1].data.a: must be a string'],
+    [
+      'several faults, told together',
+      { push_notifications: [{ title: 'a' }, to('ana'), to('ana', { title: 5 })] },
+      'push_notifications[0].target: must be given; push_notifications[2].title: must be a string'
+    ]
   ]
   for (const [what, body, detail] of cases) {
     it(`${what}, and sends nothing`, async () => {

@@ -202,6 +202,25 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
     assert.equal((await project.call('GET', `/api/v1/triggers/${id}/explain`)).status, 400)
     assert.equal((await project.call('GET', `/api/v1/triggers/x/explain?project_user_id=a`)).status, 404)
   })
+
+  it('tells what a device waits for, and what is wrong with a template', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'w-1')
+    const clock = (fromNowMs: number) => new Date(Date.now() + fromNowMs).toISOString().slice(11, 16)
+    const quiet_hours = { from: clock(-3_600_000), to: clock(3_600_000), timezone: 'UTC' }
+    await givenCampaign(service, project, { quiet_hours })
+    const held = await triggered(project, users('ana'))
+    await eventually(async () => assert.equal((await readTrigger(project, held)).counts.pending, 1))
+    const [waits] = (await explain(project, held, 'ana')).devices
+    assert.deepEqual([waits.state, stops(waits)], ['pending', ['quiet_hours']])
+    assert.match(waits.gates[0].message, /^Quiet hours hold it until \d{4}-/)
+    await cancel(project, held)
+    await givenCampaign(service, project, { message: { title: '{{ trigger.missing }}' } })
+    const { trigger_id: id } = await run(project, users('ana'))
+    const [failed] = (await explain(project, id, 'ana')).devices
+    assert.deepEqual([failed.state, stops(failed)], ['failed', ['template_failed']])
+    assert.equal(failed.gates[0].message, 'The message cannot be made: title and body are empty')
+  })
 })
 
 describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {

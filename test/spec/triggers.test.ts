@@ -289,5 +289,8 @@ describe('a hostile segment', () => {
     assert.ok(answers.every(({ status }) => status === 200 || status === 503))
     const found = await ended(bad, id, 40_000)
     assert.deepEqual([found.state, found.reason, found.counts.targeted], ['failed', 'segment_too_slow', 0])
+    const explained = await bad.call('GET', `/api/v1/triggers/${id}/explain?project_user_id=ana`)
+    assert.equal(explained.status, 200, explained.text)
+    assert.equal(explained.json.gates.find(({ gate }: Json) => gate === 'segment').reason, 'segment_too_slow')
   })
 })

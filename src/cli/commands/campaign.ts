@@ -58,22 +58,22 @@ function declareApply(parent: Command, shell: Shell): void {
     'Running it again does no harm. Ends with 1 if a campaign was refused.'
   )
   command.action(async (options: Common & { file: string[] }) => {
-    const { readCampaigns } = await import('../campaign-files.ts')
+    const { readCampaigns, withPlaces } = await import('../campaign-files.ts')
     const filed = (await Promise.all(options.file.map((file) => readCampaigns(shell, file)))).flat()
     const session = await connect(shell, options)
     const items: object[] = []
-    for (const { place, id, campaign } of filed) {
+    for (const one of filed) {
+      const { id, campaign: body } = one
       try {
-        const saved = await session.client.json<Saved>('PUT', `${campaignsIn(session)}/${segment(id)}`, {
-          body: campaign
-        })
+        const saved = await withPlaces(one, () =>
+          session.client.json<Saved>('PUT', `${campaignsIn(session)}/${segment(id)}`, { body })
+        )
         items.push(saved)
         if (!session.json) print(shell, `${printable(id)} ${saved.result}, version ${saved.version}`)
         for (const warning of saved.warnings) remark(shell, `${printable(id)}: ${warning}`)
       } catch (error) {
         if (!(error instanceof Failure) || error.details.length === 0) throw error
-        const told = error.details.map(({ path, message }) => `  ${path}: ${message}`)
-        remark(shell, [`${place}: ${printable(id)} was refused.`, ...told].join('\n'))
+        remark(shell, error.message)
         items.push({ campaign_id: id, error: error.message, code: error.code, details: error.details })
       }
     }
@@ -88,14 +88,16 @@ function declareDiff(parent: Command, shell: Shell): void {
   reaching(command, 'project')
   examples(command, ['tidings campaign diff -f welcome.yaml'], 'Ends with 1 if there is a difference, with 0 if not.')
   command.action(async (options: Common & { file: string[] }) => {
-    const { readCampaigns } = await import('../campaign-files.ts')
+    const { readCampaigns, withPlaces } = await import('../campaign-files.ts')
     const { differences } = await import('../campaign-diff.ts')
     const filed = (await Promise.all(options.file.map((file) => readCampaigns(shell, file)))).flat()
     const session = await connect(shell, options)
     const items: { campaign_id: string; changes: string[] }[] = []
-    for (const { id, campaign } of filed) {
+    for (const one of filed) {
+      const { id, campaign } = one
       const stored = await found<Campaign>(session, `${campaignsIn(session)}/${segment(id)}`)
-      items.push({ campaign_id: id, changes: differences(stored, { ...campaign, campaign_id: id }) })
+      const changes = await withPlaces(one, () => differences(stored, { ...campaign, campaign_id: id }))
+      items.push({ campaign_id: id, changes })
     }
     const changed = items.filter(({ changes }) => changes.length > 0)
     const text = changed.map(({ campaign_id, changes }) =>

@@ -1,23 +1,12 @@
 import type { Command } from 'commander'
+import type { Explanation, Gate, AnsweredTrigger as Trigger } from '../../campaigns/answered.ts'
 import { segment } from '../client.ts'
 import { Ended, exit } from '../exit.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
 import { printable, time } from '../output.ts'
 import { type Common, choice, connect, examples, reaching, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
-import { inShort, shownTrigger, type Trigger, triggersIn, watchTrigger } from '../trigger-progress.ts'
-
-interface Gate {
-  gate: string
-  passed: boolean
-  reason: string | null
-  message: string
-}
-
-interface Explanation {
-  gates: Gate[]
-  devices: { device_id: string; state: string; gates: Gate[] }[]
-}
+import { inShort, shownTrigger, triggersIn, watchTrigger } from '../trigger-progress.ts'
 
 type Filter = Partial<Record<'campaign' | 'state' | 'since' | 'before', string>>
 
@@ -104,7 +93,11 @@ function declareExplain(parent: Command, shell: Shell): void {
     const found = await session.client.json<Explanation>('GET', path, { query: { project_user_id: options.user } })
     const lines = found.gates.map(shownGate)
     for (const { device_id, state, gates } of found.devices)
-      lines.push('', `Device ${printable(device_id)}: ${state}`, ...gates.map(shownGate))
+      lines.push(
+        '',
+        `Device ${printable(device_id)}: ${state === 'none' ? 'no message' : state}`,
+        ...gates.map(shownGate)
+      )
     tell(session, found, lines.join('\n'))
   })
 }

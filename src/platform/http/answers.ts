@@ -55,8 +55,8 @@ const text = (reply: FastifyReply, body: string) => reply.type('text/plain; char
 
 /** Where the body is fixed, two headers say what was wrong. */
 function explain(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const [detail] = refusal.details
-  const line = detail ? `${detail.path}: ${detail.message}` : refusal.message
+  const faults = refusal.details.map(({ path, message }) => `${path}: ${message}`)
+  const line = faults.length > 0 ? faults.join('; ') : refusal.message
   return reply.header('x-service-error-code', refusal.code).header('x-service-error-detail', printable(line))
 }
 

@@ -1,6 +1,7 @@
 import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import type { Preview } from '../../../campaigns/answered.ts'
 import { ApiError, problemAt, project } from '../api.ts'
 import { objectOr, readObject, wordsOf } from '../parts/json.ts'
 import { useKept } from '../parts/kept.ts'
@@ -10,27 +11,7 @@ import { many } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
 import type { Campaign } from './campaigns.tsx'
 
-interface Sample {
-  project_user_id: string | null
-  device_id: string
-  platform: 'IOS' | 'ANDROID' | 'WEB'
-  reason: string | null
-  content: {
-    notification?: { title?: string; body?: string; imageUrl?: string; landingUrl?: string }
-    activity?: { attributesType: string; contentState: object }
-  } | null
-  payload_bytes: number | null
-}
-export interface Preview {
-  audience: {
-    users: number
-    devices: number
-    complete: boolean
-    reason: string | null
-    skipped: Record<string, number>
-  }
-  sample: Sample[]
-}
+type Sample = Preview['sample'][0]
 
 /** Asks what the campaign as it is typed would do, for everyone or for one user. */
 export function usePreview(campaign: Campaign) {

@@ -1,6 +1,7 @@
 import { Anchor, Button, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import type { AnsweredTrigger as Trigger } from '../../../campaigns/answered.ts'
 import { type Page, project } from '../api.ts'
 import { type Minute, MinuteChart } from '../parts/chart.tsx'
 import { PageOf } from '../parts/page.tsx'
@@ -11,7 +12,7 @@ import { useMay, useProject, useProjectId } from '../who.ts'
 import { GatewayHealth, gatewaysOf, Nodes } from './home-health.tsx'
 import { sendPush, sentWell } from './lab-send.tsx'
 import { type MessageItem, messageColumns } from './message-list.tsx'
-import { Share, StateBadge, type Trigger, triggerLink } from './triggers.tsx'
+import { Share, StateBadge, triggerLink } from './triggers.tsx'
 
 export function Home() {
   const known = useProject()

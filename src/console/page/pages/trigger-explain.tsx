@@ -1,22 +1,11 @@
 import { Anchor, Badge, Button, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Explanation, Gate } from '../../../campaigns/answered.ts'
 import { project } from '../api.ts'
 import { useInUrl } from '../parts/in-url.tsx'
 import { useProjectId } from '../who.ts'
 import { messageLink } from './message-list.tsx'
-
-interface Gate {
-  gate: 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'
-  passed: boolean
-  reason: string | null
-  message: string
-}
-interface Explanation {
-  project_user_id: string
-  gates: Gate[]
-  devices: { device_id: string; message_id: string | null; state: string; gates: Gate[] }[]
-}
 
 const names: Record<Gate['gate'], string> = {
   audience: 'Was the user meant?',

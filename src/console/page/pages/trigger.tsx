@@ -1,6 +1,7 @@
 import { Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import type { AnsweredTrigger } from '../../../campaigns/answered.ts'
 import { project } from '../api.ts'
 import { useLive } from '../live.ts'
 import { Ask } from '../parts/ask.tsx'
@@ -10,7 +11,7 @@ import { When } from '../parts/texts.tsx'
 import { useMay, useProjectId } from '../who.ts'
 import { FilteredMessages } from './message-filters.tsx'
 import { Explain } from './trigger-explain.tsx'
-import { Share, StateBadge, type Trigger as TriggerItem } from './triggers.tsx'
+import { Share, StateBadge } from './triggers.tsx'
 
 const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
 
@@ -23,7 +24,7 @@ export function Trigger() {
   const path = `/api/v1/triggers/${triggerId}`
   const trigger = useQuery({
     queryKey: key,
-    queryFn: () => project<TriggerItem>(projectId, 'GET', path),
+    queryFn: () => project<AnsweredTrigger>(projectId, 'GET', path),
     // Deliveries and taps go on being told after the end.
     refetchInterval: 5_000
   })
@@ -32,7 +33,7 @@ export function Trigger() {
     queries.setQueryData(key, seen)
   )
   const cancel = async () => {
-    queries.setQueryData(key, await project<TriggerItem>(projectId, 'POST', `${path}:cancel`))
+    queries.setQueryData(key, await project<AnsweredTrigger>(projectId, 'POST', `${path}:cancel`))
   }
   return (
     <PageOf
@@ -74,7 +75,7 @@ export function Trigger() {
               ))}
             </SimpleGrid>
             <Reasons title="Skipped, by reason" reasons={found.skipped} />
-            <Reasons title="Failed, by reason" reasons={found.failures ?? {}} />
+            <Reasons title="Failed, by reason" reasons={found.failures} />
             <Explain triggerId={triggerId} />
             <Title order={2} size="h4">
               Messages

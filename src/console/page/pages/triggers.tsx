@@ -1,25 +1,12 @@
 import { Anchor, Badge, Group, Progress, Select, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import type { AnsweredTrigger as Trigger } from '../../../campaigns/answered.ts'
 import { useInUrl } from '../parts/in-url.tsx'
 import { ListOf, usePages } from '../parts/list.tsx'
 import { PageOf } from '../parts/page.tsx'
 import { Empty } from '../parts/states.tsx'
 import { When } from '../parts/texts.tsx'
 import { useProjectId } from '../who.ts'
-
-export interface Trigger {
-  trigger_id: string
-  campaign_id: string
-  campaign_version: number
-  state: string
-  reason: string | null
-  accepted_at: string
-  expanded_at: string | null
-  ended_at: string | null
-  counts: Record<'targeted' | 'sent' | 'failed' | 'skipped' | 'pending' | 'delivered' | 'tapped', number>
-  skipped: Record<string, number>
-  failures?: Record<string, number>
-}
 
 const colors: Record<string, string> = { completed: 'teal', failed: 'red', canceled: 'gray', canceling: 'orange' }
 export const StateBadge = ({ state }: { state: string }) => (

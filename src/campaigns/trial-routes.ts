@@ -1,0 +1,45 @@
+import type { Routes } from '../platform/http/routes.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import type { Campaigns } from './campaigns.ts'
+import { DraftBody, example, TestAnswer, TestBody } from './manage-shapes.ts'
+import { PreviewAnswer } from './shapes.ts'
+
+const path = '/projects/:project_id/campaigns'
+
+/** What people do with a campaign before anybody gets it. */
+export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, campaigns: Campaigns): void {
+  manage.post(
+    `${path}::preview`,
+    {
+      summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
+      access: 'viewer',
+      body: DraftBody,
+      checksBody: true,
+      answer: PreviewAnswer,
+      refusals: ['invalid_trigger', 'invalid_campaign', 'invalid_segment', 'invalid_template'],
+      example: { campaign: example, audience: { broadcast: true }, properties: { code: 'SPRING' } }
+    },
+    ({ caller, body }) => {
+      const { campaign, ...trigger } = (isObject(body) ? body : {}) as Record<string, unknown>
+      return campaigns.previewDraft(caller.project!.id, campaign, trigger)
+    }
+  )
+
+  manage.post(
+    `${path}/:campaign_id(^[\\s\\S]*?)::test`,
+    {
+      summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
+      access: 'editor',
+      body: TestBody,
+      answer: TestAnswer,
+      refusals: ['invalid_parameter', 'invalid_template', 'invalid_campaign_id', 'not_found'],
+      example: { device_ids: ['ana-phone'], properties: { code: 'SPRING' } }
+    },
+    async ({ caller, params, body }) => ({
+      delivery_results: await campaigns.testSend(caller.project!.id, params.campaign_id, body)
+    })
+  )
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

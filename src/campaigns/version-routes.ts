@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox'
+import type { Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
+import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { Counts, Version } from './manage-shapes.ts'
+import { notFound, type Saving } from './saving.ts'
+import * as store from './store.ts'
+import { checkCampaignId } from './trigger-request.ts'
+
+const one = '/projects/:project_id/campaigns/:campaign_id'
+const refusals = ['invalid_campaign_id', 'not_found'] as const
+
+/** Campaigns as they were, and what became of them. */
+export function campaignHistoryRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  { saving, pool }: { saving: Saving; pool: Pool }
+): void {
+  manage.get(
+    `${one}/versions`,
+    {
+      summary: 'List the versions of a campaign',
+      access: 'viewer',
+      query: Type.Object(pageQuery),
+      answer: pageOf(Version),
+      refusals
+    },
+    async ({ caller, params, query: { limit = defaultLimit, cursor } }) => {
+      const projectId = caller.project!.id
+      const id = checkCampaignId(params.campaign_id)
+      await saving.get(projectId, id)
+      const before = cursor === undefined ? null : versionOf(decodeCursor(cursor, 1)[0]!)
+      const rows = await store.listVersions(pool, projectId, id, before, limit + 1)
+      return page(
+        rows,
+        limit,
+        (row) => encodeCursor(String(row.version)),
+        ({ definition, ...row }) => ({ ...row, campaign: definition })
+      )
+    }
+  )
+
+  manage.get(
+    `${one}/versions/:version`,
+    {
+      summary: 'Read a campaign as it was in a version',
+      access: 'viewer',
+      params: { version: 'The number of the version.' },
+      answer: Version,
+      refusals
+    },
+    async ({ caller, params }) => {
+      const id = checkCampaignId(params.campaign_id)
+      const { version } = params
+      const known = version !== undefined && wholeVersion.test(version)
+      // The list of one that begins with it.
+      const [row] = known ? await store.listVersions(pool, caller.project!.id, id, Number(version) + 1, 1) : []
+      if (!row || row.version !== Number(version)) throw new Refusal('not_found', 'There is no such version.')
+      const { definition, ...rest } = row
+      return { ...rest, campaign: definition }
+    }
+  )
+
+  manage.get(
+    `${one}/counts`,
+    {
+      summary: 'What all triggers of a campaign have counted, also those that are no longer kept',
+      access: 'viewer',
+      answer: Counts,
+      refusals
+    },
+    async ({ caller, params }) => {
+      const found = await store.totalsOf(pool, caller.project!.id, checkCampaignId(params.campaign_id))
+      if (!found) throw notFound()
+      return found
+    }
+  )
+}
+
+const wholeVersion = /^[1-9]\d{0,8}$/
+
+function versionOf(text: string): number {
+  if (!wholeVersion.test(text)) throw new Refusal('invalid_parameter', 'cursor: is not one that was given out')
+  return Number(text)
+}

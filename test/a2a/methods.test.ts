@@ -123,7 +123,7 @@ for (const name of names) {
 
     it('has a wrong type rejected, and what the domain refuses', async () => {
       for (const [wrong, words] of [
-        [{ skill: 'create-user', projectUserId: 5 }, /projectUserId: must be string/],
+        [{ skill: 'create-user', projectUserId: 5 }, /projectUserId: must be a string/],
         [{ skill: 'create-user', projectUserId: '' }, /projectUserId: must not be empty/],
         [{ skill: 'create-user', projectUserId: 'a', properties: { a: [] } }, /properties/],
         [{ skill: 'track-event', eventName: 'a', deviceId: 'unknown' }, /deviceId: no device/],

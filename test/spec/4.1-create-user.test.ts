@@ -161,19 +161,19 @@ describe('POST /api/v1/users refuses (spec 4.1, 7)', () => {
 describe('the reason in the headers', () => {
   for (const [json, code, detail] of [
     [{}, 'invalid_project_user_id', 'project_user_id: must be given'],
-    [{ project_user_id: 5 }, 'invalid_project_user_id', 'project_user_id: must be string'],
+    [{ project_user_id: 5 }, 'invalid_project_user_id', 'project_user_id: must be a string'],
     [
       { project_user_id: '..' },
       'invalid_project_user_id',
       'project_user_id: must not be . or .., which cannot stand in a path'
     ],
-    [{ project_user_id: 'a', properties: [] }, 'invalid_properties', 'properties: must be object'],
+    [{ project_user_id: 'a', properties: [] }, 'invalid_properties', 'properties: must be an object'],
     [
       { project_user_id: 'a', properties: { 'ü\n': {} } },
       'invalid_properties',
       /^properties\.\\u\{fc\}\\u\{a\}: must be/
     ],
-    [[], 'malformed_body', 'body: must be object']
+    [[], 'malformed_body', 'body: must be an object']
   ] as const) {
     it(`names ${code} for ${JSON.stringify(json)}`, async () => {
       const project = await service.project()

@@ -41,7 +41,7 @@ export const sharedAnswers = {
   InvalidRequest: {
     description: 'The request is not valid; the details name what.',
     headers: counted,
-    content: refused('malformed_body', 'name: must be string', [{ path: 'name', message: 'must be string' }])
+    content: refused('malformed_body', 'name: must be a string', [{ path: 'name', message: 'must be a string' }])
   },
   KeyRefused: {
     description: 'A header is missing, or the key does not open this project.',

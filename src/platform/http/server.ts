@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { OperatorError } from '../errors.ts'
+import { OperatorError, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -43,6 +43,8 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // Node's own refusal of a request without a Host has no id; ours follows below.
+    http: { requireHostHeader: false },
     clientErrorHandler
   })
   const documented: DocumentedRoute[] = []
@@ -61,12 +63,18 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     if (request.is404) forgetBody(request)
     order.enter(request, done)
   })
+  app.addHook('onRequest', ({ raw: { httpVersion, headers } }, _, done) => {
+    const hostless = httpVersion === '1.1' && headers.host === undefined
+    done(hostless ? new Refusal('malformed_request', 'The header Host must be given.') : undefined)
+  })
   const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) unknown(request, reply)
     order.leave(request)
     done()
   })
+  // An expectation that nobody knows is no reason to refuse: RFC 9110 lets a server ignore it, and Node's 417 has no id.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods.allowed(request.raw.url ?? '/')

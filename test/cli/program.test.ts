@@ -17,6 +17,7 @@ const commands = [
   ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
   ...['set', 'list', 'check', 'remove'].map((name) => ['gateway', name]),
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
+  ['copy'],
   ['secrets', 'rotate'],
   ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay', 'test'].map((name) => [
     'webhook',

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../../platform/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
-import { exit, Failure } from '../exit.ts'
+import { onDatabase, refuseWhileNodesRun } from '../database.ts'
 import { counted } from '../output.ts'
 import { examples, jsonOption, tell } from '../session.ts'
-import { interruption, remark, type Shell } from '../shell.ts'
+import type { Shell } from '../shell.ts'
 
 interface Options {
   newKeyFile?: string
@@ -29,26 +29,17 @@ A key of your own: openssl rand -base64 32 > new.key`
   )
   rotate.action(async (options: Options) => {
     const config = readConfig(shell.env)
-    const [{ openDatabase }, { openPool }, { createLog }] = await Promise.all([
-      import('../../platform/db/open.ts'),
-      import('../../platform/db/db.ts'),
-      import('../../platform/log.ts'),
-      // Every capability tells which of its columns are sealed.
-      import('../../app.ts')
-    ])
-    const database = await openDatabase(config, (line) => remark(shell, line), { signal: interruption(shell) })
-    try {
-      const pool = openPool(database.connection, await createLog(config.LOG_LEVEL), 2)
-      const done = await change(pool, config, options).finally(() => pool.close())
-      const secrets = counted(done.secrets, 'secret')
-      tell(
-        { shell, json: options.json === true },
-        { database: database.name, ...done },
-        `Sealed ${secrets} of the database ${database.name} with the new master key.\n${done.next}`
-      )
-    } finally {
-      await database.stop()
-    }
+    // Every capability tells which of its columns are sealed.
+    await import('../../app.ts')
+    const done = await onDatabase(shell, config, async ({ pool, name }) => ({
+      database: name,
+      ...(await change(pool, config, options))
+    }))
+    tell(
+      { shell, json: options.json === true },
+      done,
+      `Sealed ${counted(done.secrets, 'secret')} of the database ${done.database} with the new master key.\n${done.next}`
+    )
   })
 }
 
@@ -62,13 +53,11 @@ interface Done {
 }
 
 async function change(pool: Pool, config: Config, { newKeyFile, force }: Options): Promise<Done> {
-  const [{ migrate }, { listNodes }, { finishRotation, keyFiles, rotateMasterKey }, { masterKey, readKeyFile }] =
-    await Promise.all([
-      import('../../platform/db/migrate.ts'),
-      import('../../platform/nodes.ts'),
-      import('../../platform/rotation.ts'),
-      import('../../platform/secrets.ts')
-    ])
+  const [{ migrate }, { finishRotation, keyFiles, rotateMasterKey }, { masterKey, readKeyFile }] = await Promise.all([
+    import('../../platform/db/migrate.ts'),
+    import('../../platform/rotation.ts'),
+    import('../../platform/secrets.ts')
+  ])
   const { DATA_DIR: dataDir, MASTER_KEY: given } = config
   const newKey =
     newKeyFile === undefined ? randomBytes(32) : await readKeyFile(newKeyFile, 'Make one: openssl rand -base64 32')
@@ -76,15 +65,7 @@ async function change(pool: Pool, config: Config, { newKeyFile, force }: Options
   const files = keyFiles(dataDir)
   // Under the lock of migrations: no node starts, and no second change begins, before this one is over.
   return migrate(pool, async () => {
-    const nodes = await listNodes(pool)
-    if (nodes.length > 0 && !force) {
-      const where = nodes.map(({ host, pid }) => `${host} (pid ${pid})`).join(', ')
-      throw new Failure(
-        exit.failure,
-        'nodes_alive',
-        `Stop the nodes first, since they would go on with the old key: ${where}. One that was killed is forgotten after 7 seconds.`
-      )
-    }
+    if (!force) await refuseWhileNodesRun(pool, 'since they would go on with the old key')
     if (inFile) await finishRotation(pool, dataDir)
     const oldKey = await masterKey(given, dataDir)
     const keptElsewhere = newKeyFile !== undefined

@@ -19,7 +19,7 @@ import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { joinNodes, type NodeRole } from './platform/nodes.ts'
 import { finishRotation } from './platform/rotation.ts'
-import { checkMasterKey, masterKey } from './platform/secrets.ts'
+import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets.ts'
 import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { sweepJob } from './projects/jobs.ts'
@@ -70,7 +70,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     // Before the key is read: a change of it that was cut off is finished here.
     if (!config.MASTER_KEY && (await finishRotation(pool, config.DATA_DIR)))
       say('Finished a change of the master key that had been cut off.')
-    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
+    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR, () => hasSecrets(pool))
     const metrics = createMetrics()
     metrics.gauge(
       'tidings_database_connections',

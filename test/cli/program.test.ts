@@ -19,6 +19,7 @@ const commands = [
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
   ['copy'],
   ['secrets', 'rotate'],
+  ['secrets', 'forget'],
   ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay', 'test'].map((name) => [
     'webhook',
     name

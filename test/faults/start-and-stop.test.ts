@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -198,9 +199,14 @@ describe('a start that cannot succeed says why in one sentence', () => {
     const { url } = await migratedDatabase(t)
     const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
     await (await startNode(env)).close()
-    const { code, text } = await failed(t, { DATABASE_URL: url })
+    const other = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
+    const { code, text } = await failed(t, { ...other, MASTER_KEY: Buffer.alloc(32).toString('base64') })
     assert.equal(code, 78)
     assert.match(text, /MASTER_KEY is not the key/)
+    const without = await failed(t, other)
+    assert.equal(without.code, 78)
+    assert.match(without.text, /set up with a master key, and .*master\.key is not there/)
+    assert.ok(!existsSync(join(other.DATA_DIR, 'master.key')), 'none is made where the right one belongs')
     await (await startNode(env)).close()
   })
 

@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../../platform/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { onDatabase, refuseWhileNodesRun } from '../database.ts'
 import { counted } from '../output.ts'
+import { declareForget } from '../secrets-forget.ts'
 import { examples, jsonOption, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
@@ -14,7 +15,7 @@ interface Options {
 }
 
 export function declare(command: Command, shell: Shell): void {
-  examples(command, ['tidings secrets rotate'])
+  examples(command, ['tidings secrets rotate', 'tidings secrets forget'])
   const rotate = command.command('rotate').description('Change the master key and seal every secret with it')
   rotate
     .option('--new-key-file <file>', 'Take the new key from a file (else it is made up)')
@@ -41,6 +42,7 @@ A key of your own: openssl rand -base64 32 > new.key`
       `Sealed ${counted(done.secrets, 'secret')} of the database ${done.database} with the new master key.\n${done.next}`
     )
   })
+  declareForget(command.command('forget'), shell)
 }
 
 interface Done {
@@ -53,11 +55,12 @@ interface Done {
 }
 
 async function change(pool: Pool, config: Config, { newKeyFile, force }: Options): Promise<Done> {
-  const [{ migrate }, { finishRotation, keyFiles, rotateMasterKey }, { masterKey, readKeyFile }] = await Promise.all([
-    import('../../platform/db/migrate.ts'),
-    import('../../platform/rotation.ts'),
-    import('../../platform/secrets.ts')
-  ])
+  const [{ migrate }, { finishRotation, keyFiles, rotateMasterKey }, { hasSecrets, masterKey, readKeyFile }] =
+    await Promise.all([
+      import('../../platform/db/migrate.ts'),
+      import('../../platform/rotation.ts'),
+      import('../../platform/secrets.ts')
+    ])
   const { DATA_DIR: dataDir, MASTER_KEY: given } = config
   const newKey =
     newKeyFile === undefined ? randomBytes(32) : await readKeyFile(newKeyFile, 'Make one: openssl rand -base64 32')
@@ -67,7 +70,7 @@ async function change(pool: Pool, config: Config, { newKeyFile, force }: Options
   return migrate(pool, async () => {
     if (!force) await refuseWhileNodesRun(pool, 'since they would go on with the old key')
     if (inFile) await finishRotation(pool, dataDir)
-    const oldKey = await masterKey(given, dataDir)
+    const oldKey = await masterKey(given, dataDir, () => hasSecrets(pool))
     const keptElsewhere = newKeyFile !== undefined
     const columns = await rotateMasterKey({ pool, dataDir, oldKey, newKey, inFile, keptElsewhere })
     const secrets = Object.values(columns).reduce((sum, count) => sum + count, 0)

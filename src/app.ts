@@ -14,6 +14,7 @@ import { makePartitions } from './platform/db/partitions.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { createHttp } from './platform/http/server.ts'
+import { countJobs } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
@@ -76,6 +77,9 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       'tidings_database_connections',
       'Connections of the pool, and requests that wait for one.',
       pool.stats
+    )
+    metrics.gauge('tidings_jobs', 'Jobs of the whole installation: ready, for later, running, given up.', () =>
+      countJobs(pool)
     )
     const tracing = await openTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT)
     opened.push(tracing.close)

@@ -95,6 +95,12 @@ export async function revive(db: Db, id: string): Promise<boolean> {
   return (await db.query(store.revive, [id])).length > 0
 }
 
+/** How many jobs are ready, wait for their time, run, and were given up. */
+export async function countJobs(db: Db): Promise<Record<string, number>> {
+  const counts = await db.one<Record<string, string>>(store.countByState)
+  return Object.fromEntries(Object.entries(counts ?? {}).map(([state, count]) => [state, Number(count)]))
+}
+
 /** Forgets dead jobs that died before a time, so that they do not gather for ever. Answers how many. */
 export async function forgetDead(db: Db, before: Date): Promise<number> {
   return db.run(store.forgetDead, [before])

@@ -214,6 +214,14 @@ export const revive = statement(
    select gone.id, pg_notify('${channel}', '') from gone`
 )
 
+/** For the operator's graphs. Ready are those that a worker could take now. */
+export const countByState = statement(
+  'jobs.count_by_state',
+  `select count(*) filter (where ready) as ready, count(*) filter (where not ready and claim is null) as later,
+          count(*) filter (where claim is not null) as running, (select count(*) from dead_jobs) as dead
+     from jobs`
+)
+
 export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs where died_at < $1')
 
 /**

@@ -20,10 +20,10 @@ export interface ChunkPayload extends Wake {
   number: number
 }
 export const chunkJobName = 'campaigns.chunk'
-export const chunkKey = (triggerId: string, number: number) => `${triggerId}:${number}`
+const chunkKey = (triggerId: string, number: number) => `${triggerId}:${number}`
 
 /** Few enough that others get their turn, so many that what a chunk costs beside its messages does not matter. */
-export const chunkDevices = 1_000
+const chunkDevices = 1_000
 /** Of one trigger, for each worker there is: others get their turn in between. */
 const chunksPerWorker = 2
 const targetsPerStep = 200

@@ -2,7 +2,7 @@ import { LiquidError, type Template as Parsed } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import { createEngine, templateLimits } from './template-engine.ts'
 
-export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
+const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
 export type TemplateRoot = (typeof templateRoots)[number]
 
 /** What a template can speak of. What it does not depend on may be left out. */

@@ -13,7 +13,7 @@ import type { Database } from './platform/db/open.ts'
 import { makePartitions } from './platform/db/partitions.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
-import { createHttp } from './platform/http/server.ts'
+import { checkAddress, createHttp } from './platform/http/server.ts'
 import { countJobs } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
@@ -66,6 +66,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
   }
 
   try {
+    await checkAddress(config.HOST, config.PORT)
     const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
     opened.push(pool.close)
     // Before the key is read: a change of it that was cut off is finished here.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -181,9 +181,11 @@ describe('a start that cannot succeed says why in one sentence', () => {
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }
     const { url } = await emptyDatabase(t)
-    const { code, text } = await failed(t, { PORT: String(port), DATABASE_URL: url })
+    const dataDir = await temporaryFolder(t)
+    const { code, text } = await failed(t, { PORT: String(port), DATABASE_URL: url, DATA_DIR: dataDir })
     assert.equal(code, 1)
     assert.match(text, new RegExp(`port ${port}.*PORT`, 'i'))
+    assert.deepEqual(await readdir(dataDir), [], 'keys that are shown once are not made yet')
   })
 
   it('a database that is not there, or refuses', async (t) => {

@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import { METHODS } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { OperatorError, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -116,6 +117,18 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       timeLimit.close()
     }
   }
+}
+
+/** Tries for a moment, before a start has done anything that cannot be done again, such as showing keys once. */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const server = createServer().listen({ host, port })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, host, port)
+  }
+  server.close()
+  await once(server, 'close')
 }
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): Error {

@@ -17,6 +17,8 @@ const commands = [
   ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
   ...['set', 'list', 'check', 'remove'].map((name) => ['gateway', name]),
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
+  ['job', 'list'],
+  ['job', 'revive'],
   ['copy'],
   ['secrets', 'rotate'],
   ['secrets', 'forget'],

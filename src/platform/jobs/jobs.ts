@@ -85,9 +85,9 @@ function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyAr
   return [...wanted.filter(({ key }) => key === undefined), ...keys.map((key) => byKey.get(key)!)]
 }
 
-/** Jobs that were given up, the latest first. */
-export function dead(db: Db, limit: number): Promise<DeadJob[]> {
-  return db.query<DeadJob>(store.listDead, [limit])
+/** Jobs that were given up, the youngest first, those after an id. */
+export function dead(db: Db, limit: number, before: string | null = null): Promise<DeadJob[]> {
+  return db.query<DeadJob>(store.listDead, [limit, before])
 }
 
 /** Runs a dead job again, with all its attempts. False if there is none. If its key waits already, that one stands for it. */

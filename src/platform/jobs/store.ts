@@ -198,7 +198,7 @@ export const listDead = statement(
   'jobs.list_dead',
   `select id, name, project_id as "projectId", key, payload, attempts, error, created_at as "createdAt",
           died_at as "diedAt"
-     from dead_jobs order by died_at desc, id desc limit $1`
+     from dead_jobs where $2::uuid is null or id < $2 order by id desc limit $1`
 )
 
 export const revive = statement(

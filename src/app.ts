@@ -13,13 +13,14 @@ import type { Database } from './platform/db/open.ts'
 import { makePartitions } from './platform/db/partitions.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
-import { createHttp } from './platform/http/server.ts'
+import { checkAddress, createHttp } from './platform/http/server.ts'
+import { countJobs } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { joinNodes, type NodeRole } from './platform/nodes.ts'
 import { finishRotation } from './platform/rotation.ts'
-import { checkMasterKey, masterKey } from './platform/secrets.ts'
+import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets.ts'
 import { openTracing } from './platform/tracing.ts'
 import { type Bootstrapped, bootstrap, writeCredentials } from './projects/bootstrap.ts'
 import { sweepJob } from './projects/jobs.ts'
@@ -65,17 +66,21 @@ export async function startApp({ config, database, log, role, say, ...given }: A
   }
 
   try {
+    await checkAddress(config.HOST, config.PORT)
     const pool = openPool(database.connection, log, config.DATABASE_POOL_SIZE)
     opened.push(pool.close)
     // Before the key is read: a change of it that was cut off is finished here.
     if (!config.MASTER_KEY && (await finishRotation(pool, config.DATA_DIR)))
       say('Finished a change of the master key that had been cut off.')
-    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR)
+    const key = await masterKey(config.MASTER_KEY, config.DATA_DIR, () => hasSecrets(pool))
     const metrics = createMetrics()
     metrics.gauge(
       'tidings_database_connections',
       'Connections of the pool, and requests that wait for one.',
       pool.stats
+    )
+    metrics.gauge('tidings_jobs', 'Jobs of the whole installation: ready, for later, running, given up.', () =>
+      countJobs(pool)
     )
     const tracing = await openTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT)
     opened.push(tracing.close)

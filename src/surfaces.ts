@@ -8,6 +8,7 @@ import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
 import type { Pool } from './platform/db/db.ts'
@@ -61,6 +62,7 @@ export function mountSurfaces(
   agentRoutes(agentSurface, agents, admission)
 
   manageRoutes(manage, { projects, pool, nodes })
+  jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
   eventManagementRoutes(manage, { users, pool })

@@ -20,7 +20,7 @@ export interface ChunkPayload extends Wake {
   number: number
 }
 export const chunkJobName = 'campaigns.chunk'
-export const chunkKey = (triggerId: string, number: number) => `${triggerId}:${number}`
+const chunkKey = (triggerId: string, number: number) => `${triggerId}:${number}`
 
 /** Few enough that others get their turn, so many that what a chunk costs beside its messages does not matter. */
 export const chunkDevices = 1_000

@@ -1,7 +1,7 @@
 import { piecesOf, textOf } from './trigger-reference.ts'
 
 /** Code points a trigger may bring into a pattern at one place. */
-export const insertedLength = 256
+const insertedLength = 256
 
 /**
  * What a trigger brings in is matched as it stands, never as an expression: it could be one that PostgreSQL refuses in

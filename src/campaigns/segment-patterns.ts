@@ -21,7 +21,7 @@ const tryMs = 1_000
 export const limitStatementTime = (tx: Db, ms: number) => tx.run(limit, [String(ms)])
 
 /** The patterns of `matches` in a segment, each with its place. */
-export function patternsOf(segment: Segment, path = 'segment'): Detail[] {
+function patternsOf(segment: Segment, path = 'segment'): Detail[] {
   if ('all' in segment) return segment.all.flatMap((inner, index) => patternsOf(inner, `${path}.all[${index}]`))
   if ('any' in segment) return segment.any.flatMap((inner, index) => patternsOf(inner, `${path}.any[${index}]`))
   if ('not' in segment) return patternsOf(segment.not, `${path}.not`)

@@ -17,7 +17,7 @@ export interface Connection {
   project: string | undefined
 }
 
-export const dataDirOf = (env: NodeJS.ProcessEnv): string =>
+const dataDirOf = (env: NodeJS.ProcessEnv): string =>
   settings.DATA_DIR.parse(env.DATA_DIR || settings.DATA_DIR.fallback!)
 
 /**

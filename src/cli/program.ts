@@ -47,6 +47,8 @@ const commands: Record<string, Entry> = {
   },
   audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
   nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
+  job: { summary: 'See background work that was given up, and run it again', load: () => import('./commands/job.ts') },
+  copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./commands/copy.ts') },
   secrets: { summary: 'Change the master key', load: () => import('./commands/secrets.ts') },
   simulate: {
     summary: 'Run stand-ins for APNs, FCM and Web Push',

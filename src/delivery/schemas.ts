@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 // What requests and answers look like, for the docs; bodies are read by items.ts.
 
 const Id = (description: string) => Type.Optional(Type.String({ description }))
-export const TargetSchema = Type.Object(
+const TargetSchema = Type.Object(
   {
     project_user_id: Id("All devices of a user, by the project's own id."),
     device_id: Id('One device.'),

@@ -74,7 +74,7 @@ export interface DeviceInput {
   token: TokenInput | null | undefined
 }
 
-export const invalidDevice = (path: string, message: string) =>
+const invalidDevice = (path: string, message: string) =>
   new Refusal('invalid_device', `${path}: ${message}`, [{ path, message }])
 
 /** Rules as for project_user_id, but 255: it is also a key in other tables and in collapse ids. */

@@ -14,7 +14,7 @@ export interface SimulatedDeviceWish {
   attributesTypes?: readonly string[] | undefined
 }
 
-export const usualAttributesType = 'DeliveryActivityAttributes'
+const usualAttributesType = 'DeliveryActivityAttributes'
 
 const kinds = {
   IOS: { name: 'iphone', os_name: 'iOS', os_version: '26.0', model: 'Simulated iPhone', manufacturer: 'Apple' },
@@ -91,4 +91,4 @@ export async function furnishDemo(
   )
 }
 
-export const demoUser = 'demo-user'
+const demoUser = 'demo-user'

@@ -67,10 +67,6 @@ const find = statement(
   `select fingerprint, work, answer, held_until from idempotency_keys
     where project_id = $1 and scope = $2 and key = $3 for update`
 )
-const hold = statement(
-  'idempotency.hold',
-  `update idempotency_keys set held_until = $4 where project_id = $1 and scope = $2 and key = $3 and answer is null`
-)
 const resume = statement(
   'idempotency.resume',
   `update idempotency_keys set held_until = $4, work = work || $5 where project_id = $1 and scope = $2 and key = $3`
@@ -78,10 +74,6 @@ const resume = statement(
 const settle = statement(
   'idempotency.settle',
   `update idempotency_keys set answer = $4 where project_id = $1 and scope = $2 and key = $3`
-)
-const forget = statement(
-  'idempotency.forget',
-  `delete from idempotency_keys where project_id = $1 and scope = $2 and key = $3`
 )
 const sweep = statement(
   'idempotency.sweep',
@@ -210,14 +202,6 @@ function claimOf<Work, Answer>(row: Row<Work, Answer> | undefined, fingerprint: 
 /** Stores the answer that every repeat will get. In the transaction that ends the work, where there is one. */
 export const settleKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey, answer: unknown) =>
   db.run(settle, [projectId, scope, key, JSON.stringify(answer)])
-
-/** Says that the work still runs; for work that outlasts the hold. */
-export const holdKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey) =>
-  db.run(hold, [projectId, scope, key, new Date(Date.now() + holdMs)])
-
-/** Frees a key whose work came to nothing: only successes are remembered. */
-export const forgetKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey) =>
-  db.run(forget, [projectId, scope, key])
 
 /** Up to a window of keys whose time is over. */
 export const sweepKeys = (db: Db, now: Date): Promise<number> => db.run(sweep, [now])

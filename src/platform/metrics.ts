@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
+import { Unavailable } from './errors.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -60,15 +61,25 @@ export function createMetrics() {
     counter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
       registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
     },
-    /** A gauge read when it is scraped. */
-    gauge(name: string, help: string, read: () => Record<string, number>, label = 'state'): void {
+    /** A gauge read when it is scraped. One that cannot be read now is left out. */
+    gauge(
+      name: string,
+      help: string,
+      read: () => Record<string, number> | Promise<Record<string, number>>,
+      label = 'state'
+    ): void {
       new Gauge({
         name,
         help,
         labelNames: [label],
         registers: [registry],
-        collect() {
-          for (const [state, count] of Object.entries(read())) this.set({ [label]: state }, count)
+        async collect() {
+          this.reset()
+          try {
+            for (const [state, count] of Object.entries(await read())) this.set({ [label]: state }, count)
+          } catch (error) {
+            if (!(error instanceof Unavailable)) throw error
+          }
         }
       })
     }

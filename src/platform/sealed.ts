@@ -10,6 +10,7 @@ interface SealedColumn {
   column: string
   list: Statement
   change: Statement
+  forget: Statement
   context: (row: Row) => string
 }
 
@@ -50,7 +51,10 @@ export function sealedColumn({
       `update ${table} set ${column} = changed.fresh
          from unnest($1::text[], $2::text[]) as changed (old, fresh) where ${table}.${column} = changed.old`,
       { acrossProjects }
-    )
+    ),
+    forget: statement(`sealed.forget_${table}_${column}`, `delete from ${table} where ${column} <> '' and ${only}`, {
+      acrossProjects
+    })
   })
 }
 
@@ -81,5 +85,15 @@ export async function resealAll(tx: Db, oldKey: Buffer, newKey: Buffer): Promise
     if (rows.length > 0) await tx.run(change, [old, fresh])
     counts[name] = rows.length
   }
+  return counts
+}
+
+/**
+ * Removes every row that only a lost key would open, and the check of the key with them: the next start takes the key it
+ * has. Answers how many rows by which column.
+ */
+export async function forgetAll(tx: Db): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { name, forget } of columns) counts[name] = await tx.run(forget)
   return counts
 }

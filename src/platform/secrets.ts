@@ -12,10 +12,21 @@ const addSetting = statement(
 )
 const getSetting = statement('platform.get_setting', 'select value from settings where name = $1')
 
-/** The key given, else the one in the data folder, which the first start makes. */
-export async function masterKey(given: Buffer | undefined, dataDir: string): Promise<Buffer> {
+/** The key given, else the one in the data folder, which the first start makes: `wasSetUp` tells that this is none. */
+export async function masterKey(
+  given: Buffer | undefined,
+  dataDir: string,
+  wasSetUp: () => Promise<boolean>
+): Promise<Buffer> {
   if (given) return given
   const file = join(dataDir, 'master.key')
+  // A new one would open nothing, and stand where the right one is to be put back.
+  if (!existsSync(file) && (await wasSetUp()))
+    throw new OperatorError(
+      `This database was set up with a master key, and ${file} is not there. Copy it from the node that set the database ` +
+        `up, or from a backup, or set MASTER_KEY. If it is lost for good: \`tidings secrets forget --help\`.`,
+      78
+    )
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     await makeOnce(file, `${randomBytes(32).toString('base64')}\n`)
@@ -76,17 +87,25 @@ export const checkName = 'master_key_check'
 
 /** Whether the key is the one of this database. Undefined where the database has none yet, not even tables. */
 export async function opensSecrets(db: Db, key: Buffer): Promise<boolean | undefined> {
-  const row = await db.one<{ value: string }>(getSetting, [checkName]).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === '42P01') return undefined
-    throw error
-  })
-  if (!row) return undefined
+  const sealed = await sealedCheck(db)
+  if (sealed === undefined) return undefined
   try {
-    open(key, checkName, row.value)
+    open(key, checkName, sealed)
     return true
   } catch {
     return false
   }
+}
+
+/** Whether this database has secrets of a master key already. */
+export const hasSecrets = async (db: Db): Promise<boolean> => (await sealedCheck(db)) !== undefined
+
+async function sealedCheck(db: Db): Promise<string | undefined> {
+  const row = await db.one<{ value: string }>(getSetting, [checkName]).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === '42P01') return undefined
+    throw error
+  })
+  return row?.value
 }
 
 /** Refuses to go on with a key other than the one this database's secrets were sealed with. */

@@ -36,7 +36,7 @@ export const apnsReasons = {
 } as const
 
 /** Those that only channels and broadcasts meet. */
-export const channelReasons = {
+const channelReasons = {
   BadChannelId: 400,
   BadRequestParams: 400,
   CannotCreateChannelConfig: 400,

@@ -93,7 +93,7 @@ const transports = new Set<string>(asked)
 const longestDelayMs = 600_000
 
 /** `sim-<fault>[:<argument>]-<anything>`. Other tokens, and other words after `sim-`, mean no fault. */
-export function parseToken(token: string): { word: string; argument: string | undefined } | undefined {
+function parseToken(token: string): { word: string; argument: string | undefined } | undefined {
   const found = /^sim-([a-z]*\d*)(?::([^-]*))?(?:-|$)/.exec(token)
   return found ? { word: found[1]!, argument: found[2] } : undefined
 }

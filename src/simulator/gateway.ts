@@ -57,7 +57,7 @@ export interface Around {
 /** More than any gateway takes, so that "too large" can be told from "endless". */
 const longestBody = 64 * 1024
 
-export const isAccepted = (answer: Answer) => answer.status >= 200 && answer.status < 300
+const isAccepted = (answer: Answer) => answer.status >= 200 && answer.status < 300
 
 /** The one way of a request through any of the gateways. */
 export function createHandler(gateway: Gateway, around: Around): (request: Request, response: Response) => void {

@@ -19,8 +19,6 @@ export interface Following {
   item: InboxItem
 }
 
-export type Inbox = ReturnType<typeof createInbox>
-
 const channel = 'tidings_simulator_inbox'
 const kept = 1_000
 /** How long requests are gathered before they are written. */

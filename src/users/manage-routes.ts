@@ -18,7 +18,7 @@ const User = Type.Object({
   updated_at: Type.String()
 })
 
-export const wireUser = (user: StoredUser) => ({
+const wireUser = (user: StoredUser) => ({
   id: user.id,
   project_user_id: user.projectUserId,
   properties: user.properties,

@@ -205,7 +205,7 @@ describe('a campaign', () => {
       await sees(page, 'must be a time such as 08:30 or 22:00')
       await page.getByRole('textbox', { name: 'From' }).fill('22:00')
       await page.getByRole('textbox', { name: 'Seconds it is worth sending' }).fill('99999999')
-      await sees(page, /^must be <= 2419200|^must be at most/)
+      await sees(page, /^must be at most/)
       await page.getByRole('textbox', { name: 'Seconds it is worth sending' }).fill('60')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
       await sees(page.locator('main'), /must not be empty|must be given|required|name: /)

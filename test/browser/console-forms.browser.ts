@@ -44,9 +44,9 @@ const forms: Form[] = [
     wrong: [
       ['Name', '', /^must not be empty$/],
       ['Name', long, /^must be at most 200 characters$/],
-      ['Requests per second', '', /^must be an integer$/],
-      ['Triggers per second', '-1', /^must be >= 0$/],
-      ['Days that messages are kept', '0', /^must be >= 1$/]
+      ['Requests per second', '', /^must be a whole number$/],
+      ['Triggers per second', '-1', /^must be at least 0$/],
+      ['Days that messages are kept', '0', /^must be at least 1$/]
     ]
   },
   {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { withClient } from '../support/database.ts'
 import { startService } from './service.ts'
 
 interface Page<Row> {
@@ -8,7 +9,7 @@ interface Page<Row> {
 }
 
 test('projects, keys, tokens, the audit log and nodes are managed from the command line', async (t) => {
-  const { tidings, credentials, url } = await startService(t)
+  const { tidings, credentials, url, databaseUrl } = await startService(t)
 
   await t.test('a project is created, shown, changed and listed', async () => {
     const created = await tidings(
@@ -137,6 +138,22 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.deepEqual([...one.items, ...rest.json<Page<{ id: string }>>().items], all.items)
     assert.equal((await tidings('audit', 'list', '--limit', '0')).code, 2)
     assert.match((await tidings('audit', 'list', '--limit', '2')).stderr, /--limit all/)
+  })
+
+  await t.test('jobs that were given up are listed and run again', async () => {
+    assert.match((await tidings('job', 'list')).stdout, /No job was given up\./)
+    const id = '0199c0de-0000-7000-8000-000000000001'
+    await withClient(databaseUrl, (client) =>
+      client.query(
+        `insert into dead_jobs (id, name, project_id, payload, attempts, error, created_at, died_at)
+         values ($1, 'tests.unknown', 'shop', '{}', 3, 'it broke', now(), now())`,
+        [id]
+      )
+    )
+    assert.match((await tidings('job', 'list')).stdout, new RegExp(`tests\\.unknown +shop +3 +it broke +${id}`))
+    assert.equal((await tidings('job', 'revive')).code, 2)
+    assert.deepEqual((await tidings('job', 'revive', '--all', '--json')).json(), { revived: [id] })
+    assert.equal((await tidings('job', 'revive', id)).code, 3)
   })
 
   await t.test('a project is deleted with --yes and, without a terminal, not without it', async () => {

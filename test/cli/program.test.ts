@@ -17,7 +17,11 @@ const commands = [
   ...['get', 'set', 'delete', 'list', 'import', 'export'].map((name) => ['user', name]),
   ...['set', 'list', 'check', 'remove'].map((name) => ['gateway', name]),
   ...['apns', 'fcm', 'webpush'].map((name) => ['gateway', 'set', name]),
+  ['job', 'list'],
+  ['job', 'revive'],
+  ['copy'],
   ['secrets', 'rotate'],
+  ['secrets', 'forget'],
   ...['create', 'list', 'update', 'rotate-secret', 'delete', 'deliveries', 'replay', 'test'].map((name) => [
     'webhook',
     name

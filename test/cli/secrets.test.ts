@@ -210,3 +210,24 @@ test('killed between the commit and the new file, the next start or the next cha
     assert.ok(await opens(await keyText()))
   }
 })
+
+test('after a lost key, forgetting its secrets lets the service start with all that was not sealed', async (t) => {
+  const { env, file, sql, serving, keyText } = await setUp(t)
+  const forget = (...args: string[]) => run(['secrets', 'forget', ...args], { env })
+  const before = await keyText()
+  const kept = await forget('--yes', '--json')
+  assert.deepEqual([kept.code, JSON.parse(kept.stderr).code], [1, 'key_not_lost'])
+  await rm(file('master.key'))
+  assert.equal((await forget()).code, 2, 'it is not done by mistake')
+  const lost = () => sql('select count(*)::int as count from gateway_credentials')
+  assert.deepEqual(await lost(), [{ count: 2 }])
+
+  const forgotten = await forget('--yes', '--json')
+  assert.equal(forgotten.code, 0, forgotten.stderr)
+  const { rows } = forgotten.json<{ rows: Record<string, number> }>()
+  assert.deepEqual([rows['gateway_credentials.secret'], rows['settings.value']], [2, 1])
+  assert.deepEqual(await lost(), [{ count: 0 }])
+  const user = await serving({}, () => run(['user', 'get', 'demo-user', '--json'], { env }))
+  assert.equal(user.code, 0, user.stderr)
+  assert.notEqual(await keyText(), before)
+})

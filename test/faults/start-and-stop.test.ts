@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFile, stat } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -180,9 +181,11 @@ describe('a start that cannot succeed says why in one sentence', () => {
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }
     const { url } = await emptyDatabase(t)
-    const { code, text } = await failed(t, { PORT: String(port), DATABASE_URL: url })
+    const dataDir = await temporaryFolder(t)
+    const { code, text } = await failed(t, { PORT: String(port), DATABASE_URL: url, DATA_DIR: dataDir })
     assert.equal(code, 1)
     assert.match(text, new RegExp(`port ${port}.*PORT`, 'i'))
+    assert.deepEqual(await readdir(dataDir), [], 'keys that are shown once are not made yet')
   })
 
   it('a database that is not there, or refuses', async (t) => {
@@ -198,9 +201,14 @@ describe('a start that cannot succeed says why in one sentence', () => {
     const { url } = await migratedDatabase(t)
     const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
     await (await startNode(env)).close()
-    const { code, text } = await failed(t, { DATABASE_URL: url })
+    const other = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
+    const { code, text } = await failed(t, { ...other, MASTER_KEY: Buffer.alloc(32).toString('base64') })
     assert.equal(code, 78)
     assert.match(text, /MASTER_KEY is not the key/)
+    const without = await failed(t, other)
+    assert.equal(without.code, 78)
+    assert.match(without.text, /set up with a master key, and .*master\.key is not there/)
+    assert.ok(!existsSync(join(other.DATA_DIR, 'master.key')), 'none is made where the right one belongs')
     await (await startNode(env)).close()
   })
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { withClient } from '../support/database.ts'
 import { ask, type Json } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
 
@@ -331,6 +332,32 @@ describe('/api/v1 under /manage/v1', () => {
     assert.equal((await service.manage('DELETE', `${path}/a%2Fb`)).text, '{}')
     const stranger = await service.ask('POST', `/manage/v1${path}`, { json: {} })
     assert.equal(stranger.status, 401)
+  })
+
+  it('lists jobs that were given up, page by page and without what they were told, and runs them again', async () => {
+    const ids = ['0199c0de-0000-7000-8000-000000000001', '0199c0de-0000-7000-8000-000000000002']
+    await withClient(service.databaseUrl, (client) =>
+      client.query(
+        `insert into dead_jobs (id, name, payload, attempts, error, created_at, died_at)
+         select id, 'tests.unknown', '{"secret":"payload"}', 3, 'it broke', now(), now() from unnest($1::uuid[]) as id`,
+        [ids]
+      )
+    )
+    const first = await service.manage('GET', '/dead-jobs?limit=1')
+    const { id, project_id, error, attempts } = first.json.items[0]
+    assert.deepEqual([id, project_id, error, attempts], [ids[1], null, 'it broke', 3])
+    assert.ok(!first.text.includes('payload'))
+    const next = await service.manage('GET', `/dead-jobs?cursor=${first.json.next_cursor}`)
+    assert.deepEqual(
+      next.json.items.map((job: Json) => job.id),
+      [ids[0]]
+    )
+    assert.deepEqual((await service.manage('POST', `/dead-jobs/${ids[0]}:revive`)).json, {})
+    for (const gone of [ids[0], 'nonsense'])
+      assert.equal((await service.manage('POST', `/dead-jobs/${gone}:revive`)).status, 404)
+    assert.equal((await service.manage('GET', '/dead-jobs')).json.items.length, 1)
+    const ours = await service.project()
+    assert.equal((await as(await token('admin', ours.id))('GET', '/dead-jobs')).status, 403)
   })
 
   it('lists the nodes at work', async () => {

@@ -275,6 +275,7 @@ describe('what is documented is what is answered', () => {
       listTokens: () => manage('GET', '/tokens'),
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
+      listDeadJobs: () => manage('GET', '/dead-jobs'),
       getWebPushPublicKey: () => pages.call('GET', '/api/v1/web-push/public-key'),
       createProjectSimulatorDevice: () => manage('POST', `${simulator}/devices`, { platform: 'WEB' }),
       replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Command } from 'commander'
 import { type Config, readConfig } from '../../platform/config.ts'
 import type { Pool } from '../../platform/db/db.ts'
-import { exit, Failure } from '../exit.ts'
+import { onDatabase, refuseWhileNodesRun } from '../database.ts'
 import { counted } from '../output.ts'
+import { declareForget } from '../secrets-forget.ts'
 import { examples, jsonOption, tell } from '../session.ts'
-import { interruption, remark, type Shell } from '../shell.ts'
+import type { Shell } from '../shell.ts'
 
 interface Options {
   newKeyFile?: string
@@ -14,7 +15,7 @@ interface Options {
 }
 
 export function declare(command: Command, shell: Shell): void {
-  examples(command, ['tidings secrets rotate'])
+  examples(command, ['tidings secrets rotate', 'tidings secrets forget'])
   const rotate = command.command('rotate').description('Change the master key and seal every secret with it')
   rotate
     .option('--new-key-file <file>', 'Take the new key from a file (else it is made up)')
@@ -29,27 +30,19 @@ A key of your own: openssl rand -base64 32 > new.key`
   )
   rotate.action(async (options: Options) => {
     const config = readConfig(shell.env)
-    const [{ openDatabase }, { openPool }, { createLog }] = await Promise.all([
-      import('../../platform/db/open.ts'),
-      import('../../platform/db/db.ts'),
-      import('../../platform/log.ts'),
-      // Every capability tells which of its columns are sealed.
-      import('../../app.ts')
-    ])
-    const database = await openDatabase(config, (line) => remark(shell, line), { signal: interruption(shell) })
-    try {
-      const pool = openPool(database.connection, await createLog(config.LOG_LEVEL), 2)
-      const done = await change(pool, config, options).finally(() => pool.close())
-      const secrets = counted(done.secrets, 'secret')
-      tell(
-        { shell, json: options.json === true },
-        { database: database.name, ...done },
-        `Sealed ${secrets} of the database ${database.name} with the new master key.\n${done.next}`
-      )
-    } finally {
-      await database.stop()
-    }
+    // Every capability tells which of its columns are sealed.
+    await import('../../app.ts')
+    const done = await onDatabase(shell, config, async ({ pool, name }) => ({
+      database: name,
+      ...(await change(pool, config, options))
+    }))
+    tell(
+      { shell, json: options.json === true },
+      done,
+      `Sealed ${counted(done.secrets, 'secret')} of the database ${done.database} with the new master key.\n${done.next}`
+    )
   })
+  declareForget(command.command('forget'), shell)
 }
 
 interface Done {
@@ -62,10 +55,9 @@ interface Done {
 }
 
 async function change(pool: Pool, config: Config, { newKeyFile, force }: Options): Promise<Done> {
-  const [{ migrate }, { listNodes }, { finishRotation, keyFiles, rotateMasterKey }, { masterKey, readKeyFile }] =
+  const [{ migrate }, { finishRotation, keyFiles, rotateMasterKey }, { hasSecrets, masterKey, readKeyFile }] =
     await Promise.all([
       import('../../platform/db/migrate.ts'),
-      import('../../platform/nodes.ts'),
       import('../../platform/rotation.ts'),
       import('../../platform/secrets.ts')
     ])
@@ -76,17 +68,9 @@ async function change(pool: Pool, config: Config, { newKeyFile, force }: Options
   const files = keyFiles(dataDir)
   // Under the lock of migrations: no node starts, and no second change begins, before this one is over.
   return migrate(pool, async () => {
-    const nodes = await listNodes(pool)
-    if (nodes.length > 0 && !force) {
-      const where = nodes.map(({ host, pid }) => `${host} (pid ${pid})`).join(', ')
-      throw new Failure(
-        exit.failure,
-        'nodes_alive',
-        `Stop the nodes first, since they would go on with the old key: ${where}. One that was killed is forgotten after 7 seconds.`
-      )
-    }
+    if (!force) await refuseWhileNodesRun(pool, 'since they would go on with the old key')
     if (inFile) await finishRotation(pool, dataDir)
-    const oldKey = await masterKey(given, dataDir)
+    const oldKey = await masterKey(given, dataDir, () => hasSecrets(pool))
     const keptElsewhere = newKeyFile !== undefined
     const columns = await rotateMasterKey({ pool, dataDir, oldKey, newKey, inFile, keptElsewhere })
     const secrets = Object.values(columns).reduce((sum, count) => sum + count, 0)

@@ -1,7 +1,5 @@
 import type { Entry } from './judge.ts'
 
-export type Queue = ReturnType<typeof createQueue>
-
 /** Of so many that leave, one may be a repeat while others wait for their first time. */
 const turn = 5
 

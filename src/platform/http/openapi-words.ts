@@ -21,6 +21,7 @@ const glossary: Record<string, Word> = {
   campaign_id: { about: 'The id of the campaign.', example: 'welcome' },
   device_id: { about: 'The id of the device.', example: 'ana-phone' },
   trigger_id: { about: 'The id of the trigger.', example: uuid },
+  job_id: { about: 'The id of the job.' },
   webhook_id: { about: 'The id of the webhook.' },
   delivery_id: { about: 'The id of the call, which its receiver sees as webhook-id.' },
   message_id: { about: 'The id of the message.', example: uuid },

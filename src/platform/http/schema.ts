@@ -67,17 +67,28 @@ function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
 
 /** Where the words of the validator are not those of people. */
 const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
-  type: ({ params }) => `must be ${[params.type].flat().map(typeNamed).join(' or ')}`,
   required: () => 'must be given',
+  type: ({ params }) => `must be ${oneOf([params.type].flat().map((type: string) => typeNames[type] ?? type))}`,
   enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
   pattern: ({ parentSchema }) => (parentSchema as { [rule]?: string } | undefined)?.[rule],
   minLength: ({ params }) => (params.limit === 1 ? 'must not be empty' : undefined),
   maxLength: ({ params }) => `must be at most ${params.limit} characters`,
-  maxItems: ({ params }) => `must have at most ${params.limit} items`
+  minItems: ({ params }) => (params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`),
+  maxItems: ({ params }) => `must have at most ${params.limit} items`,
+  minimum: ({ params }) => `must be at least ${params.limit}`,
+  maximum: ({ params }) => `must be at most ${params.limit}`
 }
 
-const articles: Record<string, string> = { array: 'a list', boolean: 'true or false', null: 'null' }
-const typeNamed = (type: string): string => articles[type] ?? `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`
+const typeNames: Record<string, string> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'a boolean',
+  object: 'an object',
+  array: 'an array'
+}
+
+const oneOf = (names: string[]) => names.join(', ').replace(/, ([^,]*)$/, ' or $1')
 
 function detailOf(error: ErrorObject): Detail {
   const { keyword, instancePath, message = 'is not valid', params } = error

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { METHODS } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { OperatorError } from '../errors.ts'
+import { OperatorError, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -43,6 +44,8 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // Node's own refusal of a request without a Host has no id; ours follows below.
+    http: { requireHostHeader: false },
     clientErrorHandler
   })
   const documented: DocumentedRoute[] = []
@@ -61,12 +64,18 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     if (request.is404) forgetBody(request)
     order.enter(request, done)
   })
+  app.addHook('onRequest', ({ raw: { httpVersion, headers } }, _, done) => {
+    const hostless = httpVersion === '1.1' && headers.host === undefined
+    done(hostless ? new Refusal('malformed_request', 'The header Host must be given.') : undefined)
+  })
   const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) unknown(request, reply)
     order.leave(request)
     done()
   })
+  // An expectation that nobody knows is no reason to refuse: RFC 9110 lets a server ignore it, and Node's 417 has no id.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods.allowed(request.raw.url ?? '/')
@@ -108,6 +117,18 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
       timeLimit.close()
     }
   }
+}
+
+/** Tries for a moment, before a start has done anything that cannot be done again, such as showing keys once. */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const server = createServer().listen({ host, port })
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, host, port)
+  }
+  server.close()
+  await once(server, 'close')
 }
 
 function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): Error {

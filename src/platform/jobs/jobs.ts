@@ -85,14 +85,20 @@ function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyAr
   return [...wanted.filter(({ key }) => key === undefined), ...keys.map((key) => byKey.get(key)!)]
 }
 
-/** Jobs that were given up, the latest first. */
-export function dead(db: Db, limit: number): Promise<DeadJob[]> {
-  return db.query<DeadJob>(store.listDead, [limit])
+/** Jobs that were given up, the youngest first, those after an id. */
+export function dead(db: Db, limit: number, before: string | null = null): Promise<DeadJob[]> {
+  return db.query<DeadJob>(store.listDead, [limit, before])
 }
 
 /** Runs a dead job again, with all its attempts. False if there is none. If its key waits already, that one stands for it. */
 export async function revive(db: Db, id: string): Promise<boolean> {
   return (await db.query(store.revive, [id])).length > 0
+}
+
+/** How many jobs are ready, wait for their time, run, and were given up. */
+export async function countJobs(db: Db): Promise<Record<string, number>> {
+  const counts = await db.one<Record<string, string>>(store.countByState)
+  return Object.fromEntries(Object.entries(counts ?? {}).map(([state, count]) => [state, Number(count)]))
 }
 
 /** Forgets dead jobs that died before a time, so that they do not gather for ever. Answers how many. */

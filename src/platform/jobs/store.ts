@@ -198,7 +198,7 @@ export const listDead = statement(
   'jobs.list_dead',
   `select id, name, project_id as "projectId", key, payload, attempts, error, created_at as "createdAt",
           died_at as "diedAt"
-     from dead_jobs order by died_at desc, id desc limit $1`
+     from dead_jobs where $2::uuid is null or id < $2 order by id desc limit $1`
 )
 
 export const revive = statement(
@@ -212,6 +212,14 @@ export const revive = statement(
      on conflict (key, name) where key is not null do nothing
    )
    select gone.id, pg_notify('${channel}', '') from gone`
+)
+
+/** For the operator's graphs. Ready are those that a worker could take now. */
+export const countByState = statement(
+  'jobs.count_by_state',
+  `select count(*) filter (where ready) as ready, count(*) filter (where not ready and claim is null) as later,
+          count(*) filter (where claim is not null) as running, (select count(*) from dead_jobs) as dead
+     from jobs`
 )
 
 export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs where died_at < $1')

@@ -1,6 +1,7 @@
-import { Badge, Group, Paper, Text, Title } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { manage, project } from '../api.ts'
+import { Panel } from '../parts/panel.tsx'
 import { When } from '../parts/texts.tsx'
 import { useProject, useProjectId } from '../who.ts'
 import { conditionOf, type Settings as FaultSettings } from './lab-faults.tsx'
@@ -26,10 +27,7 @@ export function GatewayHealth() {
     return saved.data?.items.some((item) => item.gateway === gateway) ? ['set up', 'teal'] : ['not set up', 'gray']
   }
   return (
-    <Paper withBorder p="md" mb="md" component="section" aria-label="Gateways">
-      <Title order={2} size="h4" mb="sm">
-        Gateways
-      </Title>
+    <Panel title="Gateways" mb="md">
       {Object.entries(gatewayNames).map(([gateway, name]) => {
         const [text, color] = conditionNow(gateway as keyof typeof gatewayNames)
         return (
@@ -41,7 +39,7 @@ export function GatewayHealth() {
           </Group>
         )
       })}
-    </Paper>
+    </Panel>
   )
 }
 
@@ -59,10 +57,7 @@ export function Nodes() {
   })
   if (nodes.error) return null
   return (
-    <Paper withBorder p="md" component="section" aria-label="Processes">
-      <Title order={2} size="h4" mb="sm">
-        Processes at work
-      </Title>
+    <Panel title="Processes at work">
       {nodes.data?.items.map(({ id, role, host, seen_at }) => (
         <Group key={id} justify="space-between">
           <Text size="sm">{host}</Text>
@@ -72,6 +67,6 @@ export function Nodes() {
           </Text>
         </Group>
       ))}
-    </Paper>
+    </Panel>
   )
 }

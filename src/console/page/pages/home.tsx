@@ -1,10 +1,11 @@
-import { Anchor, Button, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text, Title } from '@mantine/core'
+import { Anchor, Button, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { AnsweredTrigger as Trigger } from '../../../campaigns/answered.ts'
 import { type Page, project } from '../api.ts'
 import { type Minute, MinuteChart } from '../parts/chart.tsx'
 import { PageOf } from '../parts/page.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { Shown } from '../parts/states.tsx'
 import { TableOf } from '../parts/table.tsx'
 import { CopyBlock } from '../parts/texts.tsx'
@@ -124,10 +125,7 @@ function Counters() {
     refetchInterval: 2_000
   })
   return (
-    <Paper withBorder p="md" component="section" aria-label="The last hour">
-      <Title order={2} size="h4" mb="sm">
-        The last hour
-      </Title>
+    <Panel title="The last hour">
       <Shown query={minutes}>
         {({ items }) => (
           <Stack>
@@ -147,7 +145,7 @@ function Counters() {
           </Stack>
         )}
       </Shown>
-    </Paper>
+    </Panel>
   )
 }
 
@@ -160,10 +158,7 @@ function Newest() {
     refetchInterval: 2_000
   })
   return (
-    <Paper withBorder p="md" mt="md" component="section" aria-label="Newest messages">
-      <Title order={2} size="h4" mb="sm">
-        Newest messages
-      </Title>
+    <Panel title="Newest messages" mt="md">
       <Shown query={messages}>
         {({ items }) =>
           items.length === 0 ? (
@@ -178,7 +173,7 @@ function Newest() {
           )
         }
       </Shown>
-    </Paper>
+    </Panel>
   )
 }
 
@@ -192,10 +187,7 @@ function Running() {
     refetchInterval: 2_000
   })
   return (
-    <Paper withBorder p="md" mb="md" component="section" aria-label="Triggers">
-      <Title order={2} size="h4" mb="sm">
-        Newest triggers
-      </Title>
+    <Panel title="Newest triggers" mb="md">
       <Shown query={triggers}>
         {({ items }) =>
           items.length === 0 ? (
@@ -217,6 +209,6 @@ function Running() {
           )
         }
       </Shown>
-    </Paper>
+    </Panel>
   )
 }

@@ -1,0 +1,14 @@
+import { Paper, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** A framed part of a page with a heading, by which screen readers find it. */
+export function Panel({ title, children, ...space }: { title: string; children: ReactNode; mt?: 'md'; mb?: 'md' }) {
+  return (
+    <Paper withBorder p="md" component="section" aria-label={title} {...space}>
+      <Title order={2} size="h4" mb="sm">
+        {title}
+      </Title>
+      {children}
+    </Paper>
+  )
+}

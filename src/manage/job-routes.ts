@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import type { Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
+import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import { isUuid } from '../platform/ids.ts'
+import { type DeadJob, dead, revive } from '../platform/jobs/jobs.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { cursorOfId } from './shapes.ts'
+
+const DeadJobAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'What it was to do.' }),
+  project_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Whose it was; null for work of the installation.'
+  }),
+  attempts: Type.Integer({ description: 'How often it was tried.' }),
+  error: Type.String({ description: 'Why it failed the last time.' }),
+  created_at: Type.String({ format: 'date-time' }),
+  died_at: Type.String({ format: 'date-time', description: 'When it was given up.' })
+})
+
+/** What a job was told may hold what belongs to users, and is not shown. */
+const wireDeadJob = ({ id, name, projectId, attempts, error, createdAt, diedAt }: DeadJob) => ({
+  id,
+  name,
+  project_id: projectId,
+  attempts,
+  error,
+  created_at: createdAt.toISOString(),
+  died_at: diedAt.toISOString()
+})
+
+/** Background work that was given up: for whoever runs the installation. */
+export function jobRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
+  manage.get(
+    '/dead-jobs',
+    {
+      summary: 'List jobs that failed too often and were given up',
+      access: 'installation',
+      query: PageQuery,
+      answer: pageOf(DeadJobAnswer)
+    },
+    async ({ query: { cursor, limit = defaultLimit } }) =>
+      page(await dead(pool, limit + 1, idAfter(cursor)), limit, cursorOfId, wireDeadJob)
+  )
+
+  manage.post(
+    '/dead-jobs/:job_id([^:]+)::revive',
+    { summary: 'Run a job again that was given up', access: 'installation', answer: Type.Object({}) },
+    async ({ params: { job_id: id = '' } }) => {
+      if (!isUuid(id) || !(await revive(pool, id))) throw new Refusal('not_found', 'There is no such job.')
+      return {}
+    }
+  )
+}

@@ -17,6 +17,8 @@ export interface Saved {
 /** `*`: any version, but there must be one. Absent: whatever is there is replaced. */
 export type Expected = number | '*' | undefined
 
+export type Saving = ReturnType<typeof createSaving>
+
 /** Everything that can be known to be wrong is told when it is saved, and not to a worker in the night. */
 async function checked(pool: Pool, body: unknown): Promise<Campaign> {
   const campaign = parseCampaign(body)

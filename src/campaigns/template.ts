@@ -3,7 +3,7 @@ import { type Detail, Refusal } from '../platform/errors.ts'
 import { isStorable } from '../platform/http/body.ts'
 import { createEngine, templateLimits } from './template-engine.ts'
 
-const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
+export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
 export type TemplateRoot = (typeof templateRoots)[number]
 
 /** What a template can speak of. What it does not depend on may be left out. */

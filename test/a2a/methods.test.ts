@@ -127,7 +127,7 @@ for (const name of names) {
         [{ skill: 'create-user', projectUserId: '' }, /projectUserId: must not be empty/],
         [
           { skill: 'create-user', projectUserId: 5, properties: { a: {}, b: [] } },
-          /^projectUserId: must be a string; properties\.a: must be a string or a number or true or false or null\.$/
+          /^projectUserId: must be a string; properties\.a: must be a string, a number, a boolean or null\.$/
         ],
         [{ skill: 'create-user', projectUserId: 'a', properties: { a: [] } }, /properties/],
         [{ skill: 'track-event', eventName: 'a', deviceId: 'unknown' }, /deviceId: no device/],

@@ -92,7 +92,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
     }
   }
   report(name, results)
-  console.log(`idle memory of Tidings' process: ${Math.round(rss(tidings.child.pid!) / 1024)} MB`)
+  console.log(`memory of Tidings' process after the load: ${Math.round(rss(tidings.child.pid!) / 1024)} MB`)
   await Promise.all([tidings, naive, ...(parse ? [parse] : [])].map(({ child }) => stop(child)))
 }
 

@@ -75,7 +75,7 @@ create index triggers_state on triggers (project_id, state, id);
 
 create index triggers_wake on triggers (wake_at) where state in ('accepted', 'running', 'canceling');
 
--- At most 500 devices each: planned, then written as messages, then gone when they have been handed over.
+-- At most 1,000 devices each: planned, then written as messages, then gone when they have been handed over.
 create table trigger_chunks (
   project_id text collate "C" not null,
   trigger_id uuid not null,

@@ -29,10 +29,10 @@ export type Claim<Work, Answer> =
 const holdMs = 12_000
 
 // As `heldProject`, also where the project is being erased: the work itself finds that out and says so.
-const heldProject = 'with project as (select project_id from projects where project_id = $1 for key share)'
+const heldAnyway = 'with project as (select project_id from projects where project_id = $1 for key share)'
 const begin = statement(
   'idempotency.begin',
-  `${heldProject}
+  `${heldAnyway}
    insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
    select p.project_id, $2, $3, $4, $5, $7, $8 from project p
    on conflict (project_id, scope, key) do update
@@ -40,7 +40,7 @@ const begin = statement(
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
 )
-const insertMany = `${heldProject}
+const insertMany = `${heldAnyway}
    insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
    select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $7, $8
      from project p

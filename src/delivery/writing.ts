@@ -85,6 +85,7 @@ export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]
     const known = new Map((await findMessages(tx, projectId, batch)).map((row) => [keyOf(row), row]))
     for (const row of batch) {
       const found = known.get(keyOf(row))
+      // Where the id is the one made for this row, the row is ours: it stands as we have it.
       if (found) standing.push(found.push_id === row.push_id ? row : Object.assign(found, { target: row.target }))
     }
   }

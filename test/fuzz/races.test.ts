@@ -112,6 +112,13 @@ describe('many who send to, move and delete the same few users and devices', () 
       [project.id]
     )
     assert.deepEqual(off, [])
+    // No foreign key sees to this: whoever writes messages holds their users, whoever removes users removes theirs.
+    const strays = await service.sql(
+      `select m.message_id from messages m where m.project_id = $1 and m.user_id is not null
+          and not exists (select 1 from users u where u.project_id = $1 and u.id = m.user_id)`,
+      [project.id]
+    )
+    assert.deepEqual(strays, [])
     assert.deepEqual(await service.sql('select name, error from dead_jobs'), [])
   })
 })

@@ -9,12 +9,14 @@ export interface TimeLimit {
   watch(reply: FastifyReply): void
   /** It was answered, or its client is gone. */
   over(reply: FastifyReply): void
+  /** How many are watched now. */
+  seated(): number
   close(): void
 }
 
 /** Where a reply sits among those in flight. */
 const seat = Symbol('seat')
-type Seated = FastifyReply & { [seat]?: number }
+type Seated = FastifyReply & { [seat]?: number | undefined }
 
 /**
  * Answers for requests that take too long. One timer looks at all of them: Fastify's own limit arms a timer and aborts a
@@ -25,15 +27,28 @@ type Seated = FastifyReply & { [seat]?: number }
 export function createTimeLimit(limitMs: number = requestLimitMs): TimeLimit {
   const inFlight: ({ reply: FastifyReply; beganMs: number } | undefined)[] = []
   const free: number[] = []
-  const timer = setInterval(answerOverdue, Math.min(lookEveryMs, limitMs))
+  const timer = setInterval(look, Math.min(lookEveryMs, limitMs))
   timer.unref()
 
-  function answerOverdue(): void {
+  function look(): void {
     const overdue = performance.now() - limitMs
     for (const seated of inFlight) {
-      if (!seated || seated.beganMs > overdue || seated.reply.sent) continue
-      seated.reply.header('connection', 'close').send(new Unavailable('The request took too long.'))
+      if (!seated) continue
+      const { reply, beganMs } = seated
+      // Whose client went away is never told to be over: no answer to it finishes.
+      if (reply.raw.destroyed) over(reply)
+      else if (beganMs <= overdue && !reply.sent) {
+        reply.header('connection', 'close').send(new Unavailable('The request took too long.'))
+      }
     }
+  }
+
+  function over(reply: Seated): void {
+    const index = reply[seat]
+    if (index === undefined) return
+    reply[seat] = undefined
+    inFlight[index] = undefined
+    free.push(index)
   }
 
   return {
@@ -42,12 +57,8 @@ export function createTimeLimit(limitMs: number = requestLimitMs): TimeLimit {
       inFlight[index] = { reply, beganMs: performance.now() }
       ;(reply as Seated)[seat] = index
     },
-    over(reply) {
-      const index = (reply as Seated)[seat]
-      if (index === undefined) return
-      inFlight[index] = undefined
-      free.push(index)
-    },
+    over,
+    seated: () => inFlight.length - free.length,
     close: () => clearInterval(timer)
   }
 }

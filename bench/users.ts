@@ -47,7 +47,9 @@ async function benchEngine(name: string, url: string): Promise<void> {
     body: '{"limits":{"requests_per_second":0}}'
   })
   if (!unlimited.ok) throw new Error(`the limit was not lifted: ${unlimited.status}`)
-  const naive = await start(process.execPath, [join(root, 'bench/peers/naive.ts'), url])
+  const peer = join(root, 'bench/peers/naive.ts')
+  const naive = await start(process.execPath, [peer, url])
+  const prepared = await start(process.execPath, [peer, url, '--prepared'])
   if (!values.new) await fill(url)
   // Parse Server's own reading of addresses knows no sockets, so it runs on the external engine only.
   const parse = values.parse && !new URL(url).searchParams.has('host') ? await startParse(url) : undefined
@@ -69,6 +71,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
   const contestants: [string, () => Promise<Measured>][] = [
     ['pgbench, 32 clients', () => pgbench(url)],
     ['naive Fastify + pg', over(naive, '/api/v1/users', keys)],
+    ['the same, prepared', over(prepared, '/api/v1/users', keys)],
     ['Tidings', over(tidings, '/api/v1/users', keys)],
     ...(parse
       ? [
@@ -93,7 +96,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
   }
   report(name, results)
   console.log(`memory of Tidings' process after the load: ${Math.round(rss(tidings.child.pid!) / 1024)} MB`)
-  await Promise.all([tidings, naive, ...(parse ? [parse] : [])].map(({ child }) => stop(child)))
+  await Promise.all([tidings, naive, prepared, ...(parse ? [parse] : [])].map(({ child }) => stop(child)))
 }
 
 function report(engine: string, results: Map<string, Measured[]>): void {
@@ -112,8 +115,9 @@ function report(engine: string, results: Map<string, Measured[]>): void {
     )
   }
   const rate = (who: string) => median(results.get(who)!.map((each) => each.perSecond))
+  const times = (who: string) => (rate('Tidings') / rate(who)).toFixed(2)
   console.log(
-    `Tidings is ${(rate('Tidings') / rate('naive Fastify + pg')).toFixed(2)} times the naive service and ${(rate('Tidings') / base).toFixed(2)} of pgbench`
+    `Tidings is ${times('naive Fastify + pg')} times the naive service, ${times('the same, prepared')} times the one that prepares its statement, and ${(rate('Tidings') / base).toFixed(2)} of pgbench`
   )
 }
 

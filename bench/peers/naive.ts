@@ -1,4 +1,7 @@
-// The service most people would write: Fastify, pg, one statement a request. Same contract for one endpoint.
+// The service most people would write: Fastify, pg, one statement a request, as the manual of pg shows it. One endpoint,
+// without keys, limits or ids of requests. With --prepared the statement has a name, so that it is planned once for each
+// connection:
+//   node bench/peers/naive.ts DATABASE_URL [--prepared]
 import Fastify from 'fastify'
 import pg from 'pg'
 
@@ -7,8 +10,8 @@ await pool.query(`create table if not exists naive_users (
   project_id text not null, project_user_id text not null, id uuid not null default gen_random_uuid(),
   properties jsonb not null, created_at timestamptz not null default now(), updated_at timestamptz not null default now(),
   primary key (project_id, project_user_id))`)
-await pool.query('truncate naive_users')
 
+const named = process.argv.includes('--prepared') ? { name: 'upsert' } : {}
 const app = Fastify()
 app.post(
   '/api/v1/users',
@@ -24,7 +27,7 @@ app.post(
   async (request) => {
     const { project_user_id, properties } = request.body as { project_user_id: string; properties?: object }
     const { rows } = await pool.query({
-      name: 'upsert',
+      ...named,
       text: `insert into naive_users (project_id, project_user_id, properties) values ($1, $2, $3)
              on conflict (project_id, project_user_id)
              do update set properties = naive_users.properties || excluded.properties, updated_at = now() returning properties`,

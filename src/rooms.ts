@@ -162,6 +162,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
         (await users.createIn(tx, projectId, entries)).map((one) =>
           one instanceof Refusal ? one : { userId: one.id }
         ),
+      createUsersAhead: users.putAhead,
       trackEvent: (projectId, event) => events.track(projectId, event),
       sendPush: (projectId, body, runId) => delivery.sendNow(projectId, parsePushItems(body), keyOfRun(runId, body)),
       triggerCampaign: async (projectId, campaignId, body, runId) =>

@@ -46,17 +46,17 @@ const insertMany = `${heldAnyway}
      from project p
     cross join rows from (
       json_array_elements_text($3::json), unnest(string_to_array($4, ','), ${texts('$5')}::jsonb[], ${texts('$6')}::jsonb[])
-    ) as k(key, fingerprint, work, answer)
-   on conflict (project_id, scope, key)`
+    ) as k(key, fingerprint, work, answer)`
 const beginMany = statement(
   'idempotency.begin_many',
-  `${insertMany} do update
+  `${insertMany}
+   on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $9
    returning key`
 )
-const beginNew = statement('idempotency.begin_new', `${insertMany} do nothing`)
+const beginNew = statement('idempotency.begin_new', insertMany)
 const findMany = statement(
   'idempotency.find_many',
   `select key, fingerprint, work, answer from idempotency_keys
@@ -167,16 +167,9 @@ export async function claimKeys<Work, Answer>(
   return claims
 }
 
-/**
- * Takes the keys of many calls where all of them are new; false where one is known, and then the transaction must be
- * given up. Most batches need nothing else, and only a number comes back.
- */
-export const claimNewKeys = async (
-  tx: Db,
-  projectId: ProjectId,
-  wanted: KeyedWork<unknown>[],
-  hours: number
-): Promise<boolean> => (await tx.run(beginNew, rowsOf(projectId, wanted, Date.now(), hours))) === wanted.length
+/** Takes the keys of many calls where all of them are new. Where one is known the transaction fails. */
+export const claimNewKeys = (tx: Db, projectId: ProjectId, wanted: KeyedWork<unknown>[], hours: number) =>
+  tx.run(beginNew, rowsOf(projectId, wanted, Date.now(), hours))
 
 function rowsOf(projectId: ProjectId, wanted: KeyedWork<unknown>[], now: number, hours: number): unknown[] {
   // Every node takes keys in the same order, so that two batches cannot wait for each other.

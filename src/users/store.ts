@@ -12,6 +12,12 @@ export interface StoredUser {
   updatedAt: Date
 }
 
+/**
+ * The setting, local to a transaction, in which `putAllUsers` leaves the ids of its users by those of the project: a JSON
+ * object.
+ */
+export const putIds = 'tidings.put_users'
+
 export interface Change {
   projectUserId: string
   properties: Properties
@@ -29,17 +35,31 @@ export const fits = (merged: string) => `(
 
 // One project per statement, joined to the project, every value given: the form that stays on one shard and turns an
 // unknown project into no rows. An id of a project's user holds no control characters, so that one parts them.
-const upsert = statement(
-  'users.upsert',
-  `${heldProject}
-   insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+const insert = `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
    select p.project_id, u.id, u.key, u.properties, $3, $3
      from project p cross join unnest(string_to_array($2, ',')::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
        as u(id, key, properties)
-   on conflict (project_id, project_user_id) do update
+   on conflict (project_id, project_user_id) do update`
+const upsert = statement(
+  'users.upsert',
+  `${heldProject}
+   ${insert}
       set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
     where ${fits('users.properties || excluded.properties')}
    returning id, project_user_id, properties`
+)
+// No user is without properties, so that one who would grow past the limits makes the whole statement fail. The ids stay
+// for what follows in the transaction, which need not wait for them to come here and go back. Looking them up again
+// would be another matter: a plan from the days when there were few users reads all of them.
+const putAll = statement(
+  'users.put_all',
+  `${heldProject}, put as (
+   ${insert}
+      set properties = case when ${fits('users.properties || excluded.properties')}
+                            then users.properties || excluded.properties end,
+          updated_at = excluded.updated_at
+   returning id, project_user_id)
+   select set_config('${putIds}', json_object_agg(project_user_id, id)::text, true) as ids from put`
 )
 
 const merge = statement(
@@ -91,7 +111,8 @@ export interface PutUser {
 
 const byKey = (rows: Merged[]) => new Map(rows.map((row) => [row.project_user_id, row.properties]))
 /** Every node locks rows in the same order, so that two statements cannot wait for each other. */
-const sorted = (changes: Change[]) => changes.toSorted((a, b) => (a.projectUserId < b.projectUserId ? -1 : 1))
+const sorted = <Of extends Change>(changes: Of[]): Of[] =>
+  changes.toSorted((a, b) => (a.projectUserId < b.projectUserId ? -1 : 1))
 const keysOf = (changes: Change[]) => changes.map(({ projectUserId }) => projectUserId).join('\x1e')
 const propertiesOf = (changes: Change[]) => asTexts(changes.map(({ properties }) => properties))
 
@@ -103,6 +124,18 @@ export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[
   return new Map<string, PutUser>(
     put.map(({ id, project_user_id, properties }) => [project_user_id, { id, properties }])
   )
+}
+
+export interface DrawnChange extends Change {
+  /** The id that the user gets if it is new. */
+  drawn: string
+}
+
+/** Creates or merges all of them, or fails. Answers the ids by those of the project, as JSON. */
+export async function putAllUsers(db: Db, projectId: ProjectId, changes: DrawnChange[], at: Date) {
+  const rows = sorted(changes)
+  const ids = rows.map(({ drawn }) => drawn).join()
+  return (await db.one<{ ids: string | null }>(putAll, [projectId, ids, at, keysOf(rows), propertiesOf(rows)]))?.ids
 }
 
 /** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */

@@ -1,7 +1,7 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
@@ -16,6 +16,7 @@ export {
   type PropertyValue,
   tooLarge
 } from './properties.ts'
+export { putIds } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 
@@ -25,6 +26,16 @@ interface Write extends store.Change {
 
 /** A write's outcome: the stored properties, with the id where a user was put, or why it was refused. */
 type Outcome = { id?: string; properties: Properties } | Refusal
+
+export interface UserEntry {
+  projectUserId: unknown
+  properties: unknown
+}
+
+export interface PutAhead {
+  drawn: string[]
+  ids: Promise<string[]>
+}
 
 export interface UsersOptions {
   pool: Pool
@@ -87,28 +98,34 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       return done(await settle(projectId, write)) as store.PutUser
     },
     /** Many at once in the caller's transaction, each with its own outcome, by position. */
-    async createIn(
-      tx: Db,
-      projectId: ProjectId,
-      entries: { projectUserId: unknown; properties: unknown }[]
-    ): Promise<(store.PutUser | Refusal)[]> {
-      const outcomes: (store.PutUser | Refusal)[] = []
-      // A statement can write a user once: a second write of the same one waits for the next.
-      const waves: Map<string, store.Change & { index: number }>[] = []
-      for (const [index, entry] of entries.entries()) {
+    async createIn(tx: Db, projectId: ProjectId, entries: UserEntry[]): Promise<(store.PutUser | Refusal)[]> {
+      const changes = entries.map(checked)
+      const outcomes = new Map<store.Change, store.PutUser | undefined>()
+      for (const wave of wavesOf(changes.filter((change): change is store.Change => !(change instanceof Refusal)))) {
+        const put = await store.upsertUsers(tx, projectId, wave, new Date())
+        for (const change of wave) outcomes.set(change, put.get(change.projectUserId))
+      }
+      return changes.map((change) => (change instanceof Refusal ? change : (outcomes.get(change) ?? tooLarge())))
+    },
+    /**
+     * The same, all or none, without waiting: answers at once the id that each gets if it is new, and later those that
+     * they have, which following statements of the transaction find in the setting `putIds`. Where one would grow too
+     * large the transaction fails. Undefined, and nothing sent, where one is refused or comes twice.
+     */
+    putAhead(tx: Db, projectId: ProjectId, entries: UserEntry[]): PutAhead | undefined {
+      const changes = new Map<string, store.DrawnChange>()
+      for (const entry of entries) {
         const change = checked(entry)
-        if (change instanceof Refusal) outcomes[index] = change
-        else {
-          const wave = waves.find((one) => !one.has(change.projectUserId)) ?? new Map()
-          if (wave.size === 0) waves.push(wave)
-          wave.set(change.projectUserId, { ...change, index })
-        }
+        if (change instanceof Refusal || changes.has(change.projectUserId)) return undefined
+        changes.set(change.projectUserId, { ...change, drawn: newId() })
       }
-      for (const wave of waves) {
-        const put = await store.upsertUsers(tx, projectId, [...wave.values()], new Date())
-        for (const [id, { index }] of wave) outcomes[index] = put.get(id) ?? tooLarge()
+      const rows = [...changes.values()]
+      const idsOf = (written: string | null | undefined) => {
+        const byKey = JSON.parse(written || '{}')
+        return rows.map(({ projectUserId }) => byKey[projectUserId] as string)
       }
-      return outcomes
+      const ids = store.putAllUsers(tx, projectId, rows, new Date()).then(idsOf)
+      return { drawn: rows.map(({ drawn }) => drawn), ids }
     },
     /** Each entry as by `put`, and each with its own outcome: a bad one does not disturb its neighbours. */
     async putMany(projectId: ProjectId, entries: unknown[]): Promise<BatchResult[]> {
@@ -152,7 +169,20 @@ function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   return outcome
 }
 
-function checked({ projectUserId, properties }: { projectUserId: unknown; properties: unknown }) {
+/** A statement can write a user once: a second write of the same one waits for the next. */
+function wavesOf<Change extends store.Change>(changes: Change[]): Change[][] {
+  const waves: Change[][] = []
+  const times = new Map<string, number>()
+  for (const change of changes) {
+    const before = times.get(change.projectUserId) ?? 0
+    times.set(change.projectUserId, before + 1)
+    waves[before] ??= []
+    waves[before].push(change)
+  }
+  return waves
+}
+
+function checked({ projectUserId, properties }: UserEntry): store.Change | Refusal {
   try {
     return { projectUserId: checkProjectUserId(projectUserId), properties: checkProperties(properties) }
   } catch (error) {

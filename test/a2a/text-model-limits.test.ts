@@ -11,6 +11,7 @@ const unused = async () => assert.fail('a reader does nothing')
 const skills = createSkills({
   createUser: unused,
   createUsers: unused,
+  createUsersAhead: () => undefined,
   trackEvent: unused,
   sendPush: unused,
   triggerCampaign: unused

@@ -19,6 +19,7 @@ export function printSkillDocs(): string {
   const skills = createSkills({
     createUser: unused,
     createUsers: unused,
+    createUsersAhead: () => undefined,
     trackEvent: unused,
     sendPush: unused,
     triggerCampaign: unused

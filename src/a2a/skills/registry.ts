@@ -1,13 +1,11 @@
-import { type CreateUser, type CreateUsers, createUserSkill } from './create-user.ts'
+import { createUserSkill, type UserWrites } from './create-user.ts'
 import { type SendPush, sendPushSkill } from './send-push.ts'
 import type { Skill } from './skill.ts'
 import { type TrackEvent, trackEventSkill } from './track-event.ts'
 import { type TriggerCampaign, triggerCampaignSkill } from './trigger-campaign.ts'
 
 /** What the skills do is done by the same functions as the REST API's. */
-export interface Capabilities {
-  createUser: CreateUser
-  createUsers: CreateUsers
+export interface Capabilities extends UserWrites {
   trackEvent: TrackEvent
   sendPush: SendPush
   triggerCampaign: TriggerCampaign
@@ -20,7 +18,7 @@ export function createSkills(does: Capabilities, more: Skill[] = []): Skills {
   const all = [
     sendPushSkill(does.sendPush),
     triggerCampaignSkill(does.triggerCampaign),
-    createUserSkill(does.createUser, does.createUsers),
+    createUserSkill(does),
     trackEventSkill(does.trackEvent),
     ...more
   ]

@@ -31,6 +31,22 @@ export interface SkillCall {
   signal: AbortSignal
 }
 
+export type TogetherCall = Pick<SkillCall, 'runId' | 'fields'>
+
+/** The id of a user, drawn before anybody knows whether the user is there already and has another. */
+export interface DrawnId {
+  id: string
+  projectUserId: string
+}
+
+/** Calls that were sent to the database and are not waited for. */
+export interface Ahead {
+  /** How they end. The ids that were drawn stand in them until `settled`, and then those that the users have. */
+  outcomes: Outcome[]
+  drawn: DrawnId[]
+  settled: Promise<void>
+}
+
 export interface Skill {
   id: string
   name: string
@@ -50,7 +66,12 @@ export interface Skill {
    * Where all it does is in our own database: does many calls of one project in the transaction that writes their
    * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
    */
-  runTogether?(tx: Db, projectId: ProjectId, calls: Pick<SkillCall, 'runId' | 'fields'>[]): Promise<Outcome[]>
+  runTogether?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Promise<Outcome[]>
+  /**
+   * The same without waiting, so that their tasks can be sent with it. All must end as it says, or the transaction fails,
+   * and `runTogether` is asked instead. Answers undefined, and sends nothing, where it can tell that they will not.
+   */
+  runAhead?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Ahead | undefined
 }
 
 export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import { asTexts, heldProject, statement, texts } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import { putIds } from '../../users/users.ts'
 import {
   type DialectName,
   isTerminal,
@@ -10,6 +11,7 @@ import {
   type Task,
   type TaskState
 } from '../model.ts'
+import type { DrawnId } from '../skills/skill.ts'
 
 /** Nothing twice: the status is the last of the log, messages have the ids of their task, and what ended asks nothing. */
 interface Content extends Pick<Task, 'artifacts' | 'log'> {
@@ -31,26 +33,36 @@ export interface TaskWrite {
   task: Task
   dueAt: Date | null
   attended: boolean
+  /** Stands in it where the id of that user belongs. */
+  drawn?: DrawnId | undefined
 }
 
 const list = (parameter: `$${number}`) => `string_to_array(${parameter}, ',', '')`
-const given = `rows from (
-         unnest(${list('$2')}::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')}::json[],
+const given = (more: { lists: string; names: string } = { lists: '', names: '' }) => `rows from (
+         unnest(${list('$2')}::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')},
                 ${list('$7')}::integer[], ${list('$8')}::boolean[], ${list('$9')}::timestamptz[]),
-         json_array_elements_text($10::json)
-       ) as t(id, state, state_at, dialect, content, revision, attended, due_at, context_id)`
+         json_array_elements_text($10::json)${more.lists}
+       ) as t(id, state, state_at, dialect, content, revision, attended, due_at, context_id${more.names})`
+const drawn = { lists: `, unnest(${list('$11')}), json_array_elements_text($12::json)`, names: ', drawn, of_user' }
+// An id that was drawn gives way to the one that its user has, who was written in the same transaction a moment ago. A
+// user who is not there leaves its task without content, and all of it fails.
 const insert = statement(
   'a2a.insert_tasks',
   `${heldProject}
    insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
-   select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content, t.revision, t.attended, t.due_at
-     from project p cross join ${given}`
+   select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect,
+          case when t.drawn is null then t.content else replace(t.content, t.drawn, u.id) end::json,
+          t.revision, t.attended, t.due_at
+     from project p
+    cross join ${given(drawn)}
+     left join json_each_text(nullif(current_setting('${putIds}', true), '')::json) as u(project_user_id, id)
+       on u.project_user_id = t.of_user`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
-      set state = t.state, state_at = t.state_at, dialect = t.dialect, content = t.content, revision = t.revision,
+      set state = t.state, state_at = t.state_at, dialect = t.dialect, content = t.content::json, revision = t.revision,
           attended = a2a_tasks.attended or t.attended, due_at = t.due_at
-     from ${given}
+     from ${given()}
     where a2a_tasks.project_id = $1 and a2a_tasks.id = t.id and a2a_tasks.revision = t.revision - 1`
 const changeQuiet = statement('a2a.change_quiet_tasks', `${change} and not a2a_tasks.attended returning a2a_tasks.id`)
 const changeAny = statement('a2a.change_tasks', `${change} returning a2a_tasks.id, a2a_tasks.attended`)
@@ -130,9 +142,14 @@ function columnsOf(writes: TaskWrite[]): string[] {
   ]
 }
 
+const drawnOf = (writes: TaskWrite[]): string[] => [
+  writes.map(({ drawn }) => drawn?.id ?? '').join(','),
+  JSON.stringify(writes.map(({ drawn }) => drawn?.projectUserId ?? null))
+]
+
 /** False where the project is being erased. */
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
-  (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
+  (await db.run(insert, [projectId, ...columnsOf(writes), ...drawnOf(writes)])) === writes.length
 
 /** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */
 export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {

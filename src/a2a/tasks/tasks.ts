@@ -1,6 +1,7 @@
 import { createCoalescer, roughBytes } from '../../platform/coalesce.ts'
-import type { Db, Pool, Transaction } from '../../platform/db/db.ts'
+import { type Db, isDataFault, type Pool, type Transaction } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
+import { together } from '../../platform/db/together.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { type Claim, claimKeys, claimNewKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -70,10 +71,10 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     ({ task }) => roughBytes(task)
   )
 
-  /** Most keys are new. Where one is not, all is rolled back and done in the order in which a repeat has no effect. */
+  /** Most keys are new, and most calls can be done. Where one is not, it is done again in an order that tells which. */
   async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
-    const inHaste = batch.some(({ together }) => together)
-    const begun = inHaste && (await pool.transaction((tx) => beginNew(tx, projectId, batch)).catch(unlessUsed))
+    const inHaste = batch.some(({ together }) => together) && !batch.some(({ beside }) => beside)
+    const begun = inHaste && (await pool.transaction((tx) => beginAhead(tx, projectId, batch)).catch(unlessRefused))
     return begun || pool.transaction((tx) => beginSome(tx, projectId, batch))
   }
 
@@ -83,15 +84,13 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     answer: answerOf(task, byJob)
   })
 
-  /** Claims the keys and runs the skills without waiting in between. */
-  async function beginNew(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
-    const [allNew, tasks] = await Promise.all([
-      claimNewKeys(tx, projectId, batch.map(wantedOf), idempotencyHours),
-      runTogether(tx, projectId, batch)
-    ])
-    if (!allNew) throw new KeyUsed()
-    await write(tx, projectId, batch, tasks)
-    return tasks
+  /** Keys, skills, tasks and the commit in one round trip: nothing waits for the answer to what was sent before it. */
+  async function beginAhead(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
+    const keys = claimNewKeys(tx, projectId, batch.map(wantedOf), idempotencyHours)
+    const { writes, settled, whole } = runAhead(tx, projectId, batch)
+    await together(keys, settled, ...(whole ? [insert(tx, projectId, writes), tx.commit()] : []))
+    if (!whole) throw new NotAhead()
+    return writes.map(({ task }) => task)
   }
 
   /** Runs only those whose keys are new. */
@@ -104,18 +103,23 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
   }
 
+  async function insert(tx: Db, projectId: ProjectId, writes: store.TaskWrite[]): Promise<void> {
+    if (!(await store.insertTasks(tx, projectId, writes))) throw gone()
+  }
+
+  const writeOf = (task: Task, { byJob, beside }: Beginning): store.TaskWrite => ({
+    task,
+    dueAt: dueAt(task, byJob),
+    attended: beside !== undefined
+  })
+
   /** Writes the tasks as they are now, with all that belongs to them. */
   async function write(tx: Transaction, projectId: ProjectId, batch: Beginning[], tasks: Task[]): Promise<void> {
-    const writes = batch.map(({ byJob, beside }, index) => ({
-      task: tasks[index]!,
-      dueAt: dueAt(tasks[index]!, byJob),
-      attended: beside !== undefined
-    }))
+    const writes = batch.map((beginning, index) => writeOf(tasks[index]!, beginning))
     const asks = (index: number) => batch[index]!.together && isInterrupted(tasks[index]!.status.state)
     // Where nothing else is written, the commit travels with the tasks.
     const last = !batch.some(({ beside }, index) => beside || asks(index))
-    const [allWritten] = await Promise.all([store.insertTasks(tx, projectId, writes), last && tx.commit()])
-    if (!allWritten) throw gone()
+    await together(insert(tx, projectId, writes), ...(last ? [tx.commit()] : []))
     if (last) return
     for (const [index, { key, beside }] of batch.entries()) {
       const task = tasks[index]!
@@ -131,11 +135,27 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     const after = new Map<Beginning, Task>()
     for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
       if (!skill?.runTogether) continue
-      const calls = asked.map(({ task }) => ({ runId: runIdOf(task), fields: task.request.fields }))
-      const outcomes = await skill.runTogether(tx, projectId, calls)
+      const outcomes = await skill.runTogether(tx, projectId, asked.map(callOf))
       for (const [index, beginning] of asked.entries()) after.set(beginning, ended(beginning.task, outcomes[index]!))
     }
     return batch.map((beginning) => after.get(beginning) ?? beginning.task)
+  }
+
+  /** The same without waiting for the database. What it sends fails as a whole; where not all could be sent it is not. */
+  function runAhead(tx: Db, projectId: ProjectId, batch: Beginning[]) {
+    const writes = new Map<Beginning, store.TaskWrite>()
+    const sent: Promise<void>[] = []
+    let whole = true
+    for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
+      const ahead = skill?.runAhead?.(tx, projectId, asked.map(callOf))
+      if (ahead) sent.push(ahead.settled)
+      else whole &&= skill === undefined
+      for (const [index, beginning] of asked.entries()) {
+        const task = ahead ? ended(beginning.task, ahead.outcomes[index]!) : beginning.task
+        writes.set(beginning, { ...writeOf(task, beginning), drawn: ahead?.drawn[index] })
+      }
+    }
+    return { writes: batch.map((beginning) => writes.get(beginning)!), settled: together(...sent), whole }
   }
 
   /** What a key that was used before is answered. */
@@ -252,11 +272,14 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
   }
 }
 
-/** A skill was run for a message that had been taken before: it must not have been. */
-class KeyUsed extends Error {}
+const callOf = ({ task }: Beginning) => ({ runId: runIdOf(task), fields: task.request.fields })
 
-function unlessUsed(error: unknown): undefined {
-  if (!(error instanceof KeyUsed)) throw error
+/** A call that cannot be done. */
+class NotAhead extends Error {}
+
+/** Where a key is known or a call cannot be done, nothing was. */
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof NotAhead || isDataFault(error))) throw error
 }
 
 /** What repeats are answered, where it is not the task's own end. */

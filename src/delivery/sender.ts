@@ -96,7 +96,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       replace(lane, found)
       lane.foundAt = Date.now()
     } catch (error) {
-      log.warn({ err: error, project: projectId, gateway }, 'the credential of a project cannot be read')
+      log.warn({ error, project: projectId, gateway }, 'the credential of a project cannot be read')
       for (const { done } of lane.waiting.splice(0)) done(unread())
       return
     } finally {

@@ -7,13 +7,33 @@ export type Log = Logger
  * Keys, tokens and personal data are never handed to it; the redaction is a second net, not the rule.
  */
 export async function createLog(level: string, terminal: boolean = process.stderr.isTTY === true): Promise<Log> {
-  const options = {
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    redact: ['*.key', '*.token', '*.secret', '*.authorization', '*.password', 'req.headers']
-  }
+  const options = logOptions(level)
   if (!terminal) return pino(options, pino.destination({ dest: 2, sync: true }))
   const { default: pretty } = await import('pino-pretty')
   return pino(options, pretty({ destination: 2, sync: true, ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss' }))
+}
+
+export const logOptions = (level: string) => ({
+  level,
+  base: null,
+  timestamp: pino.stdTimeFunctions.isoTime,
+  serializers: { error: writtenError },
+  redact: ['*.key', '*.token', '*.secret', '*.authorization', '*.password', 'req.headers']
+})
+
+/**
+ * What is known of an error, and nothing that came with it: the details of a constraint hold values. Some log the message
+ * alone.
+ */
+function writtenError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack, cause } = error
+  const code = (error as NodeJS.ErrnoException).code
+  return {
+    name,
+    message,
+    ...(code !== undefined && { code }),
+    stack,
+    ...(cause !== undefined && { cause: writtenError(cause) })
+  }
 }

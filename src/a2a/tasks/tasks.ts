@@ -54,6 +54,12 @@ export interface TasksOptions {
 
 export type Tasks = ReturnType<typeof createTasks>
 
+/**
+ * Who repeats a message tends to repeat more of them. For so long a project's messages are not begun in haste any more:
+ * each failure is work done twice, and some lines in the log of PostgreSQL.
+ */
+const carefulMs = 5_000
+
 export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
   const beginnings = createCoalescer<Beginning, Written>(
     async (projectId, batch) => {
@@ -71,11 +77,22 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     ({ task }) => roughBytes(task)
   )
 
+  const carefulUntilMs = new Map<ProjectId, number>()
+
   /** Most keys are new, and most calls can be done. Where one is not, it is done again in an order that tells which. */
   async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
-    const inHaste = batch.some(({ together }) => together) && !batch.some(({ beside }) => beside)
-    const begun = inHaste && (await pool.transaction((tx) => beginAhead(tx, projectId, batch)).catch(unlessRefused))
-    return begun || pool.transaction((tx) => beginSome(tx, projectId, batch))
+    if (mayHurry(projectId) && batch.some(({ together }) => together) && !batch.some(({ beside }) => beside)) {
+      const begun = await pool.transaction((tx) => beginAhead(tx, projectId, batch)).catch(unlessRefused)
+      if (begun) return begun
+      carefulUntilMs.set(projectId, Date.now() + carefulMs)
+    }
+    return pool.transaction((tx) => beginSome(tx, projectId, batch))
+  }
+
+  function mayHurry(projectId: ProjectId): boolean {
+    if ((carefulUntilMs.get(projectId) ?? 0) > Date.now()) return false
+    carefulUntilMs.delete(projectId)
+    return true
   }
 
   const wantedOf = ({ task, key, byJob }: Beginning) => ({

@@ -238,7 +238,7 @@ export function createPool(options: PoolOptions) {
   }
 
   const complain = (error: unknown, what: string) =>
-    log.error({ err: error, project: credential.projectId, gateway: credential.gateway }, what)
+    log.error({ error, project: credential.projectId, gateway: credential.gateway }, what)
 
   /** Once more, at no cost: the gateway has done nothing with it. */
   function again(entry: Entry, message: string, gatewayCode = '') {

@@ -150,7 +150,7 @@ export function isPassing(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   if (passing.test(code) || network.has(code)) return true
   // pg gives these no code.
-  return /^(Connection terminated|timeout expired|timeout exceeded when trying|Query read timeout|Client has encountered a conn)/.test(
+  return /^(Connection terminated|Cannot use a pool after calling end|timeout expired|timeout exceeded when trying|Query read timeout|Client has encountered a conn)/.test(
     error.message
   )
 }

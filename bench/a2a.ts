@@ -1,16 +1,16 @@
 // SendMessage (create-user) at 50 connections, durable, beside the official SDK's own server, which keeps its tasks in
 // memory, and beside a bare echo, interleaved in one run:
-//   node bench/a2a.ts [--seconds 5] [--rounds 3]
+//   node bench/a2a.ts [--seconds 3] [--rounds 7]
 // On the embedded server, or on BENCH_DATABASE_URL where it is set, whose CPU time is then not known. Needs wrk
 // (Debian: wrk).
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type Measured, median, microsBelow, type Started, start, stop, wrk } from './support/load.ts'
+import { type Measured, median, microsBelow, type Started, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '5' }, rounds: { type: 'string', default: '3' } }
+  options: { seconds: { type: 'string', default: '3' }, rounds: { type: 'string', default: '7' } }
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 const connections = 50
@@ -73,8 +73,10 @@ for (const who of results.keys())
       `${of(who, 'cpuMicrosPerRequest').toFixed(0).padStart(8)}${of(who, 'database').toFixed(0).padStart(10)}` +
       of(who, 'failed').toFixed(0).padStart(8)
   )
-const [bare, peer, ours] = contestants.map(([who]) => of(who, 'perSecond')) as [number, number, number]
-console.log(`Tidings is ${(ours / peer).toFixed(2)} times the SDK's server and ${(ours / bare).toFixed(2)} of the echo`)
+const [bare, peer, ours] = contestants.map(([who]) => results.get(who)!) as [Result[], Result[], Result[]]
+console.log(
+  `Tidings is ${times(ours, peer).toFixed(2)} times the SDK's server and ${times(ours, bare).toFixed(2)} of the echo, medians of the rounds' ratios`
+)
 await Promise.all(contestants.map(([, { child }]) => stop(child)))
 
 /** Both must really do it. */

@@ -1,5 +1,5 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
-//   node bench/users.ts [--seconds 5] [--rounds 3] [--new] [--parse] [--only embedded|external]
+//   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--parse] [--only embedded|external]
 // All users are there before, for everybody: whoever is faster would else meet more of them. With --new none is.
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
@@ -9,12 +9,12 @@ import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import pg from 'pg'
 import { startEmbedded } from '../src/platform/db/embedded.ts'
-import { type Measured, median, type Started, start, stop, wrk } from './support/load.ts'
+import { type Measured, median, type Started, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '5' },
-    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     new: { type: 'boolean', default: false },
     parse: { type: 'boolean', default: false },
     only: { type: 'string' }
@@ -114,10 +114,9 @@ function report(engine: string, results: Map<string, Measured[]>): void {
         `${of('p99Ms').toFixed(1).padStart(9)}${of('cpuMicrosPerRequest').toFixed(0).padStart(8)}${of('failed').toFixed(0).padStart(8)}`
     )
   }
-  const rate = (who: string) => median(results.get(who)!.map((each) => each.perSecond))
-  const times = (who: string) => (rate('Tidings') / rate(who)).toFixed(2)
+  const over = (who: string) => times(results.get('Tidings')!, results.get(who)!).toFixed(2)
   console.log(
-    `Tidings is ${times('naive Fastify + pg')} times the naive service, ${times('the same, prepared')} times the one that prepares its statement, and ${(rate('Tidings') / base).toFixed(2)} of pgbench`
+    `Tidings is ${over('naive Fastify + pg')} times the naive service, ${over('the same, prepared')} times the one that prepares its statement, and ${over('pgbench, 32 clients')} of pgbench, medians of the rounds' ratios`
   )
 }
 

@@ -113,3 +113,7 @@ end
 }
 
 export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+
+/** How many times faster, round by round: the machine may be another from one minute to the next. */
+export const times = (ours: Measured[], theirs: Measured[]): number =>
+  median(ours.map(({ perSecond }, round) => perSecond / theirs[round]!.perSecond))

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { describe, it } from 'node:test'
+import pino from 'pino'
 import type { Json } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
 import { type Agent, agentOf, doubles, names, toldState } from './agent.ts'
 
-const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+const logged: string[] = []
+const log = pino({ level: 'warn' }, { write: (line) => logged.push(line) })
+const service = await startService({}, { agents: { sendPush: doubles.sendPush }, log })
 const project = await service.project()
 const slow = { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' }
 const gone = { open: 0, places: 0, beating: false, watched: 0, polling: false, running: 0 }
@@ -163,7 +166,7 @@ describe('streams', () => {
     await eventually(() => assert.ok(sockets() < before + 50, `${sockets()} sockets are open, ${before} were`))
   })
 
-  it('of clients that are gone before the first event leave nothing behind either', async () => {
+  it('of clients that are gone before the first event leave nothing behind either, and are no fault to be logged', async () => {
     const agent = agentOf(service, project, 'official')
     const { id } = await agent.send({ skill: 'create-user' })
     const { hostname, port } = new URL(service.url)
@@ -179,6 +182,7 @@ describe('streams', () => {
     await Promise.all(Array.from({ length: 200 }, leave))
     await eventually(() => assert.deepEqual(service.app.agents.stats(), gone))
     await agent.result('cancel', { id })
+    assert.deepEqual(logged, [])
   })
 
   it('end when their node stops', async () => {

@@ -20,7 +20,7 @@ export interface TestProject {
 }
 
 /** What a test gives in the place of the real thing. */
-export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents' | 'console'>
+export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents' | 'console'> & Partial<Pick<AppOptions, 'log'>>
 
 export interface TestService {
   url: string

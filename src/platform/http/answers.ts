@@ -74,8 +74,9 @@ function asRefusal(error: unknown): Refusal | undefined {
       return new Refusal('body_too_large', 'The body is larger than 10 MiB.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'The content type must be application/json.')
-    case 'ECONNRESET': // The client went away in the middle of its body: nobody reads the answer.
-      return new Refusal('malformed_request', 'The body ended early.')
+    case 'ECONNRESET': // The client went away, in the middle of its body or before a stream began: nobody reads the answer.
+    case 'ERR_STREAM_PREMATURE_CLOSE':
+      return new Refusal('malformed_request', 'The connection was closed early.')
     case '23503': // What it belongs to went away, or came, again and again in between (db/races.ts): the same may do later.
     case '23505':
       return new Refusal('unavailable', 'Others changed the same at the same time.')

@@ -62,11 +62,11 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     reply.header('x-request-id', request.id)
     // Nothing lives there, so nothing is parsed: a broken body must not turn a 404 into a 400.
     if (request.is404) forgetBody(request)
-    order.enter(request, done)
-  })
-  app.addHook('onRequest', ({ raw: { httpVersion, headers } }, _, done) => {
+    const { httpVersion, headers } = request.raw
     const hostless = httpVersion === '1.1' && headers.host === undefined
-    done(hostless ? new Refusal('malformed_request', 'The header Host must be given.') : undefined)
+    order.enter(request, () =>
+      done(hostless ? new Refusal('malformed_request', 'The header Host must be given.') : undefined)
+    )
   })
   const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {

@@ -162,7 +162,6 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
         (await users.createIn(tx, projectId, entries)).map((one) =>
           one instanceof Refusal ? one : { userId: one.id }
         ),
-      createUsersAhead: users.putAhead,
       trackEvent: (projectId, event) => events.track(projectId, event),
       sendPush: (projectId, body, runId) => delivery.sendNow(projectId, parsePushItems(body), keyOfRun(runId, body)),
       triggerCampaign: async (projectId, campaignId, body, runId) =>
@@ -225,5 +224,5 @@ const textModelOf = (config: Config) =>
 const keyOfRun = (runId: string, body: unknown) => ({
   scope: 'task',
   key: runId,
-  fingerprint: hash('sha256', JSON.stringify(body), 'buffer')
+  fingerprint: hash('sha256', JSON.stringify(body), 'hex')
 })

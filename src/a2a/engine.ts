@@ -6,8 +6,9 @@ import { isInterrupted, isTerminal, type Task } from './model.ts'
 import type { Runner } from './running.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Skill } from './skills/skill.ts'
+import type { MessageKey } from './tasks/beginnings.ts'
 import { heard, isFull, moved, newTask } from './tasks/changes.ts'
-import type { MessageKey, Tasks } from './tasks/tasks.ts'
+import type { Tasks } from './tasks/tasks.ts'
 import { type ReadText, type Turn, takeTurn } from './turns.ts'
 
 /** A task that is under way: as it is now, and as it will be when it ends or stops. */

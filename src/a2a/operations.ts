@@ -74,7 +74,7 @@ export function createOperations({
     }
     if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
     const text = canonical(message)
-    const fingerprint = hash('sha256', text, 'buffer')
+    const fingerprint = hash('sha256', text, 'hex')
     const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
     return { sending, underway: await engine.take(projectId, sending, dialect, { key, admit }) }
   }

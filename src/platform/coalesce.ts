@@ -24,7 +24,7 @@ export interface Coalescer<Write, Answer> {
 /** Writes in one statement. More gains nothing and makes the first wait for the last. */
 const maxBatch = 512
 /** So few are never divided. */
-const smallBatch = 32
+const smallBatch = 20
 /** Bytes in one statement, about. Larger writes go alone: together they would outgrow what a text or a message may hold. */
 const maxBatchBytes = 4 * 1024 * 1024
 /** A batch of fewer is not worth waiting for: its callers are few, and want to know. */

@@ -3,11 +3,11 @@ import type { Presence } from './db/presence.ts'
 import { asTexts, statement, texts } from './db/statement.ts'
 import type { ProjectId } from './ids.ts'
 
-/** A caller's key, where it counts, and the SHA-256 of what was asked under it. */
+/** A caller's key, where it counts, and the SHA-256 of what was asked under it, in hexadecimal digits. */
 export interface IdempotencyKey {
   scope: string
   key: string
-  fingerprint: Buffer
+  fingerprint: string
 }
 
 /** What is known of a key. */
@@ -34,37 +34,43 @@ const begin = statement(
   'idempotency.begin',
   `${heldAnyway}
    insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
-   select p.project_id, $2, $3, $4, $5, $7, $8 from project p
+   select p.project_id, $2, $3, decode($4, 'hex'), $5, $7, $8 from project p
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = null,
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $6`
 )
-const insertMany = `${heldAnyway}
-   insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
-   select p.project_id, $2, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, $7, $8
+/**
+ * Inserts the keys of many calls, for a statement with a CTE `project`. The parameters are from `$n` on those that
+ * `keyColumns` fills.
+ */
+export function insertKeys(n: number): string {
+  const at = (offset: number) => `$${n + offset}` as const
+  return `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
+   select p.project_id, ${at(0)}, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, ${at(5)}, ${at(6)}
      from project p
     cross join rows from (
-      json_array_elements_text($3::json), unnest(string_to_array($4, ','), ${texts('$5')}::jsonb[], ${texts('$6')}::jsonb[])
+      json_array_elements_text(${at(1)}::json),
+      unnest(string_to_array(${at(2)}, ','), ${texts(at(3))}::jsonb[], ${texts(at(4))}::jsonb[])
     ) as k(key, fingerprint, work, answer)`
+}
 const beginMany = statement(
   'idempotency.begin_many',
-  `${insertMany}
+  `${heldAnyway} ${insertKeys(2)}
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
           held_until = excluded.held_until, expires_at = excluded.expires_at
     where idempotency_keys.expires_at <= $9
    returning key`
 )
-const beginNew = statement('idempotency.begin_new', insertMany)
 const findMany = statement(
   'idempotency.find_many',
-  `select key, fingerprint, work, answer from idempotency_keys
+  `select key, encode(fingerprint, 'hex') as fingerprint, work, answer from idempotency_keys
     where project_id = $1 and scope = $2 and key = any($3::text[])`
 )
 const find = statement(
   'idempotency.find',
-  `select fingerprint, work, answer, held_until from idempotency_keys
+  `select encode(fingerprint, 'hex') as fingerprint, work, answer, held_until from idempotency_keys
     where project_id = $1 and scope = $2 and key = $3 for update`
 )
 const resume = statement(
@@ -88,7 +94,7 @@ interface Held {
 }
 
 interface Row<Work, Answer> {
-  fingerprint: Buffer
+  fingerprint: string
   work: Work & Held
   answer: Answer | null
   held_until: Date
@@ -124,7 +130,7 @@ export async function claimKey<Work, Answer>(
   const row = await tx.one<Row<Work, Answer>>(find, [projectId, scope, key])
   // Swept in between, or the project is going: the caller may ask again.
   if (!row) return { state: 'running' }
-  if (!row.fingerprint.equals(fingerprint)) return { state: 'other' }
+  if (row.fingerprint !== fingerprint) return { state: 'other' }
   if (row.answer !== null) return { state: 'answered', answer: row.answer }
   const { holder } = row.work
   const abandoned = presence !== undefined && typeof holder === 'number' && (await presence.isGone(tx, holder))
@@ -152,8 +158,8 @@ export async function claimKeys<Work, Answer>(
 ): Promise<Map<string, Claim<Work, Answer>>> {
   const now = Date.now()
   const scope = wanted[0]?.key.scope
-  const rows = rowsOf(projectId, wanted, now, hours)
-  const begun = await tx.query<{ key: string }>(beginMany, [...rows, new Date(now)])
+  const columns = keyColumns(wanted, now, hours)
+  const begun = await tx.query<{ key: string }>(beginMany, [projectId, ...columns, new Date(now)])
   const claims = new Map<string, Claim<Work, Answer>>(begun.map(({ key }) => [key, { state: 'begun' }]))
   const taken = wanted.map(({ key }) => key).filter(({ key }) => !claims.has(key))
   if (taken.length === 0) return claims
@@ -167,18 +173,13 @@ export async function claimKeys<Work, Answer>(
   return claims
 }
 
-/** Takes the keys of many calls where all of them are new. Where one is known the transaction fails. */
-export const claimNewKeys = (tx: Db, projectId: ProjectId, wanted: KeyedWork<unknown>[], hours: number) =>
-  tx.run(beginNew, rowsOf(projectId, wanted, Date.now(), hours))
-
-function rowsOf(projectId: ProjectId, wanted: KeyedWork<unknown>[], now: number, hours: number): unknown[] {
+export function keyColumns(wanted: KeyedWork<unknown>[], now: number, hours: number): unknown[] {
   // Every node takes keys in the same order, so that two batches cannot wait for each other.
   const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
   return [
-    projectId,
     wanted[0]?.key.scope,
     JSON.stringify(rows.map(({ key }) => key.key)),
-    rows.map(({ key }) => key.fingerprint.toString('hex')).join(','),
+    rows.map(({ key }) => key.fingerprint).join(','),
     asTexts(rows.map(({ work }) => work)),
     asTexts(rows.map(({ answer }) => answer)),
     new Date(now + holdMs),
@@ -186,9 +187,9 @@ function rowsOf(projectId: ProjectId, wanted: KeyedWork<unknown>[], now: number,
   ]
 }
 
-function claimOf<Work, Answer>(row: Row<Work, Answer> | undefined, fingerprint: Buffer): Claim<Work, Answer> {
+function claimOf<Work, Answer>(row: Row<Work, Answer> | undefined, fingerprint: string): Claim<Work, Answer> {
   if (!row) return { state: 'running' }
-  if (!row.fingerprint.equals(fingerprint)) return { state: 'other' }
+  if (row.fingerprint !== fingerprint) return { state: 'other' }
   return row.answer === null ? { state: 'running', work: row.work } : { state: 'answered', answer: row.answer }
 }
 

@@ -12,12 +12,6 @@ export interface StoredUser {
   updatedAt: Date
 }
 
-/**
- * The setting, local to a transaction, in which `putAllUsers` leaves the ids of its users by those of the project: a JSON
- * object.
- */
-export const putIds = 'tidings.put_users'
-
 export interface Change {
   projectUserId: string
   properties: Properties
@@ -35,32 +29,32 @@ export const fits = (merged: string) => `(
 
 // One project per statement, joined to the project, every value given: the form that stays on one shard and turns an
 // unknown project into no rows. An id of a project's user holds no control characters, so that one parts them.
-const insert = `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
-   select p.project_id, u.id, u.key, u.properties, $3, $3
-     from project p cross join unnest(string_to_array($2, ',')::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
+const insert = (
+  n: number,
+  from: string
+) => `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+   select p.project_id, u.id, u.key, u.properties, $${n + 1}, $${n + 1}
+     from ${from} cross join unnest(string_to_array($${n}, ',')::uuid[], ${texts(`$${n + 2}`)}, ${texts(`$${n + 3}`)}::jsonb[])
        as u(id, key, properties)
    on conflict (project_id, project_user_id) do update`
 const upsert = statement(
   'users.upsert',
   `${heldProject}
-   ${insert}
+   ${insert(2, 'project p')}
       set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
     where ${fits('users.properties || excluded.properties')}
    returning id, project_user_id, properties`
 )
-// No user is without properties, so that one who would grow past the limits makes the whole statement fail. The ids stay
-// for what follows in the transaction, which need not wait for them to come here and go back. Looking them up again
-// would be another matter: a plan from the days when there were few users reads all of them.
-const putAll = statement(
-  'users.put_all',
-  `${heldProject}, put as (
-   ${insert}
+
+/**
+ * Puts many users for a statement of someone else that has a project `p` in `from`. The parameters are from `$n` on those
+ * that `userColumns` fills. No user is without properties, so that one who would grow past the limits makes it all fail.
+ */
+export const putUsers = (n: number, from: string): string => `${insert(n, from)}
       set properties = case when ${fits('users.properties || excluded.properties')}
                             then users.properties || excluded.properties end,
           updated_at = excluded.updated_at
-   returning id, project_user_id)
-   select set_config('${putIds}', json_object_agg(project_user_id, id)::text, true) as ids from put`
-)
+   returning id, project_user_id`
 
 const merge = statement(
   'users.merge',
@@ -116,26 +110,25 @@ const sorted = <Of extends Change>(changes: Of[]): Of[] =>
 const keysOf = (changes: Change[]) => changes.map(({ projectUserId }) => projectUserId).join('\x1e')
 const propertiesOf = (changes: Change[]) => asTexts(changes.map(({ properties }) => properties))
 
+export const drawn = (change: Change): DrawnUser => ({ ...change, drawn: newId() })
+
 /** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
 export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
-  const rows = sorted(changes)
-  const ids = rows.map(() => newId()).join()
-  const put = await db.query<Merged & PutUser>(upsert, [projectId, ids, at, keysOf(rows), propertiesOf(rows)])
+  const columns = userColumns(changes.map(drawn), at)
+  const put = await db.query<Merged & PutUser>(upsert, [projectId, ...columns])
   return new Map<string, PutUser>(
     put.map(({ id, project_user_id, properties }) => [project_user_id, { id, properties }])
   )
 }
 
-export interface DrawnChange extends Change {
+export interface DrawnUser extends Change {
   /** The id that the user gets if it is new. */
   drawn: string
 }
 
-/** Creates or merges all of them, or fails. Answers the ids by those of the project, as JSON. */
-export async function putAllUsers(db: Db, projectId: ProjectId, changes: DrawnChange[], at: Date) {
-  const rows = sorted(changes)
-  const ids = rows.map(({ drawn }) => drawn).join()
-  return (await db.one<{ ids: string | null }>(putAll, [projectId, ids, at, keysOf(rows), propertiesOf(rows)]))?.ids
+export function userColumns(users: DrawnUser[], at: Date): unknown[] {
+  const rows = sorted(users)
+  return [rows.map(({ drawn }) => drawn).join(), at, keysOf(rows), propertiesOf(rows)]
 }
 
 /** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */

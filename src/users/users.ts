@@ -1,7 +1,7 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
@@ -16,7 +16,7 @@ export {
   type PropertyValue,
   tooLarge
 } from './properties.ts'
-export { putIds } from './store.ts'
+export { type DrawnUser, putUsers, userColumns } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 
@@ -30,11 +30,6 @@ type Outcome = { id?: string; properties: Properties } | Refusal
 export interface UserEntry {
   projectUserId: unknown
   properties: unknown
-}
-
-export interface PutAhead {
-  drawn: string[]
-  ids: Promise<string[]>
 }
 
 export interface UsersOptions {
@@ -107,26 +102,6 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       }
       return changes.map((change) => (change instanceof Refusal ? change : (outcomes.get(change) ?? tooLarge())))
     },
-    /**
-     * The same, all or none, without waiting: answers at once the id that each gets if it is new, and later those that
-     * they have, which following statements of the transaction find in the setting `putIds`. Where one would grow too
-     * large the transaction fails. Undefined, and nothing sent, where one is refused or comes twice.
-     */
-    putAhead(tx: Db, projectId: ProjectId, entries: UserEntry[]): PutAhead | undefined {
-      const changes = new Map<string, store.DrawnChange>()
-      for (const entry of entries) {
-        const change = checked(entry)
-        if (change instanceof Refusal || changes.has(change.projectUserId)) return undefined
-        changes.set(change.projectUserId, { ...change, drawn: newId() })
-      }
-      const rows = [...changes.values()]
-      const idsOf = (written: string | null | undefined) => {
-        const byKey = JSON.parse(written || '{}')
-        return rows.map(({ projectUserId }) => byKey[projectUserId] as string)
-      }
-      const ids = store.putAllUsers(tx, projectId, rows, new Date()).then(idsOf)
-      return { drawn: rows.map(({ drawn }) => drawn), ids }
-    },
     /** Each entry as by `put`, and each with its own outcome: a bad one does not disturb its neighbours. */
     async putMany(projectId: ProjectId, entries: unknown[]): Promise<BatchResult[]> {
       return Promise.all(
@@ -167,6 +142,17 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
 function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   if (outcome instanceof Refusal) throw outcome
   return outcome
+}
+
+/** For `putUsers`: undefined where one is refused, or comes twice, which a statement cannot do. */
+export function drawUsers(entries: UserEntry[]): store.DrawnUser[] | undefined {
+  const users = new Map<string, store.DrawnUser>()
+  for (const entry of entries) {
+    const change = checked(entry)
+    if (change instanceof Refusal || users.has(change.projectUserId)) return undefined
+    users.set(change.projectUserId, store.drawn(change))
+  }
+  return [...users.values()]
 }
 
 /** A statement can write a user once: a second write of the same one waits for the next. */

@@ -14,7 +14,6 @@ const unused = async (): Promise<never> => assert.fail('nothing is run here')
 const skills: Skills = createSkills({
   createUser: unused,
   createUsers: unused,
-  createUsersAhead: () => undefined,
   trackEvent: unused,
   sendPush: unused,
   triggerCampaign: unused

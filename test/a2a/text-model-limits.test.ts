@@ -11,7 +11,6 @@ const unused = async () => assert.fail('a reader does nothing')
 const skills = createSkills({
   createUser: unused,
   createUsers: unused,
-  createUsersAhead: () => undefined,
   trackEvent: unused,
   sendPush: unused,
   triggerCampaign: unused

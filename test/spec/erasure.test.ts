@@ -21,7 +21,7 @@ describe('erasing a project', () => {
     await pool.transaction(async (tx) => {
       const made = await upsertUsers(tx, projectId, [{ projectUserId: 'late', properties: {} }], new Date())
       assert.equal(made.size, 1)
-      const key = { scope: 'test', key: 'late', fingerprint: Buffer.alloc(32) }
+      const key = { scope: 'test', key: 'late', fingerprint: '00'.repeat(32) }
       assert.equal((await claimKey(tx, projectId, key, {}, 1)).state, 'begun')
       assert.equal((await service.manage('DELETE', `/projects/${id}`)).status, 200)
       await eventually(async () => {

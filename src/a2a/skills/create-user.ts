@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import { drawUsers } from '../../users/users.ts'
 import { rejected } from './check.ts'
 import { type Outcome, result, type Skill, type TogetherCall } from './skill.ts'
 
@@ -19,13 +20,6 @@ export type CreateUsers = (
   users: { projectUserId: unknown; properties: unknown }[]
 ) => Promise<({ userId: string } | Refusal)[]>
 
-/** The same, all or none, without waiting: at once the ids of those who are new, and later those that all have. */
-export type CreateUsersAhead = (
-  tx: Db,
-  projectId: ProjectId,
-  users: { projectUserId: unknown; properties: unknown }[]
-) => { drawn: string[]; ids: Promise<string[]> } | undefined
-
 export const UserProperties = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
@@ -38,13 +32,7 @@ const schema = Type.Object({
   properties: Type.Optional(UserProperties)
 })
 
-export interface UserWrites {
-  createUser: CreateUser
-  createUsers: CreateUsers
-  createUsersAhead: CreateUsersAhead
-}
-
-export const createUserSkill = ({ createUser, createUsers, createUsersAhead }: UserWrites): Skill => ({
+export const createUserSkill = (createUser: CreateUser, createUsers: CreateUsers): Skill => ({
   id: 'create-user',
   name: 'Create or Update User',
   description: 'Creates a user, or changes the given properties of the one that has this id already.',
@@ -59,23 +47,24 @@ export const createUserSkill = ({ createUser, createUsers, createUsersAhead }: U
     const made = await createUsers(tx, projectId, calls.map(userOf))
     return made.map((one, index) => (one instanceof Refusal ? rejected(one) : done(one.userId, calls[index]!.fields)))
   },
-  runAhead(tx, projectId, calls) {
-    const ahead = createUsersAhead(tx, projectId, calls.map(userOf))
-    if (!ahead) return undefined
-    const told = calls.map(({ fields }, index) => dataOf(ahead.drawn[index]!, fields))
-    const settled = ahead.ids.then((ids) => {
-      for (const [index, data] of told.entries()) data.userId = ids[index]!
-    })
-    const drawn = told.map(({ userId, projectUserId }) => ({ id: userId, projectUserId: projectUserId as string }))
-    return { outcomes: told.map(completed), drawn, settled }
+  foresee(calls) {
+    const users = drawUsers(calls.map(userOf))
+    if (!users) return undefined
+    const told = users.map(({ drawn, projectUserId }) => ({ userId: drawn, projectUserId }))
+    return {
+      users,
+      outcomes: told.map(completed),
+      learn(ids) {
+        for (const data of told) data.userId = ids[data.projectUserId]!
+      }
+    }
   }
 })
 
 const userOf = ({ fields: { projectUserId, properties = {} } }: TogetherCall) => ({ projectUserId, properties })
 
-const dataOf = (userId: string, { projectUserId }: Record<string, unknown>) => ({ userId, projectUserId })
 const completed = (data: Record<string, unknown>): Outcome => ({
   kind: 'completed',
   artifacts: [result('user-result', data)]
 })
-const done = (userId: string, fields: Record<string, unknown>) => completed(dataOf(userId, fields))
+const done = (userId: string, { projectUserId }: Record<string, unknown>) => completed({ userId, projectUserId })

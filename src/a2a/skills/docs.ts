@@ -19,7 +19,6 @@ export function printSkillDocs(): string {
   const skills = createSkills({
     createUser: unused,
     createUsers: unused,
-    createUsersAhead: () => undefined,
     trackEvent: unused,
     sendPush: unused,
     triggerCampaign: unused

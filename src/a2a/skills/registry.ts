@@ -1,11 +1,13 @@
-import { createUserSkill, type UserWrites } from './create-user.ts'
+import { type CreateUser, type CreateUsers, createUserSkill } from './create-user.ts'
 import { type SendPush, sendPushSkill } from './send-push.ts'
 import type { Skill } from './skill.ts'
 import { type TrackEvent, trackEventSkill } from './track-event.ts'
 import { type TriggerCampaign, triggerCampaignSkill } from './trigger-campaign.ts'
 
 /** What the skills do is done by the same functions as the REST API's. */
-export interface Capabilities extends UserWrites {
+export interface Capabilities {
+  createUser: CreateUser
+  createUsers: CreateUsers
   trackEvent: TrackEvent
   sendPush: SendPush
   triggerCampaign: TriggerCampaign
@@ -18,7 +20,7 @@ export function createSkills(does: Capabilities, more: Skill[] = []): Skills {
   const all = [
     sendPushSkill(does.sendPush),
     triggerCampaignSkill(does.triggerCampaign),
-    createUserSkill(does),
+    createUserSkill(does.createUser, does.createUsers),
     trackEventSkill(does.trackEvent),
     ...more
   ]

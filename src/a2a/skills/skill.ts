@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import type { DrawnUser } from '../../users/users.ts'
 import type { Part } from '../model.ts'
 
 /** How a skill ended. `reason` is one or two sentences for whoever asked. */
@@ -33,18 +34,13 @@ export interface SkillCall {
 
 export type TogetherCall = Pick<SkillCall, 'runId' | 'fields'>
 
-/** The id of a user, drawn before anybody knows whether the user is there already and has another. */
-export interface DrawnId {
-  id: string
-  projectUserId: string
-}
-
-/** Calls that were sent to the database and are not waited for. */
+/** What calls will do and how they will end, before anything is done. */
 export interface Ahead {
-  /** How they end. The ids that were drawn stand in them until `settled`, and then those that the users have. */
+  /** One for each call, with the id that it gets if it is new. That id stands in the outcome until `learn`. */
+  users: DrawnUser[]
   outcomes: Outcome[]
-  drawn: DrawnId[]
-  settled: Promise<void>
+  /** Tells the ids that the users have, by those of the project. */
+  learn(ids: Record<string, string>): void
 }
 
 export interface Skill {
@@ -67,11 +63,8 @@ export interface Skill {
    * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
    */
   runTogether?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Promise<Outcome[]>
-  /**
-   * The same without waiting, so that their tasks can be sent with it. All must end as it says, or the transaction fails,
-   * and `runTogether` is asked instead. Answers undefined, and sends nothing, where it can tell that they will not.
-   */
-  runAhead?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Ahead | undefined
+  /** What `runTogether` would do, where all of it is sure to be done or to fail with the tasks. Else undefined. */
+  foresee?(calls: TogetherCall[]): Ahead | undefined
 }
 
 export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

@@ -1,7 +1,8 @@
 import type { Db } from '../../platform/db/db.ts'
 import { asTexts, heldProject, statement, texts } from '../../platform/db/statement.ts'
+import { insertKeys, type KeyedWork, keyColumns } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { putIds } from '../../users/users.ts'
+import { type DrawnUser, putUsers, userColumns } from '../../users/users.ts'
 import {
   type DialectName,
   isTerminal,
@@ -11,7 +12,6 @@ import {
   type Task,
   type TaskState
 } from '../model.ts'
-import type { DrawnId } from '../skills/skill.ts'
 
 /** Nothing twice: the status is the last of the log, messages have the ids of their task, and what ended asks nothing. */
 interface Content extends Pick<Task, 'artifacts' | 'log'> {
@@ -33,8 +33,8 @@ export interface TaskWrite {
   task: Task
   dueAt: Date | null
   attended: boolean
-  /** Stands in it where the id of that user belongs. */
-  drawn?: DrawnId | undefined
+  /** Whose drawn id stands in it. */
+  user?: DrawnUser | undefined
 }
 
 const list = (parameter: `$${number}`) => `string_to_array(${parameter}, ',', '')`
@@ -43,20 +43,30 @@ const given = (more: { lists: string; names: string } = { lists: '', names: '' }
                 ${list('$7')}::integer[], ${list('$8')}::boolean[], ${list('$9')}::timestamptz[]),
          json_array_elements_text($10::json)${more.lists}
        ) as t(id, state, state_at, dialect, content, revision, attended, due_at, context_id${more.names})`
-const drawn = { lists: `, unnest(${list('$11')}), json_array_elements_text($12::json)`, names: ', drawn, of_user' }
-// An id that was drawn gives way to the one that its user has, who was written in the same transaction a moment ago. A
-// user who is not there leaves its task without content, and all of it fails.
+const into = 'a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)'
 const insert = statement(
   'a2a.insert_tasks',
   `${heldProject}
-   insert into a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)
-   select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect,
-          case when t.drawn is null then t.content else replace(t.content, t.drawn, u.id) end::json,
-          t.revision, t.attended, t.due_at
-     from project p
-    cross join ${given(drawn)}
-     left join json_each_text(nullif(current_setting('${putIds}', true), '')::json) as u(project_user_id, id)
-       on u.project_user_id = t.of_user`
+   insert into ${into}
+   select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content::json, t.revision, t.attended, t.due_at
+     from project p cross join ${given()}`
+)
+// Keys, users and tasks, all or none. Keys come first, as everywhere. An id that was drawn for a user gives way to the
+// one that the user has.
+const drawn = { lists: `, unnest(${list('$11')}), json_array_elements_text($12::json)`, names: ', drawn, of_user' }
+const begin = statement(
+  'a2a.begin_tasks',
+  `${heldProject},
+   begun as (${insertKeys(13)} returning 1),
+   put as (${putUsers(20, 'project p cross join (select count(*) from begun) as first')}),
+   told as (
+     insert into ${into}
+     select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect,
+            case when t.drawn is null then t.content else replace(t.content, t.drawn, u.id::text) end::json,
+            t.revision, t.attended, t.due_at
+       from project p cross join ${given(drawn)} left join put u on u.project_user_id = t.of_user
+     returning 1)
+   select (select count(*)::int from told) as tasks, (select json_object_agg(project_user_id, id) from put) as ids`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
@@ -142,14 +152,37 @@ function columnsOf(writes: TaskWrite[]): string[] {
   ]
 }
 
-const drawnOf = (writes: TaskWrite[]): string[] => [
-  writes.map(({ drawn }) => drawn?.id ?? '').join(','),
-  JSON.stringify(writes.map(({ drawn }) => drawn?.projectUserId ?? null))
-]
-
 /** False where the project is being erased. */
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
-  (await db.run(insert, [projectId, ...columnsOf(writes), ...drawnOf(writes)])) === writes.length
+  (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
+
+export interface Beginnings {
+  keys: KeyedWork<unknown>[]
+  hours: number
+  writes: TaskWrite[]
+  users: DrawnUser[]
+}
+
+/**
+ * Takes the keys, puts the users and writes the tasks in one statement. Answers the ids of the users; undefined where the
+ * project is being erased. Fails, and does nothing, where a key is known or a user would grow too large.
+ */
+export async function beginTasks(
+  db: Db,
+  projectId: ProjectId,
+  { keys, hours, writes, users }: Beginnings
+): Promise<Record<string, string> | undefined> {
+  const now = Date.now()
+  const row = await db.one<{ tasks: number; ids: Record<string, string> | null }>(begin, [
+    projectId,
+    ...columnsOf(writes),
+    writes.map(({ user }) => user?.drawn ?? '').join(','),
+    JSON.stringify(writes.map(({ user }) => user?.projectUserId ?? null)),
+    ...keyColumns(keys, now, hours),
+    ...userColumns(users, new Date(now))
+  ])
+  return row?.tasks === writes.length ? (row.ids ?? {}) : undefined
+}
 
 /** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */
 export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {

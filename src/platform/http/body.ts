@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 
@@ -41,10 +41,7 @@ const bytes = Symbol('bytes of the body')
 type Read = FastifyRequest & { [bytes]?: Buffer }
 
 /** SHA-256 of the body as it came, byte for byte. */
-export const fingerprintOf = (request: FastifyRequest): Buffer =>
-  createHash('sha256')
-    .update((request as Read)[bytes] ?? Buffer.alloc(0))
-    .digest()
+export const fingerprintOf = (request: FastifyRequest): string => hash('sha256', (request as Read)[bytes] ?? '', 'hex')
 
 /** Makes Fastify believe there is no body: DELETE takes any and reads none. Node discards what arrives. */
 export function forgetBody(request: FastifyRequest): void {

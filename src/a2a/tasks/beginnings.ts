@@ -1,0 +1,187 @@
+import { createCoalescer } from '../../platform/coalesce.ts'
+import { type Db, isDataFault, type Pool, type Transaction } from '../../platform/db/db.ts'
+import { againIfRaced } from '../../platform/db/races.ts'
+import { together } from '../../platform/db/together.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { isInterrupted, type Task } from '../model.ts'
+import type { Ahead, Skill } from '../skills/skill.ts'
+import { dueAt, ended, runIdOf } from './changes.ts'
+import * as store from './store.ts'
+
+/** What a key stands for, and what every repeat of it is answered. */
+export interface Work {
+  taskId: string
+}
+/** A task as it was then, or the task as it is now where the first call did not wait for its end. */
+export type Answer = { task: Task } | { taskId: string }
+
+/** The key of a message, and about how many bytes the message has. */
+export interface MessageKey extends IdempotencyKey {
+  bytes: number
+}
+
+export interface Beginning {
+  task: Task
+  key: MessageKey
+  /** A worker runs it; nobody waits. */
+  byJob: boolean
+  /** Runs in the transaction that writes the task, which is then written as it ended. */
+  together: Skill | undefined
+  /** What else is written with it: webhooks, jobs. */
+  beside: ((tx: Db) => Promise<void>) | undefined
+}
+
+/** What became of one beginning of many: the task as it was written, or what the key says instead. */
+export type Written = Task | Claim<Work, Answer>
+
+/** Told in the transaction of each change of a task that somebody attends to, with the entries that are new. */
+export type OnChange = (tx: Db, projectId: ProjectId, task: Task, from: number) => Promise<void>
+
+export interface BeginningsOptions {
+  pool: Pool
+  metrics: Metrics
+  idempotencyHours: number
+  onChange: OnChange
+}
+
+/**
+ * Who repeats a message tends to repeat more of them. For so long a project's messages are not begun in haste any more:
+ * each failure is work done twice, and some lines in the log of PostgreSQL.
+ */
+const carefulMs = 5_000
+
+/** Writes the new tasks of a project, those that arrive at about the same time together. */
+export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: BeginningsOptions) {
+  const carefulUntilMs = new Map<ProjectId, number>()
+
+  /** Most keys are new, and most calls can be done. Where one is not, it is done again in an order that tells which. */
+  async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const ahead = mayHurry(projectId) && foresee(batch)
+    if (ahead) {
+      const begun = await beginAhead(projectId, batch, ahead).catch(unlessRefused)
+      if (begun) return begun
+      carefulUntilMs.set(projectId, Date.now() + carefulMs)
+    }
+    return pool.transaction((tx) => beginSome(tx, projectId, batch))
+  }
+
+  function mayHurry(projectId: ProjectId): boolean {
+    if ((carefulUntilMs.get(projectId) ?? 0) > Date.now()) return false
+    carefulUntilMs.delete(projectId)
+    return true
+  }
+
+  const wantedOf = ({ task, key, byJob }: Beginning) => ({
+    key,
+    work: { taskId: task.id },
+    answer: answerOf(task, byJob)
+  })
+
+  /** Keys, users and tasks in one statement, as if nothing could be in their way. */
+  async function beginAhead(projectId: ProjectId, batch: Beginning[], { writes, parts }: Foreseen): Promise<Task[]> {
+    const keys = batch.map(wantedOf)
+    const users = parts.flatMap((part) => part.users)
+    const ids = await store.beginTasks(pool, projectId, { keys, hours: idempotencyHours, writes, users })
+    if (!ids) throw gone()
+    for (const part of parts) part.learn(ids)
+    return writes.map(({ task }) => task)
+  }
+
+  /** Runs only those whose keys are new. */
+  async function beginSome(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
+    const claims = await claimKeys<Work, Answer>(tx, projectId, batch.map(wantedOf), idempotencyHours)
+    const ours = batch.filter(({ key }) => claims.get(key.key)?.state === 'begun')
+    const tasks = await runTogether(tx, projectId, ours)
+    if (ours.length > 0) await write(tx, projectId, ours, tasks)
+    const written = new Map(ours.map(({ key }, index) => [key.key, tasks[index]!]))
+    return batch.map(({ key }) => written.get(key.key) ?? claims.get(key.key)!)
+  }
+
+  async function insert(tx: Db, projectId: ProjectId, writes: store.TaskWrite[]): Promise<void> {
+    if (!(await store.insertTasks(tx, projectId, writes))) throw gone()
+  }
+
+  /** Writes the tasks as they are now, with all that belongs to them. */
+  async function write(tx: Transaction, projectId: ProjectId, batch: Beginning[], tasks: Task[]): Promise<void> {
+    const writes = batch.map((beginning, index) => writeOf(tasks[index]!, beginning))
+    const asks = (index: number) => batch[index]!.together && isInterrupted(tasks[index]!.status.state)
+    // Where nothing else is written, the commit travels with the tasks.
+    const last = !batch.some(({ beside }, index) => beside || asks(index))
+    await together(insert(tx, projectId, writes), ...(last ? [tx.commit()] : []))
+    if (last) return
+    for (const [index, { key, beside }] of batch.entries()) {
+      const task = tasks[index]!
+      if (asks(index)) await settleKey(tx, projectId, key, answerOf(task, false))
+      if (!beside) continue
+      await beside(tx)
+      await onChange(tx, projectId, task, 0)
+    }
+  }
+
+  /** The tasks as their skills leave them, where those run here and now. */
+  async function runTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
+    const after = new Map<Beginning, Task>()
+    for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
+      if (!skill?.runTogether) continue
+      const outcomes = await skill.runTogether(tx, projectId, asked.map(callOf))
+      for (const [index, beginning] of asked.entries()) after.set(beginning, ended(beginning.task, outcomes[index]!))
+    }
+    return batch.map((beginning) => after.get(beginning) ?? beginning.task)
+  }
+
+  return createCoalescer<Beginning, Written>(
+    async (projectId, batch) => {
+      metrics.coalesced('tasks', batch.length)
+      return againIfRaced(() => beginTogether(projectId, batch))
+    },
+    // The message stands in the history of its task, and what it asks for in the request.
+    ({ key }) => 2 * key.bytes + 1_000
+  )
+}
+
+const writeOf = (task: Task, { byJob, beside }: Beginning): store.TaskWrite => ({
+  task,
+  dueAt: dueAt(task, byJob),
+  attended: beside !== undefined
+})
+
+const callOf = ({ task }: Beginning) => ({ runId: runIdOf(task), fields: task.request.fields })
+
+/** Tasks as their skills will leave them, and what those do. */
+interface Foreseen {
+  writes: store.TaskWrite[]
+  parts: Ahead[]
+}
+
+/** Undefined where no skill runs in the statement that writes the tasks, or more is to be written than it can. */
+function foresee(batch: Beginning[]): Foreseen | undefined {
+  if (batch.some(({ beside }) => beside)) return undefined
+  const writes = new Map<Beginning, store.TaskWrite>()
+  const parts: Ahead[] = []
+  for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
+    const ahead = skill?.foresee?.(asked.map(callOf))
+    if (skill && !ahead) return undefined
+    if (ahead) parts.push(ahead)
+    for (const [index, beginning] of asked.entries()) {
+      const task = ahead ? ended(beginning.task, ahead.outcomes[index]!) : beginning.task
+      writes.set(beginning, { ...writeOf(task, beginning), user: ahead?.users[index] })
+    }
+  }
+  return parts.length === 0 ? undefined : { writes: batch.map((beginning) => writes.get(beginning)!), parts }
+}
+
+/** Where a key is known or a call cannot be done, nothing was. */
+function unlessRefused(error: unknown): undefined {
+  if (!isDataFault(error)) throw error
+}
+
+/** What repeats are answered, where it is not the task's own end. */
+export function answerOf(task: Task, byJob: boolean): Answer | undefined {
+  if (byJob) return { taskId: task.id }
+  return isInterrupted(task.status.state) ? { task } : undefined
+}
+
+const gone = () => new Refusal('invalid_api_key', 'Invalid API key')

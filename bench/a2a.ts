@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
 // Every message has an id of its own: a repeat would only be answered again.
-const body = `'{"jsonrpc":"2.0","id":' .. (n % 1000) .. ',"method":"SendMessage","params":{"message":{"messageId":"m-' .. n .. '","role":"ROLE_USER","parts":[{"data":{"skill":"create-user","projectUserId":"user-' .. (n % 100000) .. '","properties":{"plan":"premium","age":31,"vip":true}}}]}}}'`
+const body = `'{"jsonrpc":"2.0","id":' .. (n % 1000) .. ',"method":"SendMessage","params":{"message":{"messageId":"m-' .. n .. '-' .. math.random(1, 1000000000) .. '","role":"ROLE_USER","parts":[{"data":{"skill":"create-user","projectUserId":"user-' .. (n % 100000) .. '","properties":{"plan":"premium","age":31,"vip":true}}}]}}}'`
 
 const dataDir = join(folder, 'data')
 const tidings = await start(process.execPath, [join(root, 'bin/tidings.js'), 'serve'], {

@@ -41,10 +41,10 @@ const begin = statement(
     where idempotency_keys.expires_at <= $6`
 )
 /**
- * Inserts the keys of many calls, for a statement with a CTE `project`. The parameters are from `$n` on those that
- * `keyColumns` fills.
+ * Takes those keys of many calls that are new, or whose time is over, for a statement with a CTE `project`. The parameters
+ * are from `$n` on those that `keyColumns` fills.
  */
-export function insertKeys(n: number): string {
+export function takeKeys(n: number): string {
   const at = (offset: number) => `$${n + offset}` as const
   return `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
    select p.project_id, ${at(0)}, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, ${at(5)}, ${at(6)}
@@ -52,17 +52,13 @@ export function insertKeys(n: number): string {
     cross join rows from (
       json_array_elements_text(${at(1)}::json),
       unnest(string_to_array(${at(2)}, ','), ${texts(at(3))}::jsonb[], ${texts(at(4))}::jsonb[])
-    ) as k(key, fingerprint, work, answer)`
-}
-const beginMany = statement(
-  'idempotency.begin_many',
-  `${heldAnyway} ${insertKeys(2)}
+    ) as k(key, fingerprint, work, answer)
    on conflict (project_id, scope, key) do update
       set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
           held_until = excluded.held_until, expires_at = excluded.expires_at
-    where idempotency_keys.expires_at <= $9
-   returning key`
-)
+    where idempotency_keys.expires_at <= ${at(7)}`
+}
+const beginMany = statement('idempotency.begin_many', `${heldAnyway} ${takeKeys(2)} returning key`)
 const findMany = statement(
   'idempotency.find_many',
   `select key, encode(fingerprint, 'hex') as fingerprint, work, answer from idempotency_keys
@@ -156,24 +152,32 @@ export async function claimKeys<Work, Answer>(
   wanted: KeyedWork<Work>[],
   hours: number
 ): Promise<Map<string, Claim<Work, Answer>>> {
-  const now = Date.now()
-  const scope = wanted[0]?.key.scope
-  const columns = keyColumns(wanted, now, hours)
-  const begun = await tx.query<{ key: string }>(beginMany, [projectId, ...columns, new Date(now)])
+  const columns = keyColumns(wanted, hours)
+  const begun = await tx.query<{ key: string }>(beginMany, [projectId, ...columns])
   const claims = new Map<string, Claim<Work, Answer>>(begun.map(({ key }) => [key, { state: 'begun' }]))
   const taken = wanted.map(({ key }) => key).filter(({ key }) => !claims.has(key))
-  if (taken.length === 0) return claims
-  const known = await tx.query<Row<Work, Answer> & { key: string }>(findMany, [
-    projectId,
-    scope,
-    taken.map(({ key }) => key)
-  ])
-  const byKey = new Map(known.map((row) => [row.key, row]))
-  for (const { key, fingerprint } of taken) claims.set(key, claimOf(byKey.get(key), fingerprint))
+  for (const [key, claim] of await findClaims<Work, Answer>(tx, projectId, taken)) claims.set(key, claim)
   return claims
 }
 
-export function keyColumns(wanted: KeyedWork<unknown>[], now: number, hours: number): unknown[] {
+/** What is known of keys that others took, all of one scope. */
+export async function findClaims<Work, Answer>(
+  db: Db,
+  projectId: ProjectId,
+  taken: IdempotencyKey[]
+): Promise<Map<string, Claim<Work, Answer>>> {
+  if (taken.length === 0) return new Map()
+  const known = await db.query<Row<Work, Answer> & { key: string }>(findMany, [
+    projectId,
+    taken[0]!.scope,
+    taken.map(({ key }) => key)
+  ])
+  const byKey = new Map(known.map((row) => [row.key, row]))
+  return new Map(taken.map(({ key, fingerprint }) => [key, claimOf(byKey.get(key), fingerprint)]))
+}
+
+export function keyColumns(wanted: KeyedWork<unknown>[], hours: number): unknown[] {
+  const now = Date.now()
   // Every node takes keys in the same order, so that two batches cannot wait for each other.
   const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
   return [
@@ -183,7 +187,8 @@ export function keyColumns(wanted: KeyedWork<unknown>[], now: number, hours: num
     asTexts(rows.map(({ work }) => work)),
     asTexts(rows.map(({ answer }) => answer)),
     new Date(now + holdMs),
-    new Date(now + hours * 3_600_000)
+    new Date(now + hours * 3_600_000),
+    new Date(now)
   ]
 }
 

@@ -29,31 +29,31 @@ export const fits = (merged: string) => `(
 
 // One project per statement, joined to the project, every value given: the form that stays on one shard and turns an
 // unknown project into no rows. An id of a project's user holds no control characters, so that one parts them.
-const insert = (
-  n: number,
-  from: string
+const put = (
+  source: string,
+  at: string
 ) => `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
-   select p.project_id, u.id, u.key, u.properties, $${n + 1}, $${n + 1}
-     from ${from} cross join unnest(string_to_array($${n}, ',')::uuid[], ${texts(`$${n + 2}`)}, ${texts(`$${n + 3}`)}::jsonb[])
-       as u(id, key, properties)
+   select u.project_id, u.id, u.key, u.properties, ${at}, ${at} from ${source} as u
    on conflict (project_id, project_user_id) do update`
+const merged = 'users.properties || excluded.properties'
+const given = `(select project_id, id, key, properties
+       from project cross join unnest(string_to_array($2, ',')::uuid[], ${texts('$4')}, ${texts('$5')}::jsonb[])
+         as g(id, key, properties))`
 const upsert = statement(
   'users.upsert',
   `${heldProject}
-   ${insert(2, 'project p')}
-      set properties = users.properties || excluded.properties, updated_at = excluded.updated_at
-    where ${fits('users.properties || excluded.properties')}
+   ${put(given, '$3')}
+      set properties = ${merged}, updated_at = excluded.updated_at
+    where ${fits(merged)}
    returning id, project_user_id, properties`
 )
 
 /**
- * Puts many users for a statement of someone else that has a project `p` in `from`. The parameters are from `$n` on those
- * that `userColumns` fills. No user is without properties, so that one who would grow past the limits makes it all fail.
+ * Puts users for a statement of someone else: `source` has project_id, id, key and properties of each, in the order of
+ * their keys. No user is without properties, so that one who would grow past the limits makes all of it fail.
  */
-export const putUsers = (n: number, from: string): string => `${insert(n, from)}
-      set properties = case when ${fits('users.properties || excluded.properties')}
-                            then users.properties || excluded.properties end,
-          updated_at = excluded.updated_at
+export const putUsers = (source: string, at: string): string => `${put(source, at)}
+      set properties = case when ${fits(merged)} then ${merged} end, updated_at = excluded.updated_at
    returning id, project_user_id`
 
 const merge = statement(
@@ -105,30 +105,23 @@ export interface PutUser {
 
 const byKey = (rows: Merged[]) => new Map(rows.map((row) => [row.project_user_id, row.properties]))
 /** Every node locks rows in the same order, so that two statements cannot wait for each other. */
-const sorted = <Of extends Change>(changes: Of[]): Of[] =>
-  changes.toSorted((a, b) => (a.projectUserId < b.projectUserId ? -1 : 1))
+const sorted = (changes: Change[]) => changes.toSorted((a, b) => (a.projectUserId < b.projectUserId ? -1 : 1))
 const keysOf = (changes: Change[]) => changes.map(({ projectUserId }) => projectUserId).join('\x1e')
 const propertiesOf = (changes: Change[]) => asTexts(changes.map(({ properties }) => properties))
 
-export const drawn = (change: Change): DrawnUser => ({ ...change, drawn: newId() })
-
 /** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
 export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
-  const columns = userColumns(changes.map(drawn), at)
-  const put = await db.query<Merged & PutUser>(upsert, [projectId, ...columns])
+  const rows = sorted(changes)
+  const ids = rows.map(() => newId()).join()
+  const users = await db.query<Merged & PutUser>(upsert, [projectId, ids, at, keysOf(rows), propertiesOf(rows)])
   return new Map<string, PutUser>(
-    put.map(({ id, project_user_id, properties }) => [project_user_id, { id, properties }])
+    users.map(({ id, project_user_id, properties }) => [project_user_id, { id, properties }])
   )
 }
 
 export interface DrawnUser extends Change {
   /** The id that the user gets if it is new. */
   drawn: string
-}
-
-export function userColumns(users: DrawnUser[], at: Date): unknown[] {
-  const rows = sorted(users)
-  return [rows.map(({ drawn }) => drawn).join(), at, keysOf(rows), propertiesOf(rows)]
 }
 
 /** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */

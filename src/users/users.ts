@@ -1,7 +1,7 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
@@ -16,7 +16,7 @@ export {
   type PropertyValue,
   tooLarge
 } from './properties.ts'
-export { type DrawnUser, putUsers, userColumns } from './store.ts'
+export { type DrawnUser, putUsers } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 
@@ -150,7 +150,7 @@ export function drawUsers(entries: UserEntry[]): store.DrawnUser[] | undefined {
   for (const entry of entries) {
     const change = checked(entry)
     if (change instanceof Refusal || users.has(change.projectUserId)) return undefined
-    users.set(change.projectUserId, store.drawn(change))
+    users.set(change.projectUserId, { ...change, drawn: newId() })
   }
   return [...users.values()]
 }

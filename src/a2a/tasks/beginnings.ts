@@ -3,7 +3,7 @@ import { type Db, isDataFault, type Pool, type Transaction } from '../../platfor
 import { againIfRaced } from '../../platform/db/races.ts'
 import { together } from '../../platform/db/together.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
+import { type Claim, claimKeys, findClaims, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { isInterrupted, type Task } from '../model.ts'
@@ -48,8 +48,8 @@ export interface BeginningsOptions {
 }
 
 /**
- * Who repeats a message tends to repeat more of them. For so long a project's messages are not begun in haste any more:
- * each failure is work done twice, and some lines in the log of PostgreSQL.
+ * Who makes one user too large tends to go on with it. For so long a project's messages are not begun in haste any more:
+ * each failure is work done twice, and a line in the log of PostgreSQL.
  */
 const carefulMs = 5_000
 
@@ -57,7 +57,7 @@ const carefulMs = 5_000
 export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: BeginningsOptions) {
   const carefulUntilMs = new Map<ProjectId, number>()
 
-  /** Most keys are new, and most calls can be done. Where one is not, it is done again in an order that tells which. */
+  /** Most calls can be done. Where one cannot, all are done again in an order that tells which. */
   async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
     const ahead = mayHurry(projectId) && foresee(batch)
     if (ahead) {
@@ -80,14 +80,14 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     answer: answerOf(task, byJob)
   })
 
-  /** Keys, users and tasks in one statement, as if nothing could be in their way. */
-  async function beginAhead(projectId: ProjectId, batch: Beginning[], { writes, parts }: Foreseen): Promise<Task[]> {
-    const keys = batch.map(wantedOf)
-    const users = parts.flatMap((part) => part.users)
-    const ids = await store.beginTasks(pool, projectId, { keys, hours: idempotencyHours, writes, users })
-    if (!ids) throw gone()
-    for (const part of parts) part.learn(ids)
-    return writes.map(({ task }) => task)
+  /** Keys, users and tasks in one statement. */
+  async function beginAhead(projectId: ProjectId, batch: Beginning[], { writes, parts }: Foreseen): Promise<Written[]> {
+    const begun = await store.beginTasks(pool, projectId, writes, batch.map(wantedOf), idempotencyHours)
+    if (!begun) throw gone()
+    for (const part of parts) part.learn(begun.userIds)
+    const taken = batch.filter(({ task }) => !begun.tasks.has(task.id)).map(({ key }) => key)
+    const claims = await findClaims<Work, Answer>(pool, projectId, taken)
+    return batch.map(({ key }, index) => claims.get(key.key) ?? writes[index]!.task)
   }
 
   /** Runs only those whose keys are new. */
@@ -173,7 +173,7 @@ function foresee(batch: Beginning[]): Foreseen | undefined {
   return parts.length === 0 ? undefined : { writes: batch.map((beginning) => writes.get(beginning)!), parts }
 }
 
-/** Where a key is known or a call cannot be done, nothing was. */
+/** Where a call cannot be done, nothing was. */
 function unlessRefused(error: unknown): undefined {
   if (!isDataFault(error)) throw error
 }

@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/db/db.ts'
 import { asTexts, heldProject, statement, texts } from '../../platform/db/statement.ts'
-import { insertKeys, type KeyedWork, keyColumns } from '../../platform/idempotency.ts'
+import { type KeyedWork, keyColumns, takeKeys } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { type DrawnUser, putUsers, userColumns } from '../../users/users.ts'
+import { type DrawnUser, putUsers } from '../../users/users.ts'
 import {
   type DialectName,
   isTerminal,
@@ -38,41 +38,48 @@ export interface TaskWrite {
 }
 
 const list = (parameter: `$${number}`) => `string_to_array(${parameter}, ',', '')`
-const given = (more: { lists: string; names: string } = { lists: '', names: '' }) => `rows from (
-         unnest(${list('$2')}::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')},
+const lists = `unnest(${list('$2')}::uuid[], ${list('$3')}, ${list('$4')}::timestamptz[], ${list('$5')}, ${texts('$6')},
                 ${list('$7')}::integer[], ${list('$8')}::boolean[], ${list('$9')}::timestamptz[]),
-         json_array_elements_text($10::json)${more.lists}
-       ) as t(id, state, state_at, dialect, content, revision, attended, due_at, context_id${more.names})`
+         json_array_elements_text($10::json)`
+const names = 'id, state, state_at, dialect, content, revision, attended, due_at, context_id'
+const given = `rows from (${lists}) as t(${names})`
 const into = 'a2a_tasks (project_id, id, context_id, state, state_at, dialect, content, revision, attended, due_at)'
 const insert = statement(
   'a2a.insert_tasks',
   `${heldProject}
    insert into ${into}
    select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content::json, t.revision, t.attended, t.due_at
-     from project p cross join ${given()}`
+     from project p cross join ${given}`
 )
-// Keys, users and tasks, all or none. Keys come first, as everywhere. An id that was drawn for a user gives way to the
-// one that the user has.
-const drawn = { lists: `, unnest(${list('$11')}), json_array_elements_text($12::json)`, names: ', drawn, of_user' }
+// Those tasks whose keys are new, with their users. An id that was drawn for a user gives way to the one the user has.
 const begin = statement(
   'a2a.begin_tasks',
   `${heldProject},
-   begun as (${insertKeys(13)} returning 1),
-   put as (${putUsers(20, 'project p cross join (select count(*) from begun) as first')}),
+   begun as (${takeKeys(14)} returning (work ->> 'taskId')::uuid as task_id),
+   t as (
+     select t.* from rows from (${lists}, unnest(${list('$11')}, ${texts('$12')}), json_array_elements_text($13::json))
+       as t(${names}, drawn, properties, of_user)
+       join begun on begun.task_id = t.id),
+   put as (${putUsers(
+     `(select p.project_id, t.drawn::uuid as id, t.of_user as key, t.properties::jsonb as properties
+         from project p cross join t where t.drawn is not null order by t.of_user)`,
+     '$22'
+   )}),
    told as (
      insert into ${into}
      select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect,
             case when t.drawn is null then t.content else replace(t.content, t.drawn, u.id::text) end::json,
             t.revision, t.attended, t.due_at
-       from project p cross join ${given(drawn)} left join put u on u.project_user_id = t.of_user
-     returning 1)
-   select (select count(*)::int from told) as tasks, (select json_object_agg(project_user_id, id) from put) as ids`
+       from project p cross join t left join put u on u.project_user_id = t.of_user
+     returning id)
+   select (select json_agg(id) from told) as begun, (select json_object_agg(project_user_id, id) from put) as ids
+     from project`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
       set state = t.state, state_at = t.state_at, dialect = t.dialect, content = t.content::json, revision = t.revision,
           attended = a2a_tasks.attended or t.attended, due_at = t.due_at
-     from ${given()}
+     from ${given}
     where a2a_tasks.project_id = $1 and a2a_tasks.id = t.id and a2a_tasks.revision = t.revision - 1`
 const changeQuiet = statement('a2a.change_quiet_tasks', `${change} and not a2a_tasks.attended returning a2a_tasks.id`)
 const changeAny = statement('a2a.change_tasks', `${change} returning a2a_tasks.id, a2a_tasks.attended`)
@@ -156,32 +163,34 @@ function columnsOf(writes: TaskWrite[]): string[] {
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
   (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
-export interface Beginnings {
-  keys: KeyedWork<unknown>[]
-  hours: number
-  writes: TaskWrite[]
-  users: DrawnUser[]
+export interface Begun {
+  /** The ids of the tasks whose keys are new: those were written. */
+  tasks: Set<string>
+  /** Of their users, by those of the project. */
+  userIds: Record<string, string>
 }
 
 /**
- * Takes the keys, puts the users and writes the tasks in one statement. Answers the ids of the users; undefined where the
- * project is being erased. Fails, and does nothing, where a key is known or a user would grow too large.
+ * Takes the keys that are new, and writes their tasks and puts their users, in one statement. Undefined where the project
+ * is being erased. Fails, and does nothing, where a user would grow too large.
  */
 export async function beginTasks(
   db: Db,
   projectId: ProjectId,
-  { keys, hours, writes, users }: Beginnings
-): Promise<Record<string, string> | undefined> {
-  const now = Date.now()
-  const row = await db.one<{ tasks: number; ids: Record<string, string> | null }>(begin, [
+  writes: TaskWrite[],
+  keys: KeyedWork<{ taskId: string }>[],
+  hours: number
+): Promise<Begun | undefined> {
+  const row = await db.one<{ begun: string[] | null; ids: Record<string, string> | null }>(begin, [
     projectId,
     ...columnsOf(writes),
     writes.map(({ user }) => user?.drawn ?? '').join(','),
+    asTexts(writes.map(({ user }) => user?.properties)),
     JSON.stringify(writes.map(({ user }) => user?.projectUserId ?? null)),
-    ...keyColumns(keys, now, hours),
-    ...userColumns(users, new Date(now))
+    ...keyColumns(keys, hours),
+    new Date()
   ])
-  return row?.tasks === writes.length ? (row.ids ?? {}) : undefined
+  return row && { tasks: new Set(row.begun), userIds: row.ids ?? {} }
 }
 
 /** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */

@@ -41,7 +41,7 @@ export type Engine = ReturnType<typeof createEngine>
 
 export function createEngine({ tasks, runner: { run }, skills, readText, attach, schedule }: EngineOptions) {
   /** Takes a message: makes a task or goes on with one, and runs its skill here unless nobody waits. */
-  async function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
+  function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
     return sending.message.taskId === undefined
       ? begin(projectId, sending, dialect, asking)
       : goOn(projectId, sending.message.taskId, sending, dialect, asking)

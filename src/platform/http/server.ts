@@ -64,9 +64,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     if (request.is404) forgetBody(request)
     const { httpVersion, headers } = request.raw
     const hostless = httpVersion === '1.1' && headers.host === undefined
-    order.enter(request, () =>
-      done(hostless ? new Refusal('malformed_request', 'The header Host must be given.') : undefined)
-    )
+    order.enter(request, hostless ? () => done(noHost()) : done)
   })
   const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {
@@ -118,6 +116,8 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     }
   }
 }
+
+const noHost = () => new Refusal('malformed_request', 'The header Host must be given.')
 
 /** Tries for a moment, before a start has done anything that cannot be done again, such as showing keys once. */
 export async function checkAddress(host: string, port: number): Promise<void> {

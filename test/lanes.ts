@@ -33,6 +33,8 @@ const sizeOf = (file: string) => statSync(file).size
 const laneOf = (files: string[], folder: string) => `import { mkdirSync } from 'node:fs'
 import { test } from 'node:test'
 
+// Once a process whose tests were over slept on, with nothing to wait for, until a signal woke it: this wakes it too.
+setInterval(() => {}, 1_000).unref()
 const taken = (file) => {
   try {
     mkdirSync(${JSON.stringify(folder)} + '/' + file.replaceAll('/', '+'))

@@ -110,7 +110,7 @@ test('429 of a project with Retry-After stops it for that long; then it recovers
   assert.deepEqual(tally(outcomes), { 'retry PROJECT_RATE_LIMITED': 200 })
   const asked = times.length
   assert.ok(asked < 100, `${asked} of 200 were sent before the gate shut`)
-  const openAt = Math.min(...outcomes.map(({ notBefore }) => notBefore))
+  const openAt = Math.max(...outcomes.map(({ notBefore }) => notBefore))
   assert.ok(((await send(sender, push({ gateway: 'fcm' }))) as Retry).free, 'given back at once')
   assert.equal(times.length, asked)
   quota = false

@@ -62,7 +62,7 @@ const begin = statement(
        join begun on begun.task_id = t.id),
    put as (${putUsers(
      `(select p.project_id, t.drawn::uuid as id, t.of_user as key, t.properties::jsonb as properties
-         from project p cross join t where t.drawn is not null order by t.of_user)`,
+         from project p cross join t where t.drawn is not null order by t.of_user collate "C")`,
      '$22'
    )}),
    told as (

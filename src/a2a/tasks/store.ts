@@ -163,7 +163,7 @@ function columnsOf(writes: TaskWrite[]): string[] {
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
   (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
-export interface Begun {
+export interface BegunTasks {
   /** The ids of the tasks whose keys are new: those were written. */
   tasks: Set<string>
   /** Of their users, by those of the project. */
@@ -180,7 +180,7 @@ export async function beginTasks(
   writes: TaskWrite[],
   keys: KeyedWork<{ taskId: string }>[],
   hours: number
-): Promise<Begun | undefined> {
+): Promise<BegunTasks | undefined> {
   const row = await db.one<{ begun: string[] | null; ids: Record<string, string> | null }>(begin, [
     projectId,
     ...columnsOf(writes),

@@ -119,9 +119,12 @@ export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[
   )
 }
 
-export interface DrawnUser extends Change {
+export interface DrawnUser {
   /** The id that the user gets if it is new. */
   drawn: string
+  projectUserId: string
+  /** Written out already, before others wait for it. */
+  properties: string
 }
 
 /** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */

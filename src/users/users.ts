@@ -144,15 +144,11 @@ function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   return outcome
 }
 
-/** For `putUsers`: undefined where one is refused, or comes twice, which a statement cannot do. */
-export function drawUsers(entries: UserEntry[]): store.DrawnUser[] | undefined {
-  const users = new Map<string, store.DrawnUser>()
-  for (const entry of entries) {
-    const change = checked(entry)
-    if (change instanceof Refusal || users.has(change.projectUserId)) return undefined
-    users.set(change.projectUserId, { ...change, drawn: newId() })
-  }
-  return [...users.values()]
+/** For `putUsers`: undefined where it is refused. */
+export function drawUser(entry: UserEntry): store.DrawnUser | undefined {
+  const change = checked(entry)
+  if (change instanceof Refusal) return undefined
+  return { drawn: newId(), projectUserId: change.projectUserId, properties: JSON.stringify(change.properties) }
 }
 
 /** A statement can write a user once: a second write of the same one waits for the next. */

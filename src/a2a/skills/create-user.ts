@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { drawUsers } from '../../users/users.ts'
+import { drawUser } from '../../users/users.ts'
 import { rejected } from './check.ts'
 import { type Outcome, result, type Skill, type TogetherCall } from './skill.ts'
 
@@ -47,15 +47,15 @@ export const createUserSkill = (createUser: CreateUser, createUsers: CreateUsers
     const made = await createUsers(tx, projectId, calls.map(userOf))
     return made.map((one, index) => (one instanceof Refusal ? rejected(one) : done(one.userId, calls[index]!.fields)))
   },
-  foresee(calls) {
-    const users = drawUsers(calls.map(userOf))
-    if (!users) return undefined
-    const told = users.map(({ drawn, projectUserId }) => ({ userId: drawn, projectUserId }))
+  foresee(call) {
+    const user = drawUser(userOf(call))
+    if (!user) return undefined
+    const told = { userId: user.drawn, projectUserId: user.projectUserId }
     return {
-      users,
-      outcomes: told.map(completed),
-      learn(ids) {
-        for (const data of told) data.userId = ids[data.projectUserId]!
+      user,
+      outcome: completed(told),
+      learn(id) {
+        told.userId = id
       }
     }
   }

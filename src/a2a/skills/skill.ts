@@ -34,13 +34,13 @@ export interface SkillCall {
 
 export type TogetherCall = Pick<SkillCall, 'runId' | 'fields'>
 
-/** What calls will do and how they will end, before anything is done. */
+/** What a call will do and how it will end, before anything is done. */
 export interface Ahead {
-  /** One for each call, with the id that it gets if it is new. That id stands in the outcome until `learn`. */
-  users: DrawnUser[]
-  outcomes: Outcome[]
-  /** Tells the ids that the users have, by those of the project. */
-  learn(ids: Record<string, string>): void
+  /** With the id that it gets if it is new. That id stands in the outcome until `learn`. */
+  user: DrawnUser
+  outcome: Outcome
+  /** Tells the id that the user has. */
+  learn(id: string): void
 }
 
 export interface Skill {
@@ -63,8 +63,8 @@ export interface Skill {
    * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
    */
   runTogether?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Promise<Outcome[]>
-  /** What `runTogether` would do, where all of it is sure to be done or to fail with the tasks. Else undefined. */
-  foresee?(calls: TogetherCall[]): Ahead | undefined
+  /** What `runTogether` would do, where it is sure to be done or to fail with the task. Else undefined. */
+  foresee?(call: TogetherCall): Ahead | undefined
 }
 
 export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

@@ -7,7 +7,7 @@ import { type Claim, claimKeys, findClaims, type IdempotencyKey, settleKey } fro
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { isInterrupted, type Task } from '../model.ts'
-import type { Ahead, Skill } from '../skills/skill.ts'
+import type { Skill } from '../skills/skill.ts'
 import { dueAt, ended, runIdOf } from './changes.ts'
 import * as store from './store.ts'
 
@@ -58,14 +58,14 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
   const carefulUntilMs = new Map<ProjectId, number>()
 
   /** Most calls can be done. Where one cannot, all are done again in an order that tells which. */
-  async function beginTogether(projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
-    const ahead = mayHurry(projectId) && foresee(batch)
-    if (ahead) {
-      const begun = await beginAhead(projectId, batch, ahead).catch(unlessRefused)
+  async function beginTogether(projectId: ProjectId, batch: Prepared[]): Promise<Written[]> {
+    if (mayHurry(projectId) && isForeseen(batch)) {
+      const begun = await beginAhead(projectId, batch).catch(unlessRefused)
       if (begun) return begun
       carefulUntilMs.set(projectId, Date.now() + carefulMs)
     }
-    return pool.transaction((tx) => beginSome(tx, projectId, batch))
+    const beginnings = batch.map(({ beginning }) => beginning)
+    return pool.transaction((tx) => beginSome(tx, projectId, beginnings))
   }
 
   function mayHurry(projectId: ProjectId): boolean {
@@ -81,13 +81,15 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
   })
 
   /** Keys, users and tasks in one statement. */
-  async function beginAhead(projectId: ProjectId, batch: Beginning[], { writes, parts }: Foreseen): Promise<Written[]> {
-    const begun = await store.beginTasks(pool, projectId, writes, batch.map(wantedOf), idempotencyHours)
+  async function beginAhead(projectId: ProjectId, batch: ForeseenBeginning[]): Promise<Written[]> {
+    const writes = batch.map(({ beginning, ahead }) => ({ ...writeOf(ahead.task, beginning), ...ahead }))
+    const wanted = batch.map(({ beginning }) => wantedOf(beginning))
+    const begun = await store.beginTasks(pool, projectId, writes, wanted, idempotencyHours)
     if (!begun) throw gone()
-    for (const part of parts) part.learn(begun.userIds)
-    const taken = batch.filter(({ task }) => !begun.tasks.has(task.id)).map(({ key }) => key)
+    for (const { task, learn } of writes) learn(begun.get(task.id) ?? '')
+    const taken = wanted.filter(({ work }) => !begun.has(work.taskId)).map(({ key }) => key)
     const claims = await findClaims<Work, Answer>(pool, projectId, taken)
-    return batch.map(({ key }, index) => claims.get(key.key) ?? writes[index]!.task)
+    return wanted.map(({ key }, index) => claims.get(key.key) ?? writes[index]!.task)
   }
 
   /** Runs only those whose keys are new. */
@@ -132,14 +134,18 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     return batch.map((beginning) => after.get(beginning) ?? beginning.task)
   }
 
-  return createCoalescer<Beginning, Written>(
+  const batches = createCoalescer<Prepared, Written>(
     async (projectId, batch) => {
       metrics.coalesced('tasks', batch.length)
       return againIfRaced(() => beginTogether(projectId, batch))
     },
     // The message stands in the history of its task, and what it asks for in the request.
-    ({ key }) => 2 * key.bytes + 1_000
+    ({ beginning }) => 2 * beginning.key.bytes + 1_000
   )
+  return {
+    write: (projectId: ProjectId, beginning: Beginning): Promise<Written> =>
+      batches.write(projectId, beginning.key.key, { beginning, ahead: foresee(beginning) })
+  }
 }
 
 const writeOf = (task: Task, { byJob, beside }: Beginning): store.TaskWrite => ({
@@ -150,27 +156,34 @@ const writeOf = (task: Task, { byJob, beside }: Beginning): store.TaskWrite => (
 
 const callOf = ({ task }: Beginning) => ({ runId: runIdOf(task), fields: task.request.fields })
 
-/** Tasks as their skills will leave them, and what those do. */
-interface Foreseen {
-  writes: store.TaskWrite[]
-  parts: Ahead[]
+/** A task as its skill will leave it, written out while the database is busy with those before it. */
+interface Foreseen extends Pick<store.ReadyTask, 'task' | 'content' | 'user'> {
+  learn(userId: string): void
+}
+interface Prepared {
+  beginning: Beginning
+  /** Undefined where more is to be written than one statement can. */
+  ahead: Foreseen | undefined
+}
+type ForeseenBeginning = Prepared & { ahead: Foreseen }
+
+function foresee(beginning: Beginning): Foreseen | undefined {
+  const { task, together, beside } = beginning
+  const ahead = together?.foresee?.(callOf(beginning))
+  if (beside || (together && !ahead)) return undefined
+  const after = ahead ? ended(task, ahead.outcome) : task
+  return { task: after, content: store.contentOf(after), user: ahead?.user, learn: ahead?.learn ?? (() => {}) }
 }
 
-/** Undefined where no skill runs in the statement that writes the tasks, or more is to be written than it can. */
-function foresee(batch: Beginning[]): Foreseen | undefined {
-  if (batch.some(({ beside }) => beside)) return undefined
-  const writes = new Map<Beginning, store.TaskWrite>()
-  const parts: Ahead[] = []
-  for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
-    const ahead = skill?.foresee?.(asked.map(callOf))
-    if (skill && !ahead) return undefined
-    if (ahead) parts.push(ahead)
-    for (const [index, beginning] of asked.entries()) {
-      const task = ahead ? ended(beginning.task, ahead.outcomes[index]!) : beginning.task
-      writes.set(beginning, { ...writeOf(task, beginning), user: ahead?.users[index] })
-    }
-  }
-  return parts.length === 0 ? undefined : { writes: batch.map((beginning) => writes.get(beginning)!), parts }
+/** A statement cannot put a user twice. */
+function isForeseen(batch: Prepared[]): batch is ForeseenBeginning[] {
+  const users = new Set<string>()
+  return batch.every(({ ahead }) => {
+    if (!ahead?.user) return ahead !== undefined
+    const isNew = !users.has(ahead.user.projectUserId)
+    users.add(ahead.user.projectUserId)
+    return isNew
+  })
 }
 
 /** Where a call cannot be done, nothing was. */

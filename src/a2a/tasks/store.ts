@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/db.ts'
-import { asTexts, heldProject, statement, texts } from '../../platform/db/statement.ts'
+import { heldProject, joined, statement, texts } from '../../platform/db/statement.ts'
 import { type KeyedWork, keyColumns, takeKeys } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type DrawnUser, putUsers } from '../../users/users.ts'
@@ -33,8 +33,13 @@ export interface TaskWrite {
   task: Task
   dueAt: Date | null
   attended: boolean
+}
+
+/** One whose content is written out already. */
+export interface ReadyTask extends TaskWrite {
+  content: string
   /** Whose drawn id stands in it. */
-  user?: DrawnUser | undefined
+  user: DrawnUser | undefined
 }
 
 const list = (parameter: `$${number}`) => `string_to_array(${parameter}, ',', '')`
@@ -65,15 +70,14 @@ const begin = statement(
          from project p cross join t where t.drawn is not null order by t.of_user collate "C")`,
      '$22'
    )}),
+   w as (select t.*, u.id::text as user_id from t left join put u on u.project_user_id = t.of_user),
    told as (
      insert into ${into}
-     select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect,
-            case when t.drawn is null then t.content else replace(t.content, t.drawn, u.id::text) end::json,
-            t.revision, t.attended, t.due_at
-       from project p cross join t left join put u on u.project_user_id = t.of_user
-     returning id)
-   select (select json_agg(id) from told) as begun, (select json_object_agg(project_user_id, id) from put) as ids
-     from project`
+     select p.project_id, w.id, w.context_id, w.state, w.state_at, w.dialect,
+            case when w.user_id is null then w.content else replace(w.content, w.drawn, w.user_id) end::json,
+            w.revision, w.attended, w.due_at
+       from project p cross join w)
+   select (select string_agg(id || ' ' || coalesce(user_id, ''), ',') from w) as begun from project`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
@@ -119,12 +123,15 @@ const erase = statement(
      select id from a2a_tasks where project_id = $1 order by id limit 5000)`
 )
 
-const contentOf = ({ artifacts, history, log, status, request, takeovers }: Task): Content => ({
-  artifacts,
-  history: history.map((message) => ({ ...message, contextId: undefined, taskId: undefined })),
-  log,
-  ...(!isTerminal(status.state) && { request, takeovers })
-})
+export function contentOf({ artifacts, history, log, status, request, takeovers }: Task): string {
+  const content: Content = {
+    artifacts,
+    history: history.map((message) => ({ ...message, contextId: undefined, taskId: undefined })),
+    log,
+    ...(!isTerminal(status.state) && { request, takeovers })
+  }
+  return JSON.stringify(content)
+}
 
 function toTask({ id, context_id: contextId, dialect, content, revision }: Row): Task {
   const { artifacts, history, log, request = { fields: {} }, takeovers = 0 } = content
@@ -144,14 +151,14 @@ function toTask({ id, context_id: contextId, dialect, content, revision }: Row):
 }
 
 /** Column by column. Only the context is a text that callers choose. */
-function columnsOf(writes: TaskWrite[]): string[] {
+function columnsOf(writes: (TaskWrite & { content?: string })[]): string[] {
   const column = (value: (write: TaskWrite) => string | number | boolean) => writes.map(value).join(',')
   return [
     column(({ task }) => task.id),
     column(({ task }) => task.status.state),
     column(({ task }) => task.status.at),
     column(({ task }) => task.dialect),
-    asTexts(writes.map(({ task }) => contentOf(task))),
+    joined(writes.map(({ task, content }) => content ?? contentOf(task))),
     column(({ task }) => task.revision),
     column(({ attended }) => attended),
     column(({ dueAt }) => dueAt?.toISOString() ?? ''),
@@ -163,34 +170,29 @@ function columnsOf(writes: TaskWrite[]): string[] {
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
   (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
-export interface BegunTasks {
-  /** The ids of the tasks whose keys are new: those were written. */
-  tasks: Set<string>
-  /** Of their users, by those of the project. */
-  userIds: Record<string, string>
-}
-
 /**
- * Takes the keys that are new, and writes their tasks and puts their users, in one statement. Undefined where the project
- * is being erased. Fails, and does nothing, where a user would grow too large.
+ * Takes the keys that are new, and writes their tasks and puts their users, in one statement. Answers the ids of those
+ * tasks, each with that of its user, or nothing where it has none. Undefined where the project is being erased. Fails, and
+ * does nothing, where a user would grow too large.
  */
 export async function beginTasks(
   db: Db,
   projectId: ProjectId,
-  writes: TaskWrite[],
+  writes: ReadyTask[],
   keys: KeyedWork<{ taskId: string }>[],
   hours: number
-): Promise<BegunTasks | undefined> {
-  const row = await db.one<{ begun: string[] | null; ids: Record<string, string> | null }>(begin, [
+): Promise<Map<string, string> | undefined> {
+  const row = await db.one<{ begun: string | null }>(begin, [
     projectId,
     ...columnsOf(writes),
     writes.map(({ user }) => user?.drawn ?? '').join(','),
-    asTexts(writes.map(({ user }) => user?.properties)),
+    joined(writes.map(({ user }) => user?.properties ?? '')),
     JSON.stringify(writes.map(({ user }) => user?.projectUserId ?? null)),
     ...keyColumns(keys, hours),
     new Date()
   ])
-  return row && { tasks: new Set(row.begun), userIds: row.ids ?? {} }
+  const begun = row?.begun?.split(',').map((pair) => pair.split(' ') as [string, string])
+  return row && new Map(begun)
 }
 
 /** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */

@@ -69,7 +69,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     find,
     /** Writes a new task, unless its key was used before. */
     async begin(projectId: ProjectId, beginning: Beginning): Promise<Begun> {
-      const found = await beginnings.write(projectId, beginning.key.key, beginning)
+      const found = await beginnings.write(projectId, beginning)
       return 'revision' in found
         ? { kind: 'begun', task: found }
         : { kind: 'repeat', task: await repeated(projectId, found) }

@@ -31,7 +31,10 @@ export const heldProject =
  * so that the separator cannot occur in it. An absent value is null.
  */
 export const asTexts = (values: unknown[]): string =>
-  values.map((value) => (value === undefined ? '' : JSON.stringify(value))).join('\x1e')
+  joined(values.map((value) => (value === undefined ? '' : JSON.stringify(value))))
+
+/** The same of values that are written out already; an absent one is empty. */
+export const joined = (values: string[]): string => values.join('\x1e')
 
 /** What `asTexts` wrote, as a list. */
 export const texts = (parameter: `$${number}`): string => `string_to_array(${parameter}, chr(30), '')`

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TInteger, Type } from '@sinclair/typebox'
 import { encodeCursor } from '../platform/http/paging.ts'
 import { printable, saying } from '../platform/http/schema.ts'
 import type { KeyRow, Project, TokenRow } from '../projects/projects.ts'
@@ -20,11 +20,28 @@ const limits = {
 }
 const retention = { events_days: Days, messages_days: Days }
 
+/** Null takes back what was set: the plan and the defaults count again. */
+const orDefault = ({ description = '', ...schema }: TInteger) =>
+  Type.Optional(
+    Type.Unsafe<number | null>({
+      ...schema,
+      type: ['integer', 'null'],
+      description: `${description} null: what the plan or the default says.`.trim()
+    })
+  )
+const PerSecondOrDefault = orDefault(PerSecond)
+const DaysOrDefault = orDefault(Days)
 const changes = {
   mode: Type.Optional(Mode),
   plan: Type.Optional(Type.String()),
-  limits: Type.Optional(Type.Partial(Type.Object(limits))),
-  retention: Type.Optional(Type.Partial(Type.Object(retention)))
+  limits: Type.Optional(
+    Type.Object({
+      requests_per_second: PerSecondOrDefault,
+      client_requests_per_second: PerSecondOrDefault,
+      triggers_per_second: PerSecondOrDefault
+    })
+  ),
+  retention: Type.Optional(Type.Object({ events_days: DaysOrDefault, messages_days: DaysOrDefault }))
 }
 export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
 export const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })

@@ -1,4 +1,4 @@
-import type { Span, SpanContext } from '@opentelemetry/api'
+import type { SpanContext } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { JobDefinition } from './jobs/definition.ts'
 import { version } from './version.ts'
@@ -23,29 +23,27 @@ export async function openTracing(endpoint: string | undefined): Promise<Tracing
   // The queue of the processor is bounded: a collector that is away costs spans, never memory.
   const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })
   const tracer = provider.getTracer('tidings', version)
-  const spans = new WeakMap<FastifyRequest, Span>()
 
   return {
     requests(app) {
-      app.addHook('onRequest', (request, _reply, done) => {
+      app.addHook('onRequest', (request, reply, done) => {
         const options = { kind: SpanKind.SERVER, attributes: { 'http.request.method': request.method } }
         const parent = callersSpan(request)
         const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
-        spans.set(request, tracer.startSpan(request.method, options, context))
-        done()
-      })
-      app.addHook('onResponse', (request, reply, done) => {
-        // The route, never the path: ids of users are nobody else's business.
-        const route = request.routeOptions.url ?? 'unknown'
-        const span = spans.get(request)
-        span?.updateName(`${request.method} ${route}`)
-        span?.setAttributes({
-          'http.route': route,
-          'http.response.status_code': reply.statusCode,
-          'tidings.request_id': request.id
+        const span = tracer.startSpan(request.method, options, context)
+        // Not Fastify's own hook: that is never called where the client is gone before it is answered.
+        reply.raw.once('close', () => {
+          // The route, never the path: ids of users are nobody else's business.
+          const route = request.routeOptions.url ?? 'unknown'
+          const { statusCode, writableFinished } = reply.raw
+          span.updateName(`${request.method} ${route}`)
+          span.setAttributes({ 'http.route': route, 'tidings.request_id': request.id })
+          span.setAttributes(
+            writableFinished ? { 'http.response.status_code': statusCode } : { 'error.type': 'client_closed_request' }
+          )
+          if (writableFinished && statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+          span.end()
         })
-        if (reply.statusCode >= 500) span?.setStatus({ code: SpanStatusCode.ERROR })
-        span?.end()
         done()
       })
     },

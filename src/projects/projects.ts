@@ -31,6 +31,9 @@ export type { KeyRow, TokenRow } from './store.ts'
 export type Projects = ReturnType<typeof createProjects>
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+/** Without what is left to the plan and the defaults. */
+const set = <Fields extends object>(fields: Fields = {} as Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Record<keyof Fields, number>
 const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('') as ProjectId
 
 /** Erases what a deleted project had, in steps; given by the composition root, since users come later in the line. */
@@ -85,8 +88,8 @@ export function createProjects({
         name: wish.name,
         mode: wish.mode ?? ('live' as Mode),
         plan: wish.plan ?? 'standard',
-        limits: wish.limits ?? {},
-        retention: wish.retention ?? {},
+        limits: set(wish.limits),
+        retention: set(wish.retention),
         created_at: new Date()
       }
       await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {

@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { KeyKind, Role } from './keys.ts'
-import type { ProjectRow } from './project.ts'
+import type { Limits, ProjectRow, Retention } from './project.ts'
 
 const columns = 'project_id, name, mode, plan, limits, retention, created_at'
 
@@ -14,7 +14,7 @@ const find = statement('projects.find', `select ${columns} from projects where p
 const change = statement(
   'projects.change',
   `update projects set name = coalesce($2, name), mode = coalesce($3, mode), plan = coalesce($4, plan),
-          limits = limits || $5, retention = retention || $6
+          limits = jsonb_strip_nulls(limits || $5), retention = jsonb_strip_nulls(retention || $6)
     where project_id = $1 and deleted_at is null
    returning ${columns}`
 )
@@ -48,7 +48,12 @@ export async function insertProject(db: Db, row: ProjectRow): Promise<boolean> {
 
 export const findProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(find, [projectId])
 
-export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan' | 'limits' | 'retention'>>
+type OrDefault<Fields> = { [Name in keyof Fields]?: Fields[Name] | null }
+/** A limit or retention of null is what the plan or the default says. */
+export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan'>> & {
+  limits?: OrDefault<Limits>
+  retention?: OrDefault<Retention>
+}
 
 export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChanges) =>
   db.one<ProjectRow>(change, [

@@ -44,7 +44,7 @@ const forms: Form[] = [
     wrong: [
       ['Name', '', /^must not be empty$/],
       ['Name', long, /^must be at most 200 characters$/],
-      ['Requests per second', '', /^must be a whole number$/],
+      ['Requests per second', '1000001', /^must be at most 1000000$/],
       ['Triggers per second', '-1', /^must be at least 0$/],
       ['Days that messages are kept', '0', /^must be at least 1$/]
     ]

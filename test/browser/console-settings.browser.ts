@@ -141,6 +141,9 @@ describe('the settings', () => {
       await sees(page, 'Saved.')
       const { json } = await service.manage('GET', `/projects/${project.id}`)
       assert.equal(json.retention.events_days, 7)
+      await page.getByLabel('Days that events are kept').fill('')
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.locator('input[value="365"]').waitFor()
       await page.getByRole('tab', { name: 'Audit log' }).click()
       await sees(page, 'project.update')
     },

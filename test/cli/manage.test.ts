@@ -48,6 +48,9 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
 
     const shown = await tidings('project', 'show', 'shop')
     assert.match(shown.stdout, /^Requests +5 per second$/m)
+    const back = await tidings('project', 'update', 'shop', '--requests-per-second', 'default')
+    assert.equal(back.code, 0, back.stderr)
+    assert.match(back.stdout, /^Requests +1,?000 per second$/m)
 
     const listed = await tidings('project', 'list')
     assert.match(listed.stdout, /^ID +NAME +MODE +PLAN +CREATED$/m)

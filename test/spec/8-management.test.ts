@@ -66,6 +66,26 @@ describe('/manage/v1 projects (settled 8)', () => {
     )
   })
 
+  it('takes back a limit or a retention with null: the plan and the defaults count again', async () => {
+    const made = await service.manage('POST', '/projects', {
+      json: { name: 'x', plan: 'free', limits: { triggers_per_second: 3, requests_per_second: null } }
+    })
+    const { id, limits } = made.json
+    assert.deepEqual([limits.triggers_per_second, limits.requests_per_second], [3, 1000])
+    await service.manage('PATCH', `/projects/${id}`, {
+      json: { limits: { requests_per_second: 7 }, retention: { events_days: 3 } }
+    })
+    const back = await service.manage('PATCH', `/projects/${id}`, {
+      json: { limits: { requests_per_second: null, triggers_per_second: null }, retention: { events_days: null } }
+    })
+    assert.deepEqual(back.json.limits, {
+      requests_per_second: 1000,
+      client_requests_per_second: 5000,
+      triggers_per_second: 10
+    })
+    assert.deepEqual(back.json.retention, { events_days: 365, messages_days: 90 })
+  })
+
   for (const [what, json] of [
     ['no name', {}],
     ['an empty name', { name: '' }],

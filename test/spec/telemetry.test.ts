@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
 import { after, describe, it } from 'node:test'
 import { migratedDatabase } from '../support/database.ts'
 import { ask, type Json } from '../support/http.ts'
@@ -7,13 +8,13 @@ import { startProgram, temporaryFolder } from '../support/program.ts'
 import { startService } from '../support/service.ts'
 
 const received: Json[] = []
-const collector = createServer((request, response) => {
+const collector = createServer((sent, response) => {
   let text = ''
-  request.on('data', (chunk) => {
+  sent.on('data', (chunk) => {
     text += chunk
   })
-  request.on('end', () => {
-    if (request.url === '/v1/traces') received.push(JSON.parse(text))
+  sent.on('end', () => {
+    if (sent.url === '/v1/traces') received.push(JSON.parse(text))
     response.end('{}')
   })
 }).listen(0, '127.0.0.1')
@@ -23,6 +24,17 @@ after(() => {
   collector.closeAllConnections()
 })
 const { port } = collector.address() as { port: number }
+
+/** Says half of a request, and hangs up. */
+async function leaveEarly(url: string, headers: Record<string, string>): Promise<void> {
+  const asked = request(`${url}/api/v1/users`, { method: 'POST', headers: { ...headers, 'content-length': '100' } })
+  asked.on('error', () => {})
+  asked.write('{')
+  const [socket] = await once(asked, 'socket')
+  await once(socket, 'connect')
+  socket.end()
+  await once(asked, 'close')
+}
 
 describe('OpenTelemetry', () => {
   it('gets a span for each request and job, under the trace of the caller, with routes and not paths', async () => {
@@ -34,6 +46,7 @@ describe('OpenTelemetry', () => {
       headers: { traceparent: `00-${trace}-${'b'.repeat(16)}-01` }
     })
     await project.call('GET', '/api/v1/users/x', { headers: { traceparent: 'broken' } })
+    await leaveEarly(service.url, { 'x-service-project-id': project.id, 'x-service-api-key': project.secretKey })
     await service.manage('DELETE', `/projects/${project.id}`)
     await service.app.idle()
     await service.close()
@@ -48,6 +61,11 @@ describe('OpenTelemetry', () => {
       patch.attributes.some(
         (attribute: Json) => attribute.key === 'http.response.status_code' && attribute.value.intValue === 404
       )
+    )
+    const left = spans.filter((span: Json) => JSON.stringify(span.attributes).includes('client_closed_request'))
+    assert.deepEqual(
+      left.map(({ name }: Json) => name),
+      ['POST /api/v1/users']
     )
     assert.ok(spans.some((span: Json) => span.name === 'job projects.erase'))
     assert.ok(!JSON.stringify(received).includes('very-private'))

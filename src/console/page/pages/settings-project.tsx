@@ -10,11 +10,14 @@ export function ProjectSettings() {
   return found ? <Form key={found.id} known={found} /> : <Waiting />
 }
 
-/** What is typed and not saved. A number that was taken out is an empty text, which the service refuses in its words. */
+/** What is typed and not saved. A number that was taken out is null: what the plan or the default says. */
 type Changes = Partial<Pick<Project, 'name' | 'mode'>> & {
-  limits?: Partial<Record<keyof Project['limits'], number | string>>
-  retention?: Partial<Record<keyof Project['retention'], number | string>>
+  limits?: Partial<Record<keyof Project['limits'], number | string | null>>
+  retention?: Partial<Record<keyof Project['retention'], number | string | null>>
 }
+
+const shown = (typed: number | string | null | undefined, known: number) =>
+  typed === undefined ? known : (typed ?? '')
 
 function Form({ known }: { known: Project }) {
   const may = useMay('admin')
@@ -37,9 +40,10 @@ function Form({ known }: { known: Project }) {
     <NumberInput
       label={label}
       description={description}
-      value={changes.limits?.[name] ?? known.limits[name]}
+      value={shown(changes.limits?.[name], known.limits[name])}
       error={problemAt(save.error, `limits.${name}`)}
-      onChange={(given) => change({ limits: { ...changes.limits, [name]: given } })}
+      onChange={(given) => change({ limits: { ...changes.limits, [name]: given === '' ? null : given } })}
+      placeholder="The default"
       readOnly={!may}
       allowDecimal={false}
     />
@@ -47,9 +51,10 @@ function Form({ known }: { known: Project }) {
   const keep = (name: keyof Project['retention'], label: string) => (
     <NumberInput
       label={label}
-      value={changes.retention?.[name] ?? known.retention[name]}
+      value={shown(changes.retention?.[name], known.retention[name])}
       error={problemAt(save.error, `retention.${name}`)}
-      onChange={(given) => change({ retention: { ...changes.retention, [name]: given } })}
+      onChange={(given) => change({ retention: { ...changes.retention, [name]: given === '' ? null : given } })}
+      placeholder="The default"
       readOnly={!may}
       allowDecimal={false}
     />
@@ -76,9 +81,17 @@ function Form({ known }: { known: Project }) {
         disabled={!may}
         error={problemAt(save.error, 'mode')}
       />
-      {limit('requests_per_second', 'Requests per second', 'Of secret keys and agents. 0: no limit.')}
-      {limit('client_requests_per_second', 'Client requests per second', 'Of public keys. 0: no limit.')}
-      {limit('triggers_per_second', 'Triggers per second', 'Of campaigns. 0: no limit.')}
+      {limit(
+        'requests_per_second',
+        'Requests per second',
+        'Of secret keys and agents. 0: no limit. Empty: the default.'
+      )}
+      {limit(
+        'client_requests_per_second',
+        'Client requests per second',
+        'Of public keys. 0: no limit. Empty: the default.'
+      )}
+      {limit('triggers_per_second', 'Triggers per second', 'Of campaigns. 0: no limit. Empty: that of the plan.')}
       {keep('events_days', 'Days that events are kept')}
       {keep('messages_days', 'Days that messages are kept')}
       {save.error && <Failed error={save.error} />}

@@ -169,6 +169,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
       ...given.agents
     },
     enqueue: webhooks.enqueue,
+    dropCalls: webhooks.dropCalls,
     refuseAddress: webhooks.refuse,
     ...given.agents,
     publicUrl: config.PUBLIC_URL,

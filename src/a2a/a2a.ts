@@ -8,7 +8,7 @@ import { add } from '../platform/jobs/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { version } from '../platform/version.ts'
-import { createConfigs, type Enqueue, type RefuseAddress } from './configs.ts'
+import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from './configs.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
 import { createEngine } from './engine.ts'
@@ -51,6 +51,7 @@ export interface AgentsOptions {
   /** Tried on texts that the grammar does not read. */
   textModel?: TextModelSettings | undefined
   enqueue: Enqueue
+  dropCalls: DropCalls
   refuseAddress: RefuseAddress
   publicUrl: string | undefined
   /** Whether the card asks official clients to mark their calls. */
@@ -65,13 +66,13 @@ export type Agents = ReturnType<typeof createAgents>
 
 /** The A2A surface: tasks that agents ask for, done by the same functions as the REST API's. */
 export function createAgents(options: AgentsOptions) {
-  const { pool, listener, log, metrics, key, enqueue, refuseAddress, idempotencyHours, publicUrl } = options
+  const { pool, listener, log, metrics, key, enqueue, dropCalls, refuseAddress, idempotencyHours, publicUrl } = options
   const skills = createSkills(options.does, options.moreSkills)
   const textModel = options.textModel && createTextModel({ ...options.textModel, skills, log, metrics })
   const runs = createRuns(pool, log)
   const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
   const streams = createStreams(watch, options.mostStreams)
-  const configs = createConfigs({ pool, key, enqueue, refuseAddress })
+  const configs = createConfigs({ pool, key, enqueue, dropCalls, refuseAddress })
   const tasks = createTasks({
     pool,
     metrics,

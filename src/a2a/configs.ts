@@ -19,6 +19,8 @@ export interface OutgoingCall {
 }
 
 export type Enqueue = (tx: Db, projectId: ProjectId, call: OutgoingCall) => Promise<void>
+/** Drops the calls of an order key that wait. */
+export type DropCalls = (tx: Db, projectId: ProjectId, order: string) => Promise<unknown>
 /** Why an address may not be called, in words for people; null where it may. */
 export type RefuseAddress = (url: string) => Promise<string | null>
 
@@ -32,11 +34,13 @@ export function createConfigs({
   pool,
   key,
   enqueue,
+  dropCalls,
   refuseAddress
 }: {
   pool: Pool
   key: Buffer
   enqueue: Enqueue
+  dropCalls: DropCalls
   refuseAddress: RefuseAddress
 }) {
   function toConfig(projectId: ProjectId, row: store.ConfigRow): PushConfig {
@@ -47,14 +51,16 @@ export function createConfigs({
   async function write(tx: Db, projectId: ProjectId, task: Task, wish: ConfigWish, dialect: DialectName) {
     const known = await store.listConfigs(tx, projectId, task.id)
     const id = wish.id ?? newId()
-    if (known.length >= mostConfigs && !known.some((row) => row.id === id))
-      throw invalid('taskId', `the task has ${mostConfigs} webhooks already`)
+    const before = known.find((row) => row.id === id)
+    if (known.length >= mostConfigs && !before) throw invalid('taskId', `the task has ${mostConfigs} webhooks already`)
     const { token, authentication } = wish
     const secrets = { ...(token !== undefined && { token }), ...(authentication && { authentication }) }
     const sealed =
       Object.keys(secrets).length > 0
         ? seal(key, store.secretsContext(projectId, task.id, id), JSON.stringify(secrets))
         : null
+    // From now on the new address hears of the task, and of its end if that was before.
+    if (before && before.url !== wish.url) await dropCalls(tx, projectId, orderOf(task.id, id))
     const row: store.ConfigRow = { id, task_id: task.id, url: wish.url, secrets: sealed, dialect }
     await store.putConfig(tx, projectId, row, new Date())
     await attendTask(tx, projectId, task.id)
@@ -106,11 +112,19 @@ export function createConfigs({
       if (!config) throw new AgentError('task_not_found', 'The task has no such push notification config.')
       return config
     },
-    remove: (projectId: ProjectId, taskId: string, id: string) => store.deleteConfig(pool, projectId, taskId, id)
+    remove: (projectId: ProjectId, taskId: string, id: string) =>
+      pool.transaction(async (tx) => {
+        await store.deleteConfig(tx, projectId, taskId, id)
+        await dropCalls(tx, projectId, orderOf(taskId, id))
+      })
   }
 }
 
-function callOf(task: Task, entry: LogEntry, { url, token, authentication, dialect }: PushConfig): OutgoingCall {
+/** Each webhook of a task hears of its states in order, and none waits for another. */
+const orderOf = (taskId: string, configId: string) => `${taskId} ${configId}`
+
+function callOf(task: Task, entry: LogEntry, config: PushConfig): OutgoingCall {
+  const { url, token, authentication, dialect } = config
   const { contentType, body } = dialectOf(dialect).webhook(task, entry)
   const scheme = authentication && [authentication.scheme, authentication.credentials].filter(Boolean).join(' ')
   return {
@@ -122,7 +136,7 @@ function callOf(task: Task, entry: LogEntry, { url, token, authentication, diale
       ...(scheme && { authorization: scheme })
     },
     body: JSON.stringify(body),
-    order: task.id,
+    order: orderOf(task.id, config.id),
     source: { kind: 'task', id: task.id }
   }
 }

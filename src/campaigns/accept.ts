@@ -83,8 +83,8 @@ export function createAccept({
     return written
   }
 
-  async function refusal(projectId: ProjectId, campaignId: string): Promise<Refusal> {
-    const facts = await factsOf(pool, projectId, campaignId)
+  async function refusal(db: Db, projectId: ProjectId, campaignId: string): Promise<Refusal> {
+    const facts = await factsOf(db, projectId, campaignId)
     if (!facts) return new Refusal('campaign_not_found', 'There is no campaign of this id.')
     if (facts.type !== 'api_triggered')
       return new Refusal('campaign_not_api_triggered', `The campaign is ${facts.type}, not api_triggered.`)
@@ -104,7 +104,7 @@ export function createAccept({
       if (claim.state === 'other')
         throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
       const written = await writeTogether(tx, projectId, [trigger])
-      if (!written.has(trigger.id)) throw await refusal(projectId, trigger.campaignId)
+      if (!written.has(trigger.id)) throw await refusal(tx, projectId, trigger.campaignId)
       const answer = { trigger_id: trigger.id }
       await settleKey(tx, projectId, key, answer)
       return { answer, replayed: false }
@@ -119,7 +119,7 @@ export function createAccept({
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
     const trigger = { id: newId(), campaignId: checkCampaignId(campaignId), ...readTriggerRequest(body) }
     if (key) return underKey(projectId, trigger, key)
-    if (!(await writes.write(projectId, trigger.id, trigger))) throw await refusal(projectId, trigger.campaignId)
+    if (!(await writes.write(projectId, trigger.id, trigger))) throw await refusal(pool, projectId, trigger.campaignId)
     return { answer: { trigger_id: trigger.id }, replayed: false }
   }
 }

@@ -97,6 +97,10 @@ const dropOf = statement(
   'webhooks.drop_calls',
   `delete from webhook_calls where project_id = $1 and source_id = $2 and state = 'pending'`
 )
+const dropIn = statement(
+  'webhooks.drop_lane',
+  `delete from webhook_calls where project_id = $1 and lane = $2 and state = 'pending'`
+)
 const sweep = statement(
   'webhooks.sweep_calls',
   `delete from webhook_calls where project_id = $1 and id in (
@@ -160,6 +164,7 @@ export const listCalls = (
 export const redirectCalls = (db: Db, projectId: ProjectId, sourceId: string, url: string) =>
   db.run(redirect, [projectId, sourceId, url])
 
+export const dropLane = (db: Db, projectId: ProjectId, lane: string) => db.run(dropIn, [projectId, lane])
 export const dropCallsOf = (db: Db, projectId: ProjectId, sourceId: string) => db.run(dropOf, [projectId, sourceId])
 
 /** Up to a window of calls that are older than an id. */

@@ -3,7 +3,7 @@ import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { listRetentions, recordAudit } from '../projects/projects.ts'
-import { type CallState, eraseCallWindow, listCalls, overdueLanes, sweepCalls } from './call-store.ts'
+import { type CallState, dropLane, eraseCallWindow, listCalls, overdueLanes, sweepCalls } from './call-store.ts'
 import { createCaller } from './caller.ts'
 import { createCircuits } from './circuit.ts'
 import { createDelivery, type Result } from './deliver.ts'
@@ -77,6 +77,8 @@ export function createWebhooks(options: WebhookOptions) {
     refuse,
     /** In the caller's transaction: the call is made if that commits, and never if it does not. */
     enqueue: delivery.enqueue,
+    /** Those of an order key that wait. */
+    dropCalls: dropLane,
     onOutcomes,
     onTriggerEnded,
     /** The signing secret of the project, made at the first need. */

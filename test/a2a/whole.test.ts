@@ -182,3 +182,42 @@ for (const name of names) {
     })
   })
 }
+
+describe('webhooks of one task', () => {
+  it('do not wait for each other, and one that was removed or moved is called no more', async (t) => {
+    const heard: Json[] = []
+    const hear = (path: string) => heard.filter((call) => call.path === path).map((call) => toldState(call.event))
+    const server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        heard.push({ path: request.url, event: JSON.parse(body).params.result })
+        response.statusCode = request.url === '/broken' ? 500 : 200
+        response.end()
+      })
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as { port: number }
+    const url = (path: string) => `http://127.0.0.1:${port}${path}`
+    const project = await service.project()
+    const agent = agentOf(service, project, 'plain')
+    const { id: taskId } = await agent.send({ skill: 'create-user' })
+    for (const [id, path] of [
+      ['gone', '/broken'],
+      ['moved', '/broken'],
+      ['well', '/well']
+    ])
+      await agent.result('createConfig', { taskId, id, url: url(path!) })
+    await agent.send({ projectUserId: 'w' }, { taskId })
+    await eventually(() => assert.deepEqual(hear('/well'), ['working', 'completed']))
+    await eventually(() => assert.ok(hear('/broken').length >= 2))
+    await agent.result('createConfig', { taskId, id: 'moved', url: url('/new') })
+    await agent.result('deleteConfig', { taskId, id: 'gone' })
+    await eventually(() => assert.deepEqual(hear('/new'), ['completed']))
+    const waiting = "select url from webhook_calls where project_id = $1 and state = 'pending'"
+    await eventually(async () => assert.deepEqual(await service.sql(waiting, [project.id]), []))
+  })
+})

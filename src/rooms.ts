@@ -109,7 +109,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     metrics,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     presence: listener.presence,
-    isSimulated: async (projectId) => (await credentials.project(projectId))?.mode === 'simulator',
+    isSimulated: async (projectId, tx) => (await credentials.project(projectId, tx))?.mode === 'simulator',
     onOutcomes: async (tx, projectId, changes) => {
       const ended: EndedTrigger[] = []
       const keepEnded: OnEnded = async (tx, projectId, triggers) => {

@@ -46,7 +46,8 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     if (written === 'canceled') return
     const rows =
       typeof written === 'string' ? await delivery.unanswered(projectId, [triggerId], chunk.device_ids) : written
-    // What was written before was in hands that are gone; what is written by another this very moment is in his.
+    // What was written before was in hands that are gone, or is in ours still, where this run follows one that failed: then
+    // it is not handed over again. What is written by another this very moment is in his.
     if (written !== 'meanwhile' && !canceled)
       await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
     // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
@@ -139,14 +140,10 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
   /** After many attempts: what it still holds has failed. */
   const giveUp = ({ projectId, triggerId, number }: ChunkPayload) =>
     pool.transaction(async (tx) => {
-      const chunk = await chunks.findChunk(pool, projectId, triggerId, number)
+      const chunk = await chunks.findChunk(tx, projectId, triggerId, number)
       if (!chunk || !(await chunks.removeChunk(tx, projectId, triggerId, number))) return
-      await delivery.leave(
-        tx,
-        projectId,
-        triggerId,
-        await delivery.unanswered(projectId, [triggerId], chunk.device_ids)
-      )
+      const rows = await delivery.unanswered(projectId, [triggerId], chunk.device_ids, tx)
+      await delivery.leave(tx, projectId, triggerId, rows)
       const delta = { ...nothing(triggerId), openChunks: -1 }
       if (chunk.state === 'planned') {
         const devices = chunk.device_ids.length

@@ -37,7 +37,7 @@ export interface DeliveryOptions {
   idempotencyHours: number
   /** Tells which processes live, so that what a dead one left is gone on with at once. */
   presence?: Presence | undefined
-  isSimulated: (projectId: ProjectId) => Promise<boolean>
+  isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>
   onOutcomes?: OnOutcomes
 }
 
@@ -81,7 +81,7 @@ export function createDelivery({
       drafts: MessageDraft[],
       { attended = false } = {}
     ): Promise<MessageRow[]> {
-      const simulated = await isSimulated(projectId)
+      const simulated = await isSimulated(projectId, tx)
       const at = new Date()
       const rows = drafts.map((draft, place) => rowOf(draft, place, simulated, at))
       if (attended) for (const row of rows) hands.attend(row, at)
@@ -104,11 +104,20 @@ export function createDelivery({
       while ((await upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes)) > 0);
     },
     /** For campaigns that go on after a crash: what of these triggers was written, and never came back from a gateway. */
-    unanswered: (projectId: ProjectId, triggerIds: string[], deviceIds?: string[]): Promise<MessageRow[]> =>
-      findUnanswered(pool, projectId, triggerIds, deviceIds),
+    unanswered: (
+      projectId: ProjectId,
+      triggerIds: string[],
+      deviceIds?: string[],
+      db: Db = pool
+    ): Promise<MessageRow[]> => findUnanswered(db, projectId, triggerIds, deviceIds),
     /** Hands over what is not settled, as fast as the gateways take it; what must be tried later goes on by itself. */
     handOver: (projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> =>
-      hands.handOver(projectId, rows, options),
+      // A job that runs again, because the database was away when it ended, finds open what is still with a gateway.
+      hands.handOver(
+        projectId,
+        rows.filter((row) => !hands.follows(projectId, row)),
+        options
+      ),
     /** Skips up to a window of what waits under a trigger; 0 when nothing is left that could be handed over anew. */
     cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
       upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes),

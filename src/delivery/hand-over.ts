@@ -7,6 +7,7 @@ import type { Outcome, Push, Sender } from './push.ts'
 import type { FailureCode } from './reasons.ts'
 import type { Recorder, Recording } from './recorder.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
+import { keyOf } from './store.ts'
 import { locate } from './targets.ts'
 
 export interface HandOverOptions {
@@ -37,6 +38,9 @@ export function createHandOver({
 }) {
   const { hold, isHeld, isGone, markHeld, attend } = createHolds(pool)
   let inHands = 0
+  /** What this process follows to its end. */
+  const followed = new Set<string>()
+  const nameOf = (projectId: ProjectId, row: MessageRow) => `${projectId} ${keyOf(row)}`
   /** Handed over and not answered, by project. */
   const onTheWay = new Map<ProjectId, number>()
   const change = (projectId: ProjectId, by: number) => {
@@ -143,7 +147,7 @@ export function createHandOver({
       if (over(run)) {
         // There may be many: they too wait until the database keeps up. Whatever ends meanwhile is found by its time.
         await room(run.projectId)
-        for (const row of batch) run.ends.push(guarded(run, release(run, row)))
+        for (const row of batch) end(run, row, release(run, row))
         continue
       }
       for (const [index, row] of batch.entries()) {
@@ -153,10 +157,15 @@ export function createHandOver({
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
         if (isGone(row)) continue
         const expired = row.not_after.getTime() < Date.now()
-        const end = expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, await submit(run, row))
-        run.ends.push(guarded(run, end))
+        end(run, row, expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, await submit(run, row)))
       }
     }
+  }
+
+  function end(run: Run, row: MessageRow, ended: Promise<unknown>): void {
+    const name = nameOf(run.projectId, row)
+    followed.add(name)
+    run.ends.push(guarded(run, ended).finally(() => followed.delete(name)))
   }
 
   /** A row that could not be followed is found by the sweeper: the others must not suffer. */
@@ -174,9 +183,8 @@ export function createHandOver({
     const unlocated = rows.filter(({ target }) => !target)
     if (unlocated.length === 0) return rows
     for (const [row, found] of await locate(pool, run.projectId, unlocated)) {
-      if ((row.retries.crashed ?? 0) > crashesForgiven)
-        run.ends.push(guarded(run, fail(run.projectId, row, 'CONNECTION_LOST')))
-      else if (typeof found === 'string') run.ends.push(guarded(run, fail(run.projectId, row, found)))
+      if ((row.retries.crashed ?? 0) > crashesForgiven) end(run, row, fail(run.projectId, row, 'CONNECTION_LOST'))
+      else if (typeof found === 'string') end(run, row, fail(run.projectId, row, found))
       else row.target = found
     }
     return rows.filter(({ target }) => target)
@@ -185,6 +193,7 @@ export function createHandOver({
   return {
     markHeld,
     attend,
+    follows: (projectId: ProjectId, row: MessageRow): boolean => followed.has(nameOf(projectId, row)),
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> {
       const run: Run = { ...options, projectId, ends: [] }
       const open = await locateAll(

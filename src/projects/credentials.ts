@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Pool } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import type { Log } from '../platform/log.ts'
 import { hashTextOf } from './keys.ts'
@@ -72,8 +72,8 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
     }
   }
 
-  const findProject = async (id: Project['id']) => {
-    const row = await store.findProject(pool, id)
+  const findProject = async (id: Project['id'], db: Db = pool) => {
+    const row = await store.findProject(db, id)
     return row && toProject(row)
   }
 
@@ -109,8 +109,11 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
         remembered(sessions, hashTextOf(text), () => findSession(pool, text))
       )
     },
-    async project(id: Project['id']): Promise<Project | undefined> {
-      return remembered(projects, id, () => findProject(id))
+    /** `tx`: by whoever is in a transaction, who must not wait for a second connection. */
+    async project(id: Project['id'], tx?: Db): Promise<Project | undefined> {
+      if (!tx) return remembered(projects, id, () => findProject(id))
+      const cached = projects.get(id)
+      return cached?.known && cached.expiresAtMs > Date.now() ? cached.known.found : findProject(id, tx)
     },
     async close(): Promise<void> {
       clearInterval(flushTimer)

@@ -218,6 +218,22 @@ describe('delivery for campaigns', () => {
     )
   })
 
+  it('does not send again what it still follows, when a run after a failure finds it without an answer', async (t) => {
+    const { pool, delivery, draft, sender, states } = await given(t)
+    const [triggerId, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
+    sender.script('a', answer.promise)
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(triggerId, 'a')], { attended: true })
+    )
+    await delivery.handOver(projectId, rows, { untilMs: Date.now() + 50 })
+    const again = await delivery.unanswered(projectId, [triggerId])
+    assert.equal(again.length, 1)
+    await delivery.handOver(projectId, again, { untilMs: Date.now() + 50 })
+    assert.equal(sender.pushes.length, 1)
+    answer.resolve(accepted())
+    await eventually(async () => assert.deepEqual(await states(), { a: 'accepted' }))
+  })
+
   it('records the outcome of a message whose user has become another meanwhile', async (t) => {
     const { pool, sql, delivery, draft, told, sender } = await given(t)
     const [other, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]

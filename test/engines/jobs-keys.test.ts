@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { statement } from '../../src/platform/db/statement.ts'
 import { defineJob } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
-import { testPool } from '../support/database.ts'
+import { elsewhere, testPool } from '../support/database.ts'
 import { eventually, jobRows } from '../support/jobs-child.ts'
 import { workerHere } from '../support/jobs-worker-here.ts'
 
@@ -74,9 +74,9 @@ it('a job that waits does not run before the transaction commits that added its 
   await pool.transaction(async (tx) => {
     await tx.run(write, ['written with the second add'])
     await jobs.add(tx, job, null, { key: 'k' })
-    workerHere(t, pool, [job, other])
+    elsewhere(() => workerHere(t, pool, [job, other]))
     for (const round of [1, 2, 3]) {
-      await jobs.add(pool, other, null)
+      await elsewhere(() => jobs.add(pool, other, null))
       await eventually(
         () => others,
         (n) => n === round,
@@ -116,7 +116,7 @@ it('a transaction that holds a running job by its key does not hold up the other
   await pool.transaction(async (tx) => {
     await jobs.add(tx, job, 'held', { key: 'k' })
     gate.resolve()
-    for (let i = 0; i < 20; i++) await jobs.add(pool, job, 'other')
+    for (let i = 0; i < 20; i++) await elsewhere(() => jobs.add(pool, job, 'other'))
     await eventually(
       () => done.filter((word) => word === 'other').length,
       (n) => n === 20,

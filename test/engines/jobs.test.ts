@@ -5,7 +5,7 @@ import { statement } from '../../src/platform/db/statement.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { defineJob } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
-import { testPool } from '../support/database.ts'
+import { elsewhere, testPool } from '../support/database.ts'
 import { eventually, jobRows } from '../support/jobs-child.ts'
 import { workerHere } from '../support/jobs-worker-here.ts'
 import { silentLog } from '../support/log.ts'
@@ -31,7 +31,7 @@ it('a job added in a transaction runs when that commits, and never when it rolls
   const worker = workerHere(t, pool, [job])
   await pool.transaction(async (tx) => {
     await jobs.add(tx, job, 'committed')
-    await worker.idle()
+    await elsewhere(() => worker.idle())
     assert.deepEqual(seen, [])
   })
   const undone = pool.transaction(async (tx) => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { startService } from '../support/service.ts'
 
@@ -155,6 +157,20 @@ describe('POST /api/v1/users refuses (spec 4.1, 7)', () => {
     assert.equal(reply.status, 413)
     assert.equal(reply.json.code, 'body_too_large')
     assert.ok(reply.headers['x-request-id'])
+  })
+
+  it('a body that is far too large, also to a client that reads nothing before all of it is sent', async () => {
+    const project = await service.project()
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const size = 30_000_000
+    socket.write(
+      `POST /api/v1/users HTTP/1.1\r\nHost: x\r\nX-Service-Project-ID: ${project.id}\r\n` +
+        `X-Service-API-Key: ${project.secretKey}\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`
+    )
+    await new Promise<void>((resolve, reject) => socket.write(Buffer.alloc(size), (e) => (e ? reject(e) : resolve())))
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    const answers = await text(socket)
+    assert.deepEqual(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 413', 'HTTP/1.1 200'])
   })
 })
 

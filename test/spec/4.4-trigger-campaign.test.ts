@@ -384,6 +384,16 @@ describe('an idempotency key on a trigger', () => {
     assert.equal(sender.to('o-bo').length, 1)
   })
 
+  it('refuses an unknown campaign, however many ask at once: none waits for a connection that another holds', async () => {
+    const project = await service.project()
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        trigger(project, users('bo'), 'unknown', { headers: { 'idempotency-key': `u${n}` } })
+      )
+    )
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([400]))
+  })
+
   it('is one trigger also for ten calls at once, and not kept for a refusal', async () => {
     const project = await givenPeople('p')
     const keyed = () => trigger(project, users('bo'), 'news', { headers: { 'idempotency-key': 'k2' } })

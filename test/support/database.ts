@@ -1,9 +1,14 @@
+import { AsyncResource } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { type Connection, openPool, type Pool } from '../../src/platform/db/db.ts'
+import { type Connection, forbidSecondConnections, openPool, type Pool } from '../../src/platform/db/db.ts'
 import { migrate } from '../../src/platform/db/migrate.ts'
 import { silentLog } from './log.ts'
+
+forbidSecondConnections()
+/** For a test that plays another process beside a transaction of its own. */
+export const elsewhere = AsyncResource.bind(<Result>(work: () => Result): Result => work())
 
 /** The server the suite runs on: the embedded one that test/run.ts started, or the operator's own. */
 export function serverUrl(): string {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
@@ -38,6 +39,20 @@ export interface Pool extends Db {
 
 export type Connection = pg.ClientConfig
 
+const inside = new AsyncLocalStorage<boolean>()
+let strict = false
+/**
+ * For tests: from now on the pool may not be used by whoever is in a transaction. It would wait for a second connection
+ * and hold the first: as many at once as there are connections, and all of them wait for each other.
+ */
+export const forbidSecondConnections = (): void => {
+  strict = true
+}
+
+function refuseInside(): void {
+  if (strict && inside.getStore()) throw new Error('the pool is used inside a transaction: use the transaction')
+}
+
 /** How long a request may wait for a connection before it is told to come back: short, so that an outage sheds load. */
 const connectMs = 3_000
 /** The limit of any one statement; long work goes by windows, never by a long statement. */
@@ -59,8 +74,12 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
 
   return {
-    ...runner((config) => pool.query(config)),
+    ...runner((config) => {
+      refuseInside()
+      return pool.query(config)
+    }),
     async transaction(work) {
+      refuseInside()
       const client = await pool.connect().catch(fail)
       let broken: Error | undefined
       // Between two statements a lost connection is an event, and one that nobody hears would end the process.
@@ -90,7 +109,8 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
         // Where the server would not begin, or nothing is left to be done, a statement would stand alone.
         const send = (config: pg.QueryConfig) =>
           failure ? Promise.reject(failure) : client.query(config).catch(suspect)
-        const result = await work({ ...runner(send), commit })
+        const tx = { ...runner(send), commit }
+        const result = await (strict ? inside.run(true, () => work(tx)) : work(tx))
         await begun
         if (!committed) await commit()
         return result

@@ -35,6 +35,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       .header('retry-after', retryAfterSeconds)
       .send({ error: 'Service Unavailable', code: refusal.code })
   }
+  // Fastify closes the connection after a body that it did not take. A client that is still sending would never see why.
+  reply.removeHeader('connection')
+  if (status === 413) readToTheEnd(request)
   if (status === 429) return explain(reply.code(429), refusal).send({ error: 'Too Many Requests' })
   if (status === 401) reply.header('www-authenticate', wording.plainUnauthorized ? 'ApiKey' : 'Bearer')
   if ((status === 401 || status === 403) && wording.plainUnauthorized)
@@ -49,6 +52,14 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     code: refusal.code,
     ...(refusal.details.length > 0 && { details: refusal.details })
   })
+}
+
+/** How long what is too large may go on arriving. Node reads and drops it. */
+const drainMs = 30_000
+
+function readToTheEnd({ raw }: FastifyRequest): void {
+  const cut = setTimeout(() => raw.destroy(), drainMs)
+  raw.once('close', () => clearTimeout(cut))
 }
 
 const text = (reply: FastifyReply, body: string) => reply.type('text/plain; charset=utf-8').send(body)

@@ -38,9 +38,8 @@ export function createCancel({
         const gone = await removePlannedChunks(tx, projectId, triggerId)
         const delta = nothing(triggerId)
         delta.openChunks = -gone.length
-        // What was held is counted as targeted already; the rest never was.
-        for (const { devices, held } of gone) {
-          if (!held) continue
+        for (const { devices, counted } of gone) {
+          if (!counted) continue
           delta.skipped += devices
           tally(delta.skippedFor, 'canceled', devices)
         }

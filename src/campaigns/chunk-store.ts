@@ -30,6 +30,8 @@ export interface ChunkRow {
   state: 'planned' | 'written'
   due_at: Date
   held: boolean
+  /** Whether its devices count as targeted already. */
+  counted: boolean
 }
 
 /** Whom a trigger passes over. */
@@ -69,8 +71,9 @@ const more = statement(
 )
 const insertChunks = statement(
   'trigger_chunks.insert',
-  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held)
-   select t.project_id, t.id, c.number, array(select json_array_elements_text(c.device_ids)), 'planned', c.due_at, c.held
+  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held, counted)
+   select t.project_id, t.id, c.number, array(select json_array_elements_text(c.device_ids)), 'planned', c.due_at, c.held,
+          true
      from triggers t
     cross join json_to_recordset($3::json) as c(number int, device_ids json, due_at timestamptz, held boolean)
     where t.project_id = $1 and t.id = $2`
@@ -81,7 +84,7 @@ const open = statement(
 )
 const find = statement(
   'trigger_chunks.find',
-  `select number, device_ids, state, due_at, held from trigger_chunks
+  `select number, device_ids, state, due_at, held, held or counted as counted from trigger_chunks
     where project_id = $1 and trigger_id = $2 and number = $3`
 )
 // The lock makes one of two who run the same chunk at once wait, and then find it written.
@@ -97,7 +100,7 @@ const remove = statement(
 const removePlanned = statement(
   'trigger_chunks.delete_planned',
   `delete from trigger_chunks where project_id = $1 and trigger_id = $2 and state = 'planned'
-   returning cardinality(device_ids) as devices, held`
+   returning cardinality(device_ids) as devices, held or counted as counted`
 )
 const insertSkips = statement(
   'trigger_skips.insert',
@@ -178,7 +181,7 @@ export const removeChunk = async (tx: Db, projectId: ProjectId, id: string, numb
 
 /** What is not written yet never will be. */
 export const removePlannedChunks = (tx: Db, projectId: ProjectId, id: string) =>
-  tx.query<{ devices: number; held: boolean }>(removePlanned, [projectId, id])
+  tx.query<{ devices: number; counted: boolean }>(removePlanned, [projectId, id])
 
 /** Answers those that are new: a device that two targets lead to is passed over once. */
 export async function addSkips(tx: Db, projectId: ProjectId, skips: Skip[], at: Date): Promise<Skip[]> {

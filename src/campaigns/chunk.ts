@@ -6,7 +6,7 @@ import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
 import { wake } from './accept.ts'
 import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
-import { addToCounters, nothing, type OnEnded } from './counting.ts'
+import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
 import { parseDuration } from './duration.ts'
 import { orGiveUp, unlessGone } from './ending.ts'
@@ -89,8 +89,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
       const written = rows.filter(({ message_id }) => own.has(message_id))
       const skips = await chunks.addSkips(tx, projectId, sorted.skips, new Date())
       const delta = deltaOf(work.id, written.length, skips, sorted.held)
-      // Those that were held have been counted when they were.
-      if (chunk.held) delta.targeted -= chunk.device_ids.length
+      if (chunk.counted) countFrom(delta, chunk.device_ids.length, sorted.gone)
       await hold(tx, projectId, work.id, sorted.held)
       const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
       if (!counted || counted.outcome === 'canceled') throw new Canceled()
@@ -103,7 +102,8 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     const targets = await findTargets(tx, projectId, definition.live_activity, recipients)
     const full = await whoHasEnough(tx, projectId, work, definition, [...new Set(recipients.map((one) => one.user_id))])
     const notAfter = notAfterOf(definition, chunk.held ? chunk.due_at : work.accepted_at)
-    return sortRecipients({ trigger: work, ready, recipients, targets, full, notAfter })
+    const sorted = await sortRecipients({ trigger: work, ready, recipients, targets, full, notAfter })
+    return { ...sorted, gone: chunk.device_ids.length - recipients.length }
   }
 
   /** The lock makes this exact also where two triggers reach a user at once: the second sees what the first wrote. */
@@ -148,7 +148,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
       if (chunk.state === 'planned') {
         const devices = chunk.device_ids.length
         delta.failed = devices
-        delta.targeted = chunk.held ? 0 : devices
+        delta.targeted = chunk.counted ? 0 : devices
         delta.failedFor = { INTERNAL_ERROR: devices }
       }
       const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
@@ -161,4 +161,12 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     run: unlessGone(orGiveUp((payload, context) => run(payload, context), giveUp))
   })
   return { run, giveUp, job }
+}
+
+/** Its devices were counted as targeted when they were planned. Those whose user was deleted since will get nothing. */
+function countFrom(delta: Delta, planned: number, gone: number): void {
+  delta.targeted += gone - planned
+  if (gone === 0) return
+  delta.skipped += gone
+  tally(delta.skippedFor, 'canceled', gone)
 }

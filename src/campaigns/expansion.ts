@@ -188,7 +188,8 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
         }))
         await chunks.addChunks(tx, projectId, work.id, added)
         const delta = nothing(work.id)
-        delta.targeted = delta.skipped = skips.length
+        delta.skipped = skips.length
+        delta.targeted = delta.skipped + step.deviceIds.length
         for (const { reason } of skips) tally(delta.skippedFor, reason)
         await addToCounters(tx, projectId, [delta], onEnded)
         const [first] = added

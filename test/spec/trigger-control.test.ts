@@ -126,6 +126,27 @@ describe('rules of a campaign', () => {
     assert.ok(Date.now() - began >= 1_900, 'not all at once')
   })
 
+  it('a throttled trigger counts all whom it will reach, and then those it did not: deleted, or canceled', async () => {
+    const project = await service.project()
+    const names = Array.from({ length: 6 }, (_, n) => `late-${n}`)
+    for (const name of names) await givenUser(project, name, `${name}-phone`)
+    await givenCampaign(service, project, { throttle_per_second: 1 })
+    const id = await triggered(project, users(...names))
+    await eventually(async () => {
+      const { counts } = await readTrigger(project, id)
+      assert.ok(counts.targeted === 6 && counts.sent >= 1 && counts.pending >= 1, JSON.stringify(counts))
+    })
+    assert.equal((await project.call('DELETE', '/api/v1/users/late-5')).status, 200)
+    const first = await ended(project, id, 30_000)
+    assert.deepEqual([first.counts.targeted, first.counts.sent, first.skipped], [6, 5, { canceled: 1 }])
+    const other = await triggered(project, users(...names.slice(0, 5)))
+    await eventually(async () => assert.equal((await readTrigger(project, other)).counts.targeted, 5))
+    await project.call('POST', `/api/v1/triggers/${other}:cancel`)
+    const { counts, skipped } = await ended(project, other)
+    assert.deepEqual([counts.targeted, counts.sent + (skipped.canceled ?? 0)], [5, 5])
+    assert.ok(skipped.canceled >= 1)
+  })
+
   it('what outlives its ttl is not sent', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 't-1')

@@ -114,11 +114,13 @@ const soleNouns = new Map<string, 'user' | 'device'>([
   ['device', 'device'],
   ['phone', 'device']
 ])
-/** Answers that are none. */
-const noAnswer = new Set(
-  `help hello hi hey hm hmm huh ok okay yes yeah yep sure no idk dunno unknown none nothing nobody skip whatever
-   any undefined null sorry pardon done good great`.split(/\s+/)
-)
+/** Answers that are none: without quotes nobody means them, nor a no that stands behind other words. */
+const noAnswer = new Set([
+  ...`help hello hi hey hm hmm huh ok okay yes yeah yep sure no idk dunno unknown unsure uncertain unclear none nothing nobody
+   skip whatever any undefined null nil nan sorry pardon done good great maybe perhaps possibly n/a na tbd tba tbc todo
+   later wrong incorrect undecided unspecified anything something`.split(/\s+/),
+  ...words.refusals.flatMap((phrase) => (phrase.length === 1 ? phrase : []))
+])
 
 const skipAnswerWords = (cursor: Cursor): number => cursor.phrase(0, answerWords)
 

@@ -178,7 +178,19 @@ export const yes =
   | please do | yes please | yes do it | yes go ahead | certainly | of course | affirmative | correct | right | that's right | yes i do
   | send it | trigger it | absolutely | fine | agreed | proceed | please proceed | yes confirmed | yes confirm | yes proceed | yes send it
   | sure go ahead | ok do it | ok go ahead`)
+/** What was called off; who says so, and of what, is no id: "user cancelled". */
+const calledOff = 'cancelled canceled aborted declined rejected'
+  .split(' ')
+  .flatMap((word) => [
+    word,
+    ...['user', 'the user', 'it is', "it's", 'request', 'task', 'operation'].map((before) => `${before} ${word}`),
+    ...['by user', 'by the user'].map((after) => `${word} ${after}`)
+  ])
+  .join(' | ')
 export const refusals =
   phrases(`no | n | nope | nah | cancel | stop | abort | never mind | nevermind | forget it | don't | do not | no thanks
   | no thank you | cancel it | cancel that | stop it | leave it | skip it | don't do it | do not do it | not now | rather not | better not
-  | please don't | please do not | no don't | no do not | no cancel | no stop | forget about it | forget that | not anymore | drop it | wait`)
+  | please don't | please do not | no don't | no do not | no cancel | no stop | forget about it | forget that | not anymore | drop it | wait
+  | cancle | cancel this | nvm | decline | i decline | reject | disregard | disregard it | disregard that | exit | quit | abort it
+  | discard | discard it | terminate | terminate it | ignore | ignore it | ignore that | negative | stop that | forget this
+  | scratch that | do nothing | don't bother | no way | ${calledOff}`)

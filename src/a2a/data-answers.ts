@@ -33,7 +33,14 @@ export function answerWithData(known: Request, given: Fields, skills: Skills): R
   return completed(asked, given, skills) ?? again('Send the whole of it as data, with the field skill.')
 }
 
-/** What a text and the data after it amount to. Undefined where it needs a yes, and not all of it can be shown. */
+/** A text that says what is to be done with data which came before it, and did not say so. */
+export function withData(reading: Reading, known: Request | undefined, skills: Skills): Reading {
+  const asked = reading.kind === 'ask' ? (reading.request?.pending as TextReading | undefined) : undefined
+  if (!known || known.pending !== undefined || asked?.kind !== 'ask' || asked.missing.length === 0) return reading
+  return completed(asked, known.fields, skills) ?? reading
+}
+
+/** What a text and the data beside it amount to. Undefined where it needs a yes, and not all of it can be shown. */
 function completed(asked: TextReading & { kind: 'ask' }, given: Fields, skills: Skills): Reading | undefined {
   const id = asked.skill
   const skill = id === undefined ? undefined : skills.get(id)

@@ -1,4 +1,4 @@
-import { answerWithData } from './data-answers.ts'
+import { answerWithData, withData } from './data-answers.ts'
 import { isObject } from './dialects/fields.ts'
 import { AgentError, invalid } from './errors.ts'
 import type { Message, Request } from './model.ts'
@@ -39,11 +39,12 @@ export async function takeTurn(
   }
   if (data.length === 0) {
     const text = message.parts.map((part) => ('text' in part ? part.text : '')).join('\n')
-    // What stopped was not the request itself: any word goes on with it.
+    const reading = await readText(text, { skills, known })
     const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
-    if (known && whole && judge(whole, fieldsOf(known)).kind === 'fit')
+    // What stopped was not the request itself: any word goes on with it, but a no.
+    if (known && whole && reading.kind !== 'declined' && judge(whole, fieldsOf(known)).kind === 'fit')
       return { kind: 'run', request: known, skill: whole }
-    return ofReading(await readText(text, { skills, known }), known, skills)
+    return ofReading(known?.skill === undefined ? withData(reading, known, skills) : reading, known, skills)
   }
   if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)
   // What names a skill is a request of its own: nothing that a text left open is meant for it.

@@ -159,12 +159,52 @@ describe('data with a skill, after a text', () => {
 
 describe('a text, after data that lacks something', () => {
   it('that is no answer is told what is missing', async () => {
-    for (const text of ['let me think', 'unknown', 'what id?'])
+    for (const text of ['let me think', 'unknown', 'what id?', 'maybe'])
       await assertAsks(
         [{ skill: 'create-user' }, text],
         /^I did not understand that\. Send the missing field: projectUserId\.$/
       )
     await assertAsks([{ skill: 'trigger-campaign' }, 'welcome for everyone'], /missing field: campaignId/)
     await assertAsks([{ skill: 'create-user' }, 'hm', 'hm'], /^I did not understand that\. Send the missing field: pro/)
+  })
+
+  it('that calls it off ends it', async () => {
+    for (const text of ['cancelled', 'nvm', 'User declined', 'no'])
+      for (const data of [{ skill: 'create-user' }, { skill: 'track-event', projectUserId: 'ana' }]) {
+        const turn = await talk(data, text)
+        assert.equal(turn.kind === 'stop' && turn.state, 'canceled', text)
+      }
+  })
+
+  it('that names the skill goes on with the fields that came before', async () => {
+    for (const text of ['create-user', 'Create a user'])
+      await assertDoes([{ projectUserId: 'keepme' }, text], 'create-user', { projectUserId: 'keepme' })
+    await assertDoes([{ projectUserId: 'ana' }, 'send-push-notification', '"Hi"'], 'send-push-notification', {
+      projectUserId: 'ana',
+      body: 'Hi'
+    })
+    await assertAsks([{ campaignId: 'welcome' }, 'trigger-campaign'], /For whom\?/)
+    await assertAsks([{ campaignId: 'welcome', broadcast: true }, 'trigger-campaign'], /for everyone .* Shall I\?/)
+  })
+})
+
+describe('a request that is whole and had to stop', () => {
+  const known = { skill: 'send-push-notification', fields: { projectUserId: 'ana', title: 'Hi' } }
+  const take = (text: string) =>
+    takeTurn({ messageId: 'm', role: 'user', parts: [{ text }] }, known, { skills, readText })
+
+  it('is canceled by a no', async () => {
+    for (const text of ['no', 'cancel', 'never mind', 'do not send it', "Don't send it!", 'cancelled', 'stop']) {
+      const turn = await take(text)
+      assert.equal(turn.kind === 'stop' && turn.state, 'canceled', text)
+    }
+  })
+
+  it('goes on with any other message', async () => {
+    for (const text of ['done', 'now it is', 'go', '', 'Create user bo', '?']) {
+      const turn = await take(text)
+      assert.ok(turn.kind === 'run', text)
+      assert.deepEqual(turn.request, known)
+    }
   })
 })

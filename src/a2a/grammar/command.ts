@@ -1,7 +1,8 @@
 import { idAfter, readClauses } from './clauses.ts'
 import type { Cursor } from './cursor.ts'
 import { conclude, type Draft, doubt, emptyDraft, setName } from './draft.ts'
-import { declined, nothing, type Reading, type Skill } from './reading.ts'
+import { forbids } from './forbidding.ts'
+import { declined, nothing, type Reading, type Skill, unclearNo } from './reading.ts'
 import { pairAt } from './values.ts'
 import * as words from './words.ts'
 
@@ -11,7 +12,8 @@ export function readCommand(cursor: Cursor): Reading {
   const opened = skipOpenings(cursor, 0)
   // "Don't forget to create user ana" forbids nothing. But a no stands in it, so it is asked about.
   const reminder = cursor.phrase(opened.next, words.reminders)
-  if (isForbidden(cursor, reminder > 0 ? opened.next + reminder : 0)) return declined()
+  const forbidden = forbids(cursor, reminder > 0 ? opened.next + reminder : 0, opened.next + reminder)
+  if (forbidden !== 'no') return forbidden === 'yes' ? declined() : unclearNo
   opened.next += reminder
   const led = leadingTarget(cursor, opened.next)
   const again = led ? skipOpenings(cursor, led.next) : opened
@@ -59,23 +61,6 @@ function isAll(cursor: Cursor, phrases: readonly (readonly string[])[]): boolean
     at = cursor.skipMarks(at + Math.max(length, polite))
   }
   return some
-}
-
-/** A no before the verb forbids it, whatever stands between. */
-function isForbidden(cursor: Cursor, start: number): boolean {
-  for (let at = start; at < cursor.length; at += 1) {
-    const word = cursor.word(at)
-    if (word === undefined) continue
-    if (words.negations.has(word)) return hasVerbAfter(cursor, at)
-    // "Send no push", "create nothing": the no may come right after it.
-    if (words.verbForms.has(word)) return /^(no|nothing|none|nobody)$/.test(cursor.word(at + 1) ?? '')
-  }
-  return false
-}
-
-function hasVerbAfter(cursor: Cursor, at: number): boolean {
-  for (let here = at + 1; here < cursor.length; here += 1) if (words.verbForms.has(cursor.word(here) ?? '')) return true
-  return false
 }
 
 function skipOpenings(cursor: Cursor, start: number): { next: number; asked: boolean } {

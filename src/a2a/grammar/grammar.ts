@@ -25,15 +25,15 @@ function readAlone(text: string): Reading {
   if ('kind' in split) return split
   if (/^\s*(?:```\w*\s*)?\{(?!\{)/.test(text)) return asData
   const reading = readCommand(createCursor(split.tokens))
-  if (split.fault === undefined || reading.kind === 'none' || reading.kind === 'declined') return reading
+  if (split.fault === undefined || !('skill' in reading) || reading.skill === undefined) return reading
   const question = `${split.fault} Please write it again.`
   return {
     kind: 'ask',
-    skill: reading.skill!,
+    skill: reading.skill,
     data: {},
     missing: [],
     question,
-    understood: describe(reading.skill!, {}, true)
+    understood: describe(reading.skill, {}, true)
   }
 }
 

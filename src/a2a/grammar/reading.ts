@@ -35,6 +35,14 @@ export const asData: Reading = {
   question:
     'This is JSON in a text. Send it as a data part: {"data": {"skill": "create-user", "projectUserId": "ana"}}.'
 }
+export const unclearNo: Reading = {
+  kind: 'ask',
+  data: {},
+  missing: [],
+  question:
+    'I cannot tell what the "no" or "not" in it is about, and I wait for no condition. Please say only what is to be done.',
+  understood: 'Nothing was done.'
+}
 export const declined = (understood = 'I am not to do it, and did nothing.'): Reading => ({
   kind: 'declined',
   understood

@@ -44,6 +44,15 @@ export const negations =
   words(`no not never don't dont do-not doesn't didn't won't wouldn't shouldn't mustn't can't cannot cant couldn't
   isn't aren't wasn't neither nor none nothing nobody without stop stopping cancel abort avoid refrain quit cease halt skip undo prevent forbid forbidden refuse unless except instead hold wait refrain rather ain't nope nah`)
 
+/** With a no in it, before an order that it does not forbid. */
+export const harmless =
+  phrases(`no problem | no worries | no rush | no hurry | no doubt | no pressure | no stress | not bad | why not
+  | why don't you | why dont you | why do you not | why won't you | why don't we | why dont we`)
+/** What may hold a no that is not about the order. None is waited for. */
+export const conditions =
+  phrases(`if | when | whenever | unless | once | while | until | because | since | although | though | in case
+  | provided | should | as long as | instead of | rather than | without`)
+
 /** Everything by which a verb can be recognised, ours and the commonest of others, to tell where it stands. */
 export const verbForms = words(`create creating add adding register registering make making insert inserting upsert save
   track tracking record recording log logging capture capturing report reporting send sending push pushing notify notifying

@@ -32,6 +32,15 @@ describe('a question', () => {
     ['Create user ana with plan=None', `I cannot tell the value of plan. Put it in quotes. ${again}`],
     ['Send a push to user ana saying hello', `Put it in quotes, as in: saying "…". ${again}`],
     ['Send a push to user ana: Hello there', `Put the text of the push in quotes. ${again}`],
+    ['Notify ana that "dinner is ready"', 'Is "ana" a user or a device?'],
+    ['Notify ana: "dinner is ready"', 'Is "ana" a user or a device?'],
+    [
+      'Send a push to ana, bo and cy: "Hi"',
+      `A push goes to one user or one device at a time, and has no field cy. ${again}`
+    ],
+    ['Create a user named "Tom Smith"', 'What is the id of the user?'],
+    ['Create user named Jane Doe', `A name is a property and no id. Write for example: id ana, name="…". ${again}`],
+    ['Send "Hi" to the user named ana', `I know users and devices only by their ids. ${again}`],
     ['update user ana', `Say what is to change, as in: plan="gold". ${again}`],
     ['Create user ana and send her "Hi"', `I can do one thing at a time. ${again}`],
     [

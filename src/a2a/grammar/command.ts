@@ -2,6 +2,7 @@ import { idAfter, readClauses } from './clauses.ts'
 import type { Cursor } from './cursor.ts'
 import { conclude, type Draft, doubt, emptyDraft, setName } from './draft.ts'
 import { forbids } from './forbidding.ts'
+import { isFieldName } from './keys.ts'
 import { declined, nothing, type Reading, type Skill, unclearNo } from './reading.ts'
 import { pairAt } from './values.ts'
 import * as words from './words.ts'
@@ -87,6 +88,12 @@ function leadingTarget(cursor: Cursor, at: number): { draft: Draft; next: number
   return { draft, next: id.next }
 }
 
+/** What a push is to say, right after whom it is for: `"…"`, `: "…"`, `that "…"`. */
+function isTextAt(cursor: Cursor, at: number): boolean {
+  const place = cursor.isMark(at, ':,') || cursor.word(at) === 'that' ? at + 1 : at
+  return cursor.token(place)?.kind === 'quoted'
+}
+
 /** The verb and what it is about. The same verb means one thing or another by the noun. */
 function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | undefined {
   if (cursor.word(at) === 'new' && cursor.word(at + 1) === 'user') return named('create-user', at + 1)
@@ -123,10 +130,11 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const draft = emptyDraft(skill)
   // "Alert: user ana ..." may tell of something.
   if (/^(alert|message)$/.test(verb.words[0]!) && cursor.isMark(start, ':')) draft.note = 'Is that an order?'
-  // "Send ana a push": whoever that is.
+  // "Send ana a push", "notify ana: "…"": whoever that is.
   if (skill === 'send-push-notification' && name !== undefined && cursor.token(noun)?.kind === 'word') {
     const late = cursor.skipWords(noun + 1, words.determiners)
-    if (cursor.phrase(late, words.pushNouns) > 0) draft.candidate = name
+    const texted = noun === start && !isFieldName(kind) && isTextAt(cursor, noun + 1)
+    if (texted || cursor.phrase(late, words.pushNouns) > 0) draft.candidate = name
     return { draft, next: draft.candidate === undefined ? start : noun + 1 }
   }
   if (skill === 'send-push-notification' || words.userNouns.has(kind) || words.deviceNouns.has(kind))

@@ -79,7 +79,8 @@ export const plurals = words(
 )
 export const pushNouns =
   phrases(`push notification | push message | push | notification | message | alert | push-notification
-  | pushes | notifications | messages | mobile push | mobile notification | reminder`)
+  | pushes | notifications | messages | mobile push | mobile notification | reminder
+  | test push | test notification | test push notification | test message`)
 export const prepositions = words('to for on of by from at targeting')
 export const everyone =
   phrases(`everyone | everybody | all | all users | all devices | all customers | every user | every customer
@@ -91,11 +92,13 @@ export const defaultAudience = phrases(
 /** Words by which an id is introduced. */
 export const idIntros =
   phrases(`with id | with the id | with an id of | with id of | id | whose id is | with project user id
-  | with the project user id | project user id | with user id | with device id | with campaign id | with event name | named | called
-  | by the name of | by the name | identified by | that is called | which is called | having id | having the id
+  | with the project user id | project user id | with user id | with device id | with campaign id | with event name | called
+  | identified by | that is called | which is called | having id | having the id
   | with the identifier | with identifier | identifier`)
-/** Of an event or a campaign. A user's name is a property more often than an id. */
-export const nameIntros = phrases('with name | with the name')
+/** A user's name is a property and no id. */
+export const named = phrases('named | by the name of | by the name')
+/** Of an event or a campaign. */
+export const nameIntros = [...phrases('with name | with the name'), ...named]
 export const propertyIntros = words(
   'properties property props attributes attribute parameters parameter params param data fields field values variables details metadata'
 )

@@ -51,6 +51,7 @@ function completed(asked: TextReading & { kind: 'ask' }, given: Fields, skills: 
     return { kind: 'request', skill: id, fields, understood: '' }
   const draft = draftOf(id, fields)
   if (draft.targets.length === 0) draft.candidate = asked.candidate
+  draft.note = asked.note
   // Where the data takes back what the text said, or the text meant everyone, somebody has to see what came of it.
   const doubtful =
     asked.data.broadcast === true || Object.keys(asked.data).some((name) => fields[name] !== asked.data[name])

@@ -23,6 +23,7 @@ interface Asked {
   question: string
   understood: string
   candidate?: string
+  note?: string
 }
 
 /**

@@ -102,6 +102,14 @@ describe('an answer', () => {
     assert.equal(kindOf('Send a push to user ana', "don't send it"), 'declined')
   })
 
+  it('leads to the yes that the whole would have needed', () => {
+    const reading = talk('Update user with plan=gold', 'ghost')
+    assert.ok(reading.kind === 'confirm', JSON.stringify(reading))
+    assert.match(reading.question, /^A user who is not there yet is made\. Create the user "ghost"/)
+    assert.equal(kindOf('Alert: "door open"', 'user ana'), 'confirm')
+    assert.equal(kindOf('Update user with plan=gold', 'the name is Ghost'), 'ask', 'a name is no id')
+  })
+
   it('that calls it off ends it, and names nobody', () => {
     const said =
       `cancelled canceled cancle nvm decline declined reject disregard exit quit aborted discard terminate ignore

@@ -116,6 +116,13 @@ describe('data without a skill, after a text', () => {
     }
   })
 
+  it('does not spare the yes to a change of somebody who may not be there', async () => {
+    await assertAsks(
+      ['Update user with plan=gold', { projectUserId: 'ghost' }],
+      /is made\. Create the user "ghost".*Shall I/
+    )
+  })
+
   it('that contradicts it waits for a yes to what came of it', async () => {
     const one = ['Trigger campaign for everyone', { campaignId: 'welcome', targets: ana }]
     await assertAsks(one, /for the user "ana"\. Shall I\?/)

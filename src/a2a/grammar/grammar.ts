@@ -72,14 +72,17 @@ function again<Asked extends Reading & { question: string }>(previous: Asked): A
 
 /** The earlier reading with what the answer adds; undefined if it is no answer to the question. */
 function fill(previous: Reading & { kind: 'ask' }, cursor: Cursor, text: string): Reading | undefined {
-  const { skill, data, missing, candidate } = previous
+  const { skill, data, missing, candidate, note } = previous
   const [field] = missing
   if (skill === undefined || field === undefined) return undefined
   const draft = draftOf(skill, data)
   draft.candidate = candidate
+  draft.note = note
   const kind = soleNoun(cursor)
   if (candidate !== undefined && kind) return withTarget(draft, kind, candidate)
-  const sole = soleValue(cursor, nounsOf.get(field))
+  // A user's name is no id.
+  const isName = field === 'projectUserId' && cursor.phraseAt(0, ['the', 'name', 'is'])
+  const sole = isName ? undefined : soleValue(cursor, nounsOf.get(field))
   if (sole !== undefined && /^(projectUserId|eventName|campaignId)$/.test(field)) {
     setName(draft, sole)
     return conclude(draft)

@@ -14,6 +14,8 @@ export type Reading =
       understood: string
       /** An id that was named without saying whether it is a user's or a device's. */
       candidate?: string
+      /** Why it waits for a yes once it is whole. */
+      note?: string
     }
   | { kind: 'confirm'; skill: Skill; data: Data; question: string; understood: string }
   | { kind: 'none'; question: string }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { conclude, draftOf } from './grammar/draft.ts'
-import { isDescribable } from './grammar/proposal.ts'
+import { isDescribable, isShown } from './grammar/proposal.ts'
 import type { Request } from './model.ts'
 import { judge } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
@@ -40,7 +40,7 @@ export function withData(reading: Reading, known: Request | undefined, skills: S
   return completed(asked, known.fields, skills) ?? reading
 }
 
-/** What a text and the data beside it amount to. Undefined where it needs a yes, and not all of it can be shown. */
+/** What a text and the data beside it amount to. Undefined where not all of it could be put into words. */
 function completed(asked: TextReading & { kind: 'ask' }, given: Fields, skills: Skills): Reading | undefined {
   const id = asked.skill
   const skill = id === undefined ? undefined : skills.get(id)
@@ -50,6 +50,7 @@ function completed(asked: TextReading & { kind: 'ask' }, given: Fields, skills: 
   if (judge(skill, { ...fields, skill: id }).kind === 'wrong')
     return { kind: 'request', skill: id, fields, understood: '' }
   const draft = draftOf(id, fields)
+  if (!draft.targets.every(isShown)) return undefined
   if (draft.targets.length === 0) draft.candidate = asked.candidate
   draft.note = asked.note
   // Where the data takes back what the text said, or the text meant everyone, somebody has to see what came of it.

@@ -5,6 +5,10 @@ import type { Message, Request } from '../../src/a2a/model.ts'
 import { createSkills } from '../../src/a2a/skills/registry.ts'
 import { readBy } from '../../src/a2a/texts.ts'
 import { takeTurn } from '../../src/a2a/turns.ts'
+import { morePhrasings } from './more-phrasings.ts'
+import { phrasings } from './phrasings.ts'
+import { traps } from './traps.ts'
+import { wildPhrasings } from './wild-phrasings.ts'
 
 const unused = async (): Promise<never> => assert.fail('nothing is run here')
 const skills = createSkills({
@@ -75,6 +79,16 @@ describe('data without a skill, after a text', () => {
         await assertAsks([text, data], /not clear/)
   })
 
+  it('never starts what a text of any kind left open', async () => {
+    const everything = { projectUserId: 'x', campaignId: 'x', eventName: 'x', targets: ana, body: 'x' }
+    for (const text of [...traps, ...[...phrasings, ...morePhrasings, ...wildPhrasings].map(([one]) => one)]) {
+      const first = read(text)
+      if (first.kind !== 'ask' && first.kind !== 'confirm') continue
+      for (const data of irrelevant) await assertAsks([text, data])
+      if (first.kind === 'confirm' || first.missing.length === 0) await assertAsks([text, everything])
+    }
+  })
+
   it('fills a gap of it', async () => {
     await assertDoes(['Create user', { projectUserId: 'x' }], 'create-user', { projectUserId: 'x' })
     await assertDoes(['Create a user with plan=free', { projectUserId: 'x' }], 'create-user', {
@@ -130,6 +144,15 @@ describe('data without a skill, after a text', () => {
     const two = ['Send a push to user ana', { deviceId: 'd', body: 'Hi' }]
     await assertAsks(two, /to the device "d" with the body "Hi"\. Shall I\?/)
     await assertDoes([...two, 'yes'], 'send-push-notification', { deviceId: 'd', body: 'Hi' })
+  })
+
+  it('that words cannot show is to be sent whole', async () => {
+    const targets = [{ projectUserId: 'ana', deviceId: 'd' }]
+    for (const text of ['Trigger campaign welcome', 'Trigger a campaign for everyone'])
+      await assertAsks(
+        [text, { campaignId: 'welcome', targets }],
+        /^Send the whole of it as data, with the field skill\./
+      )
   })
 
   it('that is sent in place of a yes or a no was not taken, and the question says so', async () => {

@@ -75,10 +75,8 @@ export interface Request {
   fields: Record<string, unknown>
   /** What a text was taken to ask for, to be said with the result. */
   understood?: string
-  /** What a reading of text wants to know again when the answer comes. */
+  /** A question that a text raised, as it was read: the answer is read with it. Nothing is done while it is open. */
   pending?: unknown
-  /** It is whole, and waits for a yes: nothing else starts it but a request in data that names the skill. */
-  confirm?: string
 }
 
 export interface Task {

@@ -1,17 +1,30 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Request } from './model.ts'
-import { judge } from './skills/check.ts'
+import { askFor, judge } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
-import type { ReadText } from './turns.ts'
+import type { Reading, ReadText } from './turns.ts'
 
 type Fields = Record<string, unknown>
 
 /** How a text was read, by a function of text alone. Plain data: it is kept with the task and comes back with the answer. */
 export type TextReading =
   | { kind: 'act'; skill: string; data: Fields; understood: string }
-  | { kind: 'ask'; skill?: string; data: Fields; missing: string[]; question: string; understood: string }
+  | Asked
   | { kind: 'confirm'; skill: string; data: Fields; question: string; understood: string }
   | { kind: 'none'; question: string }
   | { kind: 'declined'; understood: string }
+
+interface Asked {
+  kind: 'ask'
+  skill?: string
+  data: Fields
+  /** The fields that are asked for. Empty where the text as a whole is unclear. */
+  missing: string[]
+  question: string
+  understood: string
+  candidate?: string
+  note?: string
+}
 
 /**
  * Makes a reader of texts for tasks of one that knows nothing but a text and the question it answers. `elsewhere` is
@@ -34,19 +47,28 @@ export const readBy =
       case 'none':
         return { kind: 'ask', question: reading.question, ...(known && { request: known }) }
       default: {
-        // A question for a yes says itself what it is about.
-        const asked = reading.question.includes(reading.understood)
-        const question = `${asked ? '' : reading.understood} ${reading.question}`.trim()
-        const request = {
-          ...(reading.skill !== undefined && { skill: reading.skill }),
-          fields: reading.data,
-          pending: reading,
-          ...(reading.kind === 'confirm' && { confirm: question })
-        }
-        return { kind: 'ask', question, request }
+        const asked = asking(reading)
+        // A text that added nothing to a request in data raised no question of its own.
+        return known && !known.pending && isSame(reading, pending) ? { ...asked, request: known } : asked
       }
     }
   }
+
+const isSame = (one: TextReading, other: TextReading | undefined): boolean =>
+  one.kind === 'ask' &&
+  other?.kind === 'ask' &&
+  isDeepStrictEqual([one.data, one.missing, one.candidate], [other.data, other.missing, other.candidate])
+
+/** A question for a yes says itself what it is about. */
+export const questionOf = ({ question, understood }: { question: string; understood: string }): string =>
+  question.includes(understood) ? question : `${understood} ${question}`
+
+/** A question, kept with what was read: the answer is read with it. */
+export function asking(reading: TextReading & { kind: 'ask' | 'confirm' }): Reading & { kind: 'ask' } {
+  const { skill, data } = reading
+  const request = { ...(skill !== undefined && { skill }), fields: data, pending: reading }
+  return { kind: 'ask', question: questionOf(reading), request }
+}
 
 /** What is asked for where one of several fields is missing. */
 const askedAs = (name: string) => (!name.includes(' or ') ? name : name.startsWith('title') ? 'body' : 'target')
@@ -56,6 +78,7 @@ function askedFor(known: Request | undefined, skills: Skills): TextReading | und
   const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
   if (!known || !skill) return undefined
   const judgement = judge(skill, { ...known.fields, skill: skill.id })
-  const missing = judgement.kind === 'missing' ? judgement.names.map(askedAs) : []
-  return { kind: 'ask', skill: skill.id, data: known.fields, missing, question: '', understood: '' }
+  const names = judgement.kind === 'missing' ? judgement.names : []
+  const question = names.length > 0 ? askFor(names) : ''
+  return { kind: 'ask', skill: skill.id, data: known.fields, missing: names.map(askedAs), question, understood: '' }
 }

@@ -1,7 +1,8 @@
+import { answerWithData, withData } from './data-answers.ts'
 import { isObject } from './dialects/fields.ts'
 import { AgentError, invalid } from './errors.ts'
 import type { Message, Request } from './model.ts'
-import { judge } from './skills/check.ts'
+import { askFor, judge } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Skill } from './skills/skill.ts'
 
@@ -38,20 +39,19 @@ export async function takeTurn(
   }
   if (data.length === 0) {
     const text = message.parts.map((part) => ('text' in part ? part.text : '')).join('\n')
-    // What stopped was not the request itself: any word goes on with it.
-    const whole =
-      known?.skill !== undefined &&
-      known.pending === undefined &&
-      known.confirm === undefined &&
-      skills.get(known.skill)
-    if (known && whole && judge(whole, fieldsOf(known)).kind === 'fit')
+    const reading = await readText(text, { skills, known })
+    const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
+    // What stopped was not the request itself: any word goes on with it, but a no.
+    if (known && whole && reading.kind !== 'declined' && judge(whole, fieldsOf(known)).kind === 'fit')
       return { kind: 'run', request: known, skill: whole }
-    return ofReading(await readText(text, { skills, known }), known, skills)
+    return ofReading(known?.skill === undefined ? withData(reading, known, skills) : reading, known, skills)
   }
-  const merged = mergedRequest(data, known, skills)
-  if (known?.confirm !== undefined && !data.some(namesSkill))
-    return { kind: 'stop', state: 'input-required', request: known, reason: known.confirm }
-  return ofRequest(merged, skills)
+  if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)
+  // What names a skill is a request of its own: nothing that a text left open is meant for it.
+  const own = mergedRequest(data, undefined, skills)
+  if (own.skill !== undefined) return ofRequest(own, skills)
+  refuseLarge([known.fields, own.fields])
+  return ofReading(answerWithData(known, own.fields, skills), known, skills)
 }
 
 function ofReading(reading: Reading, known: Request | undefined, skills: Skills): Turn {
@@ -77,6 +77,11 @@ function meant(name: string, skills: Skills): boolean {
 }
 const mostFields = 10 * 1024 * 1024
 
+function refuseLarge(fields: unknown): void {
+  if (JSON.stringify(fields).length > mostFields)
+    throw invalid('message.parts', 'with what was sent before, the request is too large')
+}
+
 function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {
   const named = data.filter(namesSkill)
   if (named.length > 1) throw invalid('message.parts', 'only one data part may name a skill')
@@ -90,8 +95,7 @@ function mergedRequest(data: unknown[], known: Request | undefined, skills: Skil
     if (!isObject(part)) continue
     for (const name of Object.keys(part)) if (meant(name, skills)) fields[name] = part[name]
   }
-  if (before && JSON.stringify(fields).length > mostFields)
-    throw invalid('message.parts', 'with what was sent before, the request is too large')
+  if (before) refuseLarge(fields)
   const chosen = skill ?? before?.skill
   return chosen === undefined ? { fields } : { skill: chosen, fields }
 }
@@ -109,9 +113,6 @@ function ofRequest(request: Request, skills: Skills): Turn {
   if (!skill) throw noSkill(request.skill, skills)
   const judgement = judge(skill, fieldsOf(request))
   if (judgement.kind === 'wrong') return { kind: 'stop', request, state: 'rejected', reason: `${judgement.reason}.` }
-  if (judgement.kind === 'missing') return ask(missing(judgement.names))
+  if (judgement.kind === 'missing') return ask(askFor(judgement.names))
   return { kind: 'run', request, skill }
 }
-
-const missing = (names: string[]) =>
-  `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', and ')}.`

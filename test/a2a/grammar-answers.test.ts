@@ -102,6 +102,46 @@ describe('an answer', () => {
     assert.equal(kindOf('Send a push to user ana', "don't send it"), 'declined')
   })
 
+  it('leads to the yes that the whole would have needed', () => {
+    const reading = talk('Update user with plan=gold', 'ghost')
+    assert.ok(reading.kind === 'confirm', JSON.stringify(reading))
+    assert.match(reading.question, /^A user who is not there yet is made\. Create the user "ghost"/)
+    assert.equal(kindOf('Alert: "door open"', 'user ana'), 'confirm')
+    assert.equal(kindOf('Update user with plan=gold', 'the name is Ghost'), 'ask', 'a name is no id')
+  })
+
+  it('that calls it off ends it, and names nobody', () => {
+    const said =
+      `cancelled canceled cancle nvm decline declined reject disregard exit quit aborted discard terminate ignore
+      negative`.split(/\s+/)
+    for (const text of [...said, 'stop it', 'Cancelled.', 'User cancelled', 'it is cancelled', 'Declined by the user.'])
+      for (const asked of ['Create user', 'Track event for user ana', 'Trigger a campaign for user ana', 'Send a push'])
+        assert.equal(kindOf(asked, text), 'declined', `${asked}: ${text}`)
+  })
+
+  it('that is in doubt is asked for again', () => {
+    const said = 'maybe perhaps n/a tbd none nothing wrong unsure later dunno idk ?'.split(' ')
+    for (const text of [...said, 'N/A.', 'not sure', 'it is tbd', 'the id is unknown', 'the id is cancelled'])
+      for (const asked of [
+        'Create user',
+        'Track event for user ana',
+        'Trigger a campaign for user ana',
+        'Send a push'
+      ]) {
+        const reading = talk(asked, text)
+        assert.ok(reading.kind === 'ask' && reading.candidate === undefined, `${asked}: ${text}`)
+        assert.deepEqual(reading.data, (talk(asked) as typeof reading).data)
+      }
+  })
+
+  it('that is in quotes, or says that it is the id, is taken as it is', () => {
+    for (const text of ['"cancelled"', 'id: cancelled', 'id=cancelled', 'with id cancelled'])
+      assertActs(talk('Create user', text), 'create-user', { projectUserId: 'cancelled' })
+    assertActs(talk('Create user', '"maybe"'), 'create-user', { projectUserId: 'maybe' })
+    for (const text of ['"exit"', 'event: exit'])
+      assertActs(talk('Track event for user ana', text), 'track-event', { eventName: 'exit', projectUserId: 'ana' })
+  })
+
   it('that is no answer is asked for again, and nothing is done', () => {
     for (const text of [
       'help',

@@ -32,6 +32,15 @@ describe('a question', () => {
     ['Create user ana with plan=None', `I cannot tell the value of plan. Put it in quotes. ${again}`],
     ['Send a push to user ana saying hello', `Put it in quotes, as in: saying "…". ${again}`],
     ['Send a push to user ana: Hello there', `Put the text of the push in quotes. ${again}`],
+    ['Notify ana that "dinner is ready"', 'Is "ana" a user or a device?'],
+    ['Notify ana: "dinner is ready"', 'Is "ana" a user or a device?'],
+    [
+      'Send a push to ana, bo and cy: "Hi"',
+      `A push goes to one user or one device at a time, and has no field cy. ${again}`
+    ],
+    ['Create a user named "Tom Smith"', 'What is the id of the user?'],
+    ['Create user named Jane Doe', `A name is a property and no id. Write for example: id ana, name="…". ${again}`],
+    ['Send "Hi" to the user named ana', `I know users and devices only by their ids. ${again}`],
     ['update user ana', `Say what is to change, as in: plan="gold". ${again}`],
     ['Create user ana and send her "Hi"', `I can do one thing at a time. ${again}`],
     [
@@ -73,5 +82,56 @@ describe('a question', () => {
       assert.ok(reading.kind === 'ask', text)
       assert.equal(reading.understood, 'Trigger the campaign "welcome" for nobody so far.')
     }
+  })
+})
+
+describe('a no that is not about the order', () => {
+  const beside = [
+    'If user kim does not exist, create user kim',
+    'If user kim does not exist create user kim',
+    'If user kim does not exist, then please create user kim',
+    'When user kim is not there, create user kim',
+    'Unless there is one, create user kim',
+    'Should user kim not exist, create user kim',
+    'Please, if user kim is not there, create user kim',
+    'I have not created user kim yet, please create user kim',
+    "I didn't create user kim yet, so create user kim",
+    'User kim is not there. Create user kim.',
+    "We don't have user kim, so please create user kim",
+    'There is no user kim, create user kim',
+    "Why don't you create user kim?",
+    'Why not create user kim?',
+    'No problem, create user kim',
+    'No rush! Create user kim',
+    'instead of creating user lou, create user kim',
+    'Rather than creating user lou, create user kim',
+    'If ana is not in, send a push to user kim with title "Hi',
+    'If nobody has been told, trigger campaign welcome for everyone'
+  ]
+  for (const text of beside)
+    it(`is asked about: ${JSON.stringify(text)}`, () => {
+      const reading = read(text)
+      assert.ok(reading.kind === 'ask' && reading.missing.length === 0, JSON.stringify(reading))
+      assert.match(reading.question, /say only what is to be done/)
+      for (const answer of ['yes', 'kim', 'ok', 'user kim'])
+        assert.equal(read(answer, { pending: reading }).kind, 'ask', answer)
+      assert.equal(read('no', { pending: reading }).kind, 'declined')
+    })
+
+  it('is told from one that is', () => {
+    for (const text of [
+      'If she pays, do not create user kim',
+      "If she pays don't create user kim",
+      'Unless I say so, never ever send a push to user kim',
+      "No problem, but don't create user kim",
+      "Why don't you not create user kim?",
+      'User kim is not there, but do not create user kim',
+      'User kim is not to be told. Send nothing to user kim',
+      'Do not, if you please, create user kim',
+      'There is no need to create user kim',
+      'You are not to create user kim',
+      'User kim is not to be created, so please avoid creating user kim'
+    ])
+      assert.equal(read(text).kind, 'declined', text)
   })
 })

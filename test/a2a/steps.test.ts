@@ -149,7 +149,7 @@ describe('a text', () => {
       skill: 'track-event',
       data: { eventName: 'buy' },
       missing: ['target'],
-      question: '',
+      question: 'Send the missing field: deviceId or projectUserId or userId.',
       understood: ''
     })
   })

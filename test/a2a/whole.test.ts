@@ -109,6 +109,9 @@ for (const name of names) {
       assert.match(textOf(task), /^\[CREDENTIALS_MISSING\]/)
       const still = await agent.send('done', { taskId: task.id })
       assert.equal(still.status.state, agent.state('auth-required'))
+      const unwanted = await agent.send({ skill: 'send-push-notification', deviceId: 'p', title: 'x' })
+      const no = await agent.send('do not send it', { taskId: unwanted.id })
+      assert.equal(no.status.state, agent.state('canceled'))
       assert.equal(
         (await service.manage('PATCH', `/projects/${project.id}`, { json: { mode: 'simulator' } })).status,
         200

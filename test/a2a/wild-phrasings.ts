@@ -83,6 +83,25 @@ export const wildPhrasings: readonly Phrasing[] = [
     push({ body: 'Trigger campaign x for everyone' })
   ],
 
+  ['Notify user ana that "dinner is ready"', push({ body: 'dinner is ready' })],
+  ['Notify ana that "dinner is ready"', ask('send-push-notification', 'target')],
+  ['Notify ana: "dinner is ready"', ask('send-push-notification', 'target')],
+  ['Send ana "Hi"', ask('send-push-notification', 'target')],
+  ['Send a test push to user ana saying "Hi"', push({ body: 'Hi' })],
+  ['Notify user ana that is "Hi"', ask('send-push-notification')],
+  ['Notify ana and bo: "Hi"', ask('send-push-notification')],
+  ['Send a push to ana, bo and cy: "Hi"', ask('send-push-notification')],
+
+  // A name is no id
+  ['Create a user named "Tom Smith"', ask('create-user', 'projectUserId')],
+  ['Create user named Jane', ask('create-user', 'projectUserId')],
+  ['Create a user by the name of Jane', ask('create-user', 'projectUserId')],
+  ['Create a user named "Jane Doe" with id jane and plan=pro', user('jane', { name: 'Jane Doe', plan: 'pro' })],
+  ['Create user named Jane Doe', ask('create-user')],
+  ['Create user ana named "Ana Lee"', ask('create-user')],
+  ['Send "Hi" to the user named ana', ask('send-push-notification')],
+  ['Trigger the campaign named welcome for user ana', trigger()],
+
   // Reports, reminders, questions, other languages
   ['Alert: user ana "is hacking"', confirm('send-push-notification', { projectUserId: 'ana', body: 'is hacking' })],
   ['Alert user ana: "door open"', push({ body: 'door open' })],

@@ -1,51 +1,11 @@
 import type { Cursor } from './cursor.ts'
 import { addTarget, type Draft, doubt, isClear, setName, type Target } from './draft.ts'
 import { hintAt, isTime } from './hints.ts'
+import { addresses, contentKeys, nameKeys, noField, otherKeys, targetKeys } from './keys.ts'
 import { besideAt, endsValue, pairAt } from './values.ts'
 import * as words from './words.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-/** Names of fields that say whom it is for, in the spellings of the data part and of the HTTP API. */
-const targetKeys = new Map<string, 'user' | 'device' | 'inner'>([
-  ['user', 'user'],
-  ['userid', 'inner'],
-  ['user_id', 'inner'],
-  ['projectuserid', 'user'],
-  ['project_user_id', 'user'],
-  ['device', 'device'],
-  ['deviceid', 'device'],
-  ['device_id', 'device']
-])
-const nameKeys = new Map([
-  ['create-user', new Set(['id', 'user', 'userid', 'user_id', 'projectuserid', 'project_user_id'])],
-  ['track-event', new Set(['event', 'eventname', 'event_name'])],
-  ['trigger-campaign', new Set(['campaign', 'campaignid', 'campaign_id'])]
-])
-const contentKeys = new Map([
-  ['title', 'title'],
-  ['body', 'body'],
-  ['text', 'body'],
-  ['message', 'body'],
-  ['image', 'imageUrl'],
-  ['imageurl', 'imageUrl'],
-  ['image_url', 'imageUrl'],
-  ['landing', 'landingUrl'],
-  ['landingurl', 'landingUrl'],
-  ['landing_url', 'landingUrl'],
-  ['link', 'landingUrl'],
-  ['url', 'landingUrl']
-])
-
-/** A picture comes from the web; what a tap opens may be a place in the app. */
-const addresses = new Map([
-  ['imageUrl', /^https?:\/\/\S+$/i],
-  ['landingUrl', /^(?!javascript:|data:)[a-z][a-z\d+.-]*:\/\/\S+$/i]
-])
-
-/** What reads like an instruction on how to do it, and is not one we know: not to be taken for a property. */
-const otherKeys =
-  /^(?:dry_?run|preview|simulat(?:e|ed|ion)|test_?mode|schedule(?:d)?(?:_?at)?|send_?at|deliver_?at|delay|when|skill|targets?|audience|segment|recipients?|to|for|users|devices|broadcast)$/
-
 const deviceTarget = (id: string): Target => ({ deviceId: id })
 const userTarget = (id: string): Target => ({ projectUserId: id })
 
@@ -77,7 +37,14 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     if (cursor.isMark(here, ',;.!?:()')) return here + 1
     const intro = introAt(here)
     if (intro > 0) return intro
-    const next = jsonAt(here) || contentAt(here) || keyedAt(here) || nameAt(here) || targetAt(here) || pushNounAt(here)
+    const next =
+      jsonAt(here) ||
+      contentAt(here) ||
+      keyedAt(here) ||
+      nameAt(here) ||
+      namedAt(here) ||
+      targetAt(here) ||
+      pushNounAt(here)
     if (next > 0) {
       expected = undefined
       return next
@@ -160,7 +127,7 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
       )
     } else if (draft.skill !== 'send-push-notification') addProperty(key, value)
     else if (contentKeys.has(lower)) setContent(contentKeys.get(lower)!, String(value))
-    else doubt(draft, key, `A push has no field ${key}.`)
+    else doubt(draft, key, noField(cursor, here, key))
     return next
   }
 
@@ -177,6 +144,16 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
     if (!found) return 0
     setName(draft, found.value)
     return found.next
+  }
+
+  /** "A user named "Ana Lee"": what is missing is the id. */
+  function namedAt(here: number): number {
+    const length = draft.skill === 'create-user' && draft.name === undefined ? cursor.phrase(here, words.named) : 0
+    const place = here + length
+    const value = length > 0 && endsValue(cursor, place + 1) ? cursor.value(place) : undefined
+    if (value === undefined) return 0
+    addProperty('name', value)
+    return place + 1
   }
 
   function targetAt(here: number): number {
@@ -243,12 +220,14 @@ export function readClauses(cursor: Cursor, start: number, draft: Draft): void {
   }
 
   function textAt(here: number): number {
-    const token = cursor.token(here)
+    // "Notify user ana that "…""
+    const place = cursor.word(here) === 'that' ? here + 1 : here
+    const token = cursor.token(place)
     if (draft.skill !== 'send-push-notification' || token?.kind !== 'quoted') return 0
     if (cursor.token(here - 1)?.kind === 'quoted') return 0
     setContent('body', token.text)
     expected = undefined
-    return here + 1
+    return place + 1
   }
 
   function setContent(field: string, value: string): void {

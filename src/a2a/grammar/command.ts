@@ -1,7 +1,9 @@
 import { idAfter, readClauses } from './clauses.ts'
 import type { Cursor } from './cursor.ts'
 import { conclude, type Draft, doubt, emptyDraft, setName } from './draft.ts'
-import { declined, nothing, type Reading, type Skill } from './reading.ts'
+import { forbids } from './forbidding.ts'
+import { isFieldName } from './keys.ts'
+import { declined, nothing, type Reading, type Skill, unclearNo } from './reading.ts'
 import { pairAt } from './values.ts'
 import * as words from './words.ts'
 
@@ -11,7 +13,8 @@ export function readCommand(cursor: Cursor): Reading {
   const opened = skipOpenings(cursor, 0)
   // "Don't forget to create user ana" forbids nothing. But a no stands in it, so it is asked about.
   const reminder = cursor.phrase(opened.next, words.reminders)
-  if (isForbidden(cursor, reminder > 0 ? opened.next + reminder : 0)) return declined()
+  const forbidden = forbids(cursor, reminder > 0 ? opened.next + reminder : 0, opened.next + reminder)
+  if (forbidden !== 'no') return forbidden === 'yes' ? declined() : unclearNo
   opened.next += reminder
   const led = leadingTarget(cursor, opened.next)
   const again = led ? skipOpenings(cursor, led.next) : opened
@@ -61,23 +64,6 @@ function isAll(cursor: Cursor, phrases: readonly (readonly string[])[]): boolean
   return some
 }
 
-/** A no before the verb forbids it, whatever stands between. */
-function isForbidden(cursor: Cursor, start: number): boolean {
-  for (let at = start; at < cursor.length; at += 1) {
-    const word = cursor.word(at)
-    if (word === undefined) continue
-    if (words.negations.has(word)) return hasVerbAfter(cursor, at)
-    // "Send no push", "create nothing": the no may come right after it.
-    if (words.verbForms.has(word)) return /^(no|nothing|none|nobody)$/.test(cursor.word(at + 1) ?? '')
-  }
-  return false
-}
-
-function hasVerbAfter(cursor: Cursor, at: number): boolean {
-  for (let here = at + 1; here < cursor.length; here += 1) if (words.verbForms.has(cursor.word(here) ?? '')) return true
-  return false
-}
-
 function skipOpenings(cursor: Cursor, start: number): { next: number; asked: boolean } {
   let at = cursor.skipMarks(start, ',;.!:')
   let asked = false
@@ -100,6 +86,12 @@ function leadingTarget(cursor: Cursor, at: number): { draft: Draft; next: number
   const draft = emptyDraft('trigger-campaign')
   draft.targets.push(words.userNouns.has(kind) ? { projectUserId: id.value } : { deviceId: id.value })
   return { draft, next: id.next }
+}
+
+/** What a push is to say, right after whom it is for: `"…"`, `: "…"`, `that "…"`. */
+function isTextAt(cursor: Cursor, at: number): boolean {
+  const place = cursor.isMark(at, ':,') || cursor.word(at) === 'that' ? at + 1 : at
+  return cursor.token(place)?.kind === 'quoted'
 }
 
 /** The verb and what it is about. The same verb means one thing or another by the noun. */
@@ -138,10 +130,11 @@ function objectOf(cursor: Cursor, at: number): { draft: Draft; next: number } | 
   const draft = emptyDraft(skill)
   // "Alert: user ana ..." may tell of something.
   if (/^(alert|message)$/.test(verb.words[0]!) && cursor.isMark(start, ':')) draft.note = 'Is that an order?'
-  // "Send ana a push": whoever that is.
+  // "Send ana a push", "notify ana: "…"": whoever that is.
   if (skill === 'send-push-notification' && name !== undefined && cursor.token(noun)?.kind === 'word') {
     const late = cursor.skipWords(noun + 1, words.determiners)
-    if (cursor.phrase(late, words.pushNouns) > 0) draft.candidate = name
+    const texted = noun === start && !isFieldName(kind) && isTextAt(cursor, noun + 1)
+    if (texted || cursor.phrase(late, words.pushNouns) > 0) draft.candidate = name
     return { draft, next: draft.candidate === undefined ? start : noun + 1 }
   }
   if (skill === 'send-push-notification' || words.userNouns.has(kind) || words.deviceNouns.has(kind))

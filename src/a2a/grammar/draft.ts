@@ -129,7 +129,16 @@ export function conclude(draft: Draft, unsure = false): Reading {
       candidate !== undefined && /^(target|audience)$/.test(missing[0]!)
         ? `Is ${JSON.stringify(candidate)} a user or a device?`
         : questionFor(missing[0]!)
-    return { kind: 'ask', skill, data, missing, question, understood, ...(candidate !== undefined && { candidate }) }
+    return {
+      kind: 'ask',
+      skill,
+      data,
+      missing,
+      question,
+      understood,
+      ...(candidate !== undefined && { candidate }),
+      ...(draft.note !== undefined && { note: draft.note })
+    }
   }
   // What reaches many at once is never done on a text alone.
   if (unsure || everyone || defaultAudience || draft.note !== undefined) {

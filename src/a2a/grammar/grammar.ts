@@ -25,15 +25,15 @@ function readAlone(text: string): Reading {
   if ('kind' in split) return split
   if (/^\s*(?:```\w*\s*)?\{(?!\{)/.test(text)) return asData
   const reading = readCommand(createCursor(split.tokens))
-  if (split.fault === undefined || reading.kind === 'none' || reading.kind === 'declined') return reading
+  if (split.fault === undefined || !('skill' in reading) || reading.skill === undefined) return reading
   const question = `${split.fault} Please write it again.`
   return {
     kind: 'ask',
-    skill: reading.skill!,
+    skill: reading.skill,
     data: {},
     missing: [],
     question,
-    understood: describe(reading.skill!, {}, true)
+    understood: describe(reading.skill, {}, true)
   }
 }
 
@@ -72,14 +72,17 @@ function again<Asked extends Reading & { question: string }>(previous: Asked): A
 
 /** The earlier reading with what the answer adds; undefined if it is no answer to the question. */
 function fill(previous: Reading & { kind: 'ask' }, cursor: Cursor, text: string): Reading | undefined {
-  const { skill, data, missing, candidate } = previous
+  const { skill, data, missing, candidate, note } = previous
   const [field] = missing
   if (skill === undefined || field === undefined) return undefined
   const draft = draftOf(skill, data)
   draft.candidate = candidate
+  draft.note = note
   const kind = soleNoun(cursor)
   if (candidate !== undefined && kind) return withTarget(draft, kind, candidate)
-  const sole = soleValue(cursor, nounsOf.get(field))
+  // A user's name is no id.
+  const isName = field === 'projectUserId' && cursor.phraseAt(0, ['the', 'name', 'is'])
+  const sole = isName ? undefined : soleValue(cursor, nounsOf.get(field))
   if (sole !== undefined && /^(projectUserId|eventName|campaignId)$/.test(field)) {
     setName(draft, sole)
     return conclude(draft)
@@ -114,11 +117,13 @@ const soleNouns = new Map<string, 'user' | 'device'>([
   ['device', 'device'],
   ['phone', 'device']
 ])
-/** Answers that are none. */
-const noAnswer = new Set(
-  `help hello hi hey hm hmm huh ok okay yes yeah yep sure no idk dunno unknown none nothing nobody skip whatever
-   any undefined null sorry pardon done good great`.split(/\s+/)
-)
+/** Answers that are none: without quotes nobody means them, nor a no that stands behind other words. */
+const noAnswer = new Set([
+  ...`help hello hi hey hm hmm huh ok okay yes yeah yep sure no idk dunno unknown unsure uncertain unclear none nothing nobody
+   skip whatever any undefined null nil nan sorry pardon done good great maybe perhaps possibly n/a na tbd tba tbc todo
+   later wrong incorrect undecided unspecified anything something`.split(/\s+/),
+  ...words.refusals.flatMap((phrase) => (phrase.length === 1 ? phrase : []))
+])
 
 const skipAnswerWords = (cursor: Cursor): number => cursor.phrase(0, answerWords)
 

@@ -1,7 +1,7 @@
 import type { Cursor } from './cursor.ts'
 import type { Draft } from './draft.ts'
 import { endsValue, isPropertyName } from './values.ts'
-import { beforeProperty, contentFields, linkWords, negations, notAKey, waiting } from './words.ts'
+import { beforeProperty, contentFields, linkWords, named, negations, notAKey, waiting } from './words.ts'
 
 const clock = /^(?:\d{1,2}(?:am|pm)|\d{1,2}:\d{2}(?:am|pm|:\d{2})?|\d{4}-\d{2}-\d{2}(?:t.*)?)$/
 
@@ -14,6 +14,10 @@ export function hintAt(cursor: Cursor, at: number, draft: Draft): string | undef
   if (word === undefined) return undefined
   if (waiting.has(word) || isTime(cursor, at) || isTime(cursor, at + 1))
     return 'I cannot wait for a time or a condition: what I do, I do at once.'
+  if (cursor.phrase(at, named) > 0)
+    return draft.skill === 'create-user'
+      ? 'A name is a property and no id. Write for example: id ana, name="…".'
+      : 'I know users and devices only by their ids.'
   return draft.skill === 'send-push-notification' ? textHint(cursor, at) : propertyHint(cursor, at)
 }
 

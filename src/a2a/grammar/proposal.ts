@@ -28,6 +28,9 @@ export function mayBeGuessed(text: string): boolean {
   return split.tokens.every((token) => token.kind !== 'word' || !negations.has(token.lower))
 }
 
+/** Whether a target is all that is said of it: one field, and no other. */
+export const isShown = (target: object): boolean => /^(projectUserId|deviceId|userId)$/.test(Object.keys(target).join())
+
 /**
  * A request that something else made of a text, as a question for a yes. Undefined where it is not whole, or holds
  * anything that the question would not show.
@@ -35,7 +38,7 @@ export function mayBeGuessed(text: string): boolean {
 export function propose(skill: string, data: Data): (Reading & { kind: 'confirm' }) | undefined {
   if (!isDescribable(skill)) return undefined
   const draft = draftOf(skill, data)
-  if (draft.targets.some((target) => !/^(projectUserId|deviceId|userId)$/.test(Object.keys(target).join()))) return
+  if (!draft.targets.every(isShown)) return undefined
   draft.defaultAudience = skill === 'trigger-campaign' && draft.targets.length === 0 && !draft.everyone
   const reading = conclude(draft, true)
   if (reading.kind !== 'confirm' || !isDeepStrictEqual(reading.data, data)) return undefined

@@ -14,6 +14,8 @@ export type Reading =
       understood: string
       /** An id that was named without saying whether it is a user's or a device's. */
       candidate?: string
+      /** Why it waits for a yes once it is whole. */
+      note?: string
     }
   | { kind: 'confirm'; skill: Skill; data: Data; question: string; understood: string }
   | { kind: 'none'; question: string }
@@ -34,6 +36,14 @@ export const asData: Reading = {
   kind: 'none',
   question:
     'This is JSON in a text. Send it as a data part: {"data": {"skill": "create-user", "projectUserId": "ana"}}.'
+}
+export const unclearNo: Reading = {
+  kind: 'ask',
+  data: {},
+  missing: [],
+  question:
+    'I cannot tell what the "no" or "not" in it is about, and I wait for no condition. Please say only what is to be done.',
+  understood: 'Nothing was done.'
 }
 export const declined = (understood = 'I am not to do it, and did nothing.'): Reading => ({
   kind: 'declined',

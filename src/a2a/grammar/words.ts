@@ -44,6 +44,15 @@ export const negations =
   words(`no not never don't dont do-not doesn't didn't won't wouldn't shouldn't mustn't can't cannot cant couldn't
   isn't aren't wasn't neither nor none nothing nobody without stop stopping cancel abort avoid refrain quit cease halt skip undo prevent forbid forbidden refuse unless except instead hold wait refrain rather ain't nope nah`)
 
+/** With a no in it, before an order that it does not forbid. */
+export const harmless =
+  phrases(`no problem | no worries | no rush | no hurry | no doubt | no pressure | no stress | not bad | why not
+  | why don't you | why dont you | why do you not | why won't you | why don't we | why dont we`)
+/** What may hold a no that is not about the order. None is waited for. */
+export const conditions =
+  phrases(`if | when | whenever | unless | once | while | until | because | since | although | though | in case
+  | provided | should | as long as | instead of | rather than | without`)
+
 /** Everything by which a verb can be recognised, ours and the commonest of others, to tell where it stands. */
 export const verbForms = words(`create creating add adding register registering make making insert inserting upsert save
   track tracking record recording log logging capture capturing report reporting send sending push pushing notify notifying
@@ -70,7 +79,8 @@ export const plurals = words(
 )
 export const pushNouns =
   phrases(`push notification | push message | push | notification | message | alert | push-notification
-  | pushes | notifications | messages | mobile push | mobile notification | reminder`)
+  | pushes | notifications | messages | mobile push | mobile notification | reminder
+  | test push | test notification | test push notification | test message`)
 export const prepositions = words('to for on of by from at targeting')
 export const everyone =
   phrases(`everyone | everybody | all | all users | all devices | all customers | every user | every customer
@@ -82,11 +92,13 @@ export const defaultAudience = phrases(
 /** Words by which an id is introduced. */
 export const idIntros =
   phrases(`with id | with the id | with an id of | with id of | id | whose id is | with project user id
-  | with the project user id | project user id | with user id | with device id | with campaign id | with event name | named | called
-  | by the name of | by the name | identified by | that is called | which is called | having id | having the id
+  | with the project user id | project user id | with user id | with device id | with campaign id | with event name | called
+  | identified by | that is called | which is called | having id | having the id
   | with the identifier | with identifier | identifier`)
-/** Of an event or a campaign. A user's name is a property more often than an id. */
-export const nameIntros = phrases('with name | with the name')
+/** A user's name is a property and no id. */
+export const named = phrases('named | by the name of | by the name')
+/** Of an event or a campaign. */
+export const nameIntros = [...phrases('with name | with the name'), ...named]
 export const propertyIntros = words(
   'properties property props attributes attribute parameters parameter params param data fields field values variables details metadata'
 )
@@ -178,7 +190,19 @@ export const yes =
   | please do | yes please | yes do it | yes go ahead | certainly | of course | affirmative | correct | right | that's right | yes i do
   | send it | trigger it | absolutely | fine | agreed | proceed | please proceed | yes confirmed | yes confirm | yes proceed | yes send it
   | sure go ahead | ok do it | ok go ahead`)
+/** What was called off; who says so, and of what, is no id: "user cancelled". */
+const calledOff = 'cancelled canceled aborted declined rejected'
+  .split(' ')
+  .flatMap((word) => [
+    word,
+    ...['user', 'the user', 'it is', "it's", 'request', 'task', 'operation'].map((before) => `${before} ${word}`),
+    ...['by user', 'by the user'].map((after) => `${word} ${after}`)
+  ])
+  .join(' | ')
 export const refusals =
   phrases(`no | n | nope | nah | cancel | stop | abort | never mind | nevermind | forget it | don't | do not | no thanks
   | no thank you | cancel it | cancel that | stop it | leave it | skip it | don't do it | do not do it | not now | rather not | better not
-  | please don't | please do not | no don't | no do not | no cancel | no stop | forget about it | forget that | not anymore | drop it | wait`)
+  | please don't | please do not | no don't | no do not | no cancel | no stop | forget about it | forget that | not anymore | drop it | wait
+  | cancle | cancel this | nvm | decline | i decline | reject | disregard | disregard it | disregard that | exit | quit | abort it
+  | discard | discard it | terminate | terminate it | ignore | ignore it | ignore that | negative | stop that | forget this
+  | scratch that | do nothing | don't bother | no way | ${calledOff}`)

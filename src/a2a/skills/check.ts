@@ -42,6 +42,10 @@ export function judge(skill: Skill, fields: Record<string, unknown>): Judgement 
   return names.length > 0 ? { kind: 'missing', names } : { kind: 'fit' }
 }
 
+/** Names the fields that a request lacks. */
+export const askFor = (names: string[]): string =>
+  `Send the missing ${names.length === 1 ? 'field' : 'fields'}: ${names.join(', and ')}.`
+
 function faultOf(check: Check, fields: Record<string, unknown>): string | undefined {
   try {
     check(fields)

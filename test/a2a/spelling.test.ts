@@ -154,7 +154,8 @@ describe('ListTasks', () => {
       { pageToken: 'WzEsMl0' },
       { status: 'x' },
       { historyLength: -1 },
-      { statusTimestampAfter: 'now' }
+      { statusTimestampAfter: 'now' },
+      { statusTimestampAfter: '2026-11-15T09:30:00' }
     ])
       assert.equal((await plain.error('list', params)).code, -32602, JSON.stringify(params))
     for (const params of [{ limit: 0 }, { limit: 101 }, { offset: -1 }])

@@ -1,3 +1,4 @@
+import { readTime, timeRule } from '../../platform/time.ts'
 import { invalid } from '../errors.ts'
 import type { ConfigWish, Dialect, Listing, Operation, Sending } from './dialect.ts'
 import {
@@ -77,11 +78,11 @@ export function readSending(params: Fields): Sending {
 
 export const readTaskId = (params: Fields): string => text(params, 'id')
 
-export function readTime(params: Fields, name: string): Date | undefined {
+export function optionalTime(params: Fields, name: string): Date | undefined {
   const given = optionalText(params, name)
   if (given === undefined) return undefined
-  const time = new Date(given)
-  if (!/^\d{4}-\d\d-\d\dT/.test(given) || Number.isNaN(time.getTime())) throw invalid(name, 'must be an RFC 3339 time')
+  const time = readTime(given)
+  if (!time) throw invalid(name, timeRule)
   return time
 }
 
@@ -93,7 +94,7 @@ export const currentReading = {
   readListing: (params): Listing => ({
     contextId: optionalText(params, 'contextId', 'contextId', 128),
     state: optionalState(params, 'status'),
-    changedAfter: readTime(params, 'statusTimestampAfter'),
+    changedAfter: optionalTime(params, 'statusTimestampAfter'),
     limit: optionalWhole(params, 'pageSize', 1, 100) ?? 50,
     offset: 0,
     pageToken: optionalText(params, 'pageToken', 'pageToken', 500),

@@ -1,5 +1,5 @@
 import type { Request } from './model.ts'
-import { judge } from './skills/check.ts'
+import { heeded, judge } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { ReadText } from './turns.ts'
 
@@ -55,7 +55,8 @@ const askedAs = (name: string) => (!name.includes(' or ') ? name : name.startsWi
 function askedFor(known: Request | undefined, skills: Skills): TextReading | undefined {
   const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
   if (!known || !skill) return undefined
-  const judgement = judge(skill, { ...known.fields, skill: skill.id })
+  const data = heeded(skill, known.fields)
+  const judgement = judge(skill, { ...data, skill: skill.id })
   const missing = judgement.kind === 'missing' ? judgement.names.map(askedAs) : []
-  return { kind: 'ask', skill: skill.id, data: known.fields, missing, question: '', understood: '' }
+  return { kind: 'ask', skill: skill.id, data, missing, question: '', understood: '' }
 }

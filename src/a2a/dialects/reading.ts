@@ -39,6 +39,8 @@ export function readWish(fields: Fields, path: string): ConfigWish {
   const schemes = given && Array.isArray(given.schemes) ? { ...given, scheme: given.schemes[0] } : given
   const scheme = schemes && optionalText(schemes, 'scheme', at('authentication.scheme'))
   const credentials = schemes && optionalText(schemes, 'credentials', at('authentication.credentials'), maxSecret)
+  if (scheme === undefined && credentials !== undefined)
+    throw invalid(at('authentication.scheme'), 'must be given with credentials')
   return {
     id: optionalText(fields, 'id', at('id')),
     url: text(fields, 'url', at('url'), maxUrl),

@@ -29,8 +29,6 @@ const longestProposal = 10_000
 /** Why there is no proposal. Words of our own: what others say may hold anything. */
 class Useless extends Error {}
 
-export type TextModel = ReturnType<typeof createTextModel>
-
 /** Asks a model what a text means that the grammar does not read. What comes back is only ever a question for a yes. */
 export function createTextModel({ skills, log, metrics, ...settings }: TextModelOptions) {
   const { name, key, seconds } = settings

@@ -5,6 +5,8 @@ const faults = {
   method_not_found: [-32601, 'METHOD_NOT_FOUND'],
   invalid_params: [-32602, 'INVALID_PARAMS'],
   key_in_use: [-32603, 'IDEMPOTENCY_CONFLICT'],
+  // Of another message: unlike the one above it never ends by waiting.
+  key_used: [-32603, 'IDEMPOTENCY_CONFLICT'],
   task_not_found: [-32001, 'TASK_NOT_FOUND'],
   task_not_cancelable: [-32002, 'TASK_NOT_CANCELABLE'],
   unsupported_operation: [-32004, 'UNSUPPORTED_OPERATION'],

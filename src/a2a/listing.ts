@@ -7,35 +7,43 @@ import type { DialectName, Task } from './model.ts'
 import * as store from './tasks/store.ts'
 import type { Totals } from './tasks/totals.ts'
 
-/** Where a page ended, and of its first page: how it was spelt, null where that was left to each task, and the total. */
+/** Where a page ended, and of its first page: how it was spelt, and the total. */
 interface Token {
   before: string
-  dialect: DialectName | null
+  dialect: DialectName
   total: number
+  /** Whether that was only how the page itself was spelt, and each task in its own way. */
+  mixed: boolean
 }
 
-const sealToken = ({ before, dialect, total }: Token): string =>
-  Buffer.from(JSON.stringify([before, dialect, total])).toString('base64url')
+const sealToken = ({ before, dialect, total, mixed }: Token): string =>
+  Buffer.from(JSON.stringify([before, dialect, total, mixed])).toString('base64url')
 
 function openToken(text: unknown): Token | undefined {
   if (typeof text !== 'string' || text.length > 500) return undefined
   try {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
     if (!Array.isArray(value)) return undefined
-    const [before, dialect, total] = value
-    const spelt = dialect === null || dialect === 'plain' || dialect === 'official'
+    const [before, dialect, total, mixed] = value
+    const spelt = (dialect === 'plain' || dialect === 'official') && typeof mixed === 'boolean'
     const counted = Number.isSafeInteger(total) && total >= 0
-    return typeof before === 'string' && isUuid(before) && spelt && counted ? { before, dialect, total } : undefined
+    const whole = typeof before === 'string' && isUuid(before) && spelt && counted
+    return whole ? { before, dialect, total, mixed } : undefined
   } catch {
     return undefined
   }
 }
 
-/** The spelling that a page token carries on from its first page. */
-export const dialectInToken = (pageToken: unknown): DialectName | undefined =>
-  openToken(pageToken)?.dialect ?? undefined
+/** The spelling that a page token carries on from its first page; none where each task has its own. */
+export function dialectInToken(pageToken: unknown): DialectName | undefined {
+  const token = openToken(pageToken)
+  return token?.mixed ? undefined : token?.dialect
+}
 
-/** A page in the spelling the call shows, or each task in its own where it shows none. */
+/**
+ * A page in the spelling the call shows. Where it shows none, each task is spelt in its own, and the first one decides
+ * for all pages what else there is to decide: the total, and whether artifacts are shown.
+ */
 export async function listPage(
   { pool, totals }: { pool: Pool; totals: Totals },
   projectId: ProjectId,
@@ -50,7 +58,7 @@ export async function listPage(
   const tasks = found.slice(0, wanted.limit)
   const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? 'plain' : task.dialect)
   const [first] = tasks
-  const dialect = shown ?? (first ? spelling(first) : dialectOf('plain'))
+  const dialect = shown ?? (token ? dialectOf(token.dialect) : first ? spelling(first) : dialectOf('plain'))
   const more = found.length > wanted.limit
   const firstPage = token === undefined && wanted.offset === 0
   // What fits on the first page counts itself; what does not is counted once, and the number travels with the token.
@@ -62,7 +70,7 @@ export async function listPage(
         : (token?.total ?? (await totals.of(projectId, wanted)))
   return dialect.page({
     tasks: tasks.map((task) => ({ task, dialect: spelling(task) })),
-    nextPageToken: more ? sealToken({ before: tasks.at(-1)!.id, dialect: shown?.name ?? null, total }) : '',
+    nextPageToken: more ? sealToken({ before: tasks.at(-1)!.id, dialect: dialect.name, total, mixed: !shown }) : '',
     pageSize: wanted.limit,
     totalSize: firstPage || dialect.rules.counts === 'every page' ? total : 0,
     view: { historyLength: wanted.historyLength, artifacts: wanted.artifacts ?? dialect.rules.listsArtifacts }

@@ -133,7 +133,8 @@ async function answer(
     if (error instanceof Refusal && error.code === 'too_many_streams') reply.header('retry-after', 1)
     const refused = asAgentError(error)
     if (!refused) throw error
-    if (refused.fault === 'key_in_use') reply.code(409).header('retry-after', 1)
+    if (refused.fault === 'key_in_use') reply.header('retry-after', 1)
+    if (refused.fault === 'key_in_use' || refused.fault === 'key_used') reply.code(409)
     return send(reply, failure(id, refused, dialect))
   }
 }

@@ -3,7 +3,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { isObject } from './dialects/fields.ts'
 import { checkValues } from './envelope.ts'
 import { isDescribable, mayBeGuessed, propose } from './grammar/proposal.ts'
-import { judge } from './skills/check.ts'
+import { heeded, judge } from './skills/check.ts'
 import { type Skills, skillSchemas } from './skills/registry.ts'
 import type { TextReading } from './texts.ts'
 
@@ -28,8 +28,6 @@ const longestProposal = 10_000
 
 /** Why there is no proposal. Words of our own: what others say may hold anything. */
 class Useless extends Error {}
-
-export type TextModel = ReturnType<typeof createTextModel>
 
 /** Asks a model what a text means that the grammar does not read. What comes back is only ever a question for a yes. */
 export function createTextModel({ skills, log, metrics, ...settings }: TextModelOptions) {
@@ -123,7 +121,8 @@ function proposalOf(content: string, skills: Skills): TextReading | undefined {
   const skill = typeof id === 'string' ? skills.get(id) : undefined
   if (!skill) throw new Useless('it proposed a skill that is not there')
   const fields = Object.fromEntries(Object.entries(said).filter(([name, value]) => !isEmpty(name, value)))
-  if (judge(skill, { ...fields, skill: skill.id }).kind !== 'fit')
+  // An agent may send what is ignored; a model that does so is not sure of what it read.
+  if (heeded(skill, fields) !== fields || judge(skill, { ...fields, skill: skill.id }).kind !== 'fit')
     throw new Useless('it proposed fields that do not fit')
   const reading = propose(skill.id, fields)
   if (!reading) throw new Useless('it proposed what is not whole, or cannot be shown')

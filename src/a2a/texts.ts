@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Request } from './model.ts'
-import { askFor, judge } from './skills/check.ts'
+import { askFor, heeded, judge } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Reading, ReadText } from './turns.ts'
 
@@ -77,8 +77,9 @@ const askedAs = (name: string) => (!name.includes(' or ') ? name : name.startsWi
 function askedFor(known: Request | undefined, skills: Skills): TextReading | undefined {
   const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
   if (!known || !skill) return undefined
-  const judgement = judge(skill, { ...known.fields, skill: skill.id })
+  const data = heeded(skill, known.fields)
+  const judgement = judge(skill, { ...data, skill: skill.id })
   const names = judgement.kind === 'missing' ? judgement.names : []
   const question = names.length > 0 ? askFor(names) : ''
-  return { kind: 'ask', skill: skill.id, data: known.fields, missing: names.map(askedAs), question, understood: '' }
+  return { kind: 'ask', skill: skill.id, data, missing: names.map(askedAs), question, understood: '' }
 }

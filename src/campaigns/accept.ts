@@ -5,7 +5,7 @@ import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotenc
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { inParts } from './parts.ts'
+import { inParts } from '../platform/parts.ts'
 import { factsOf } from './store.ts'
 import { checkCampaignId, readTriggerRequest } from './trigger-request.ts'
 import { insertTriggers, type NewTrigger } from './trigger-store.ts'

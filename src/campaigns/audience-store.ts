@@ -6,12 +6,6 @@ import type { Asked, CompiledSegment } from './segment-sql.ts'
 import { createTurns } from './segment-turns.ts'
 import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
-/** A device that is to get the message, by whom it belongs to. */
-export interface Reached {
-  user_id: string
-  device_id: string
-}
-
 /** A segment as a condition whose placeholders begin at a number; compiled anew where that differs. */
 export type SegmentAt = (firstPlaceholder: number, asked?: Asked) => CompiledSegment
 

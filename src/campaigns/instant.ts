@@ -1,32 +1,6 @@
-const zone = '(?:Z|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)'
-const time = `T[0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?${zone}?`
-
-/**
- * ISO 8601 in its extended form: `2026-11-15`, `2026-11-15T09:30`, `2026-11-15T09:30:00.25+09:00`. A leap second (`:60`)
- * and hour 24 are not in it. The same pattern serves JavaScript and PostgreSQL; whether the day exists is looked at
- * apart, since one pattern for it all took PostgreSQL three times as long.
- */
-const shape = `^[0-9]{4}-[01][0-9]-[0-3][0-9](?:${time})?$`
-const pattern = new RegExp(shape)
+import { instantShape } from '../platform/time.ts'
 
 export const instantRule = 'must be a date or time in ISO 8601, such as 2026-11-15 or 2026-11-15T09:30:00Z'
-
-/** The text PostgreSQL is given for it: always with a zone (UTC unless it says another), to the microsecond. */
-export function instantText(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !pattern.test(text) || !exists(text)) return undefined
-  const full = text.length === 10 ? `${text}T00:00` : text
-  return (/(?:Z|T.*[+-].*)$/.test(full) ? full : `${full}Z`).replace(/(\.[0-9]{6})[0-9]+/, '$1')
-}
-
-/** Whether there is such a day and hour. Year 0 exists in ISO 8601, but not in PostgreSQL. */
-function exists(text: string): boolean {
-  const [year, month, day, hour] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10), text.slice(11, 13)].map(
-    Number
-  ) as [number, number, number, number]
-  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
-  const days = month === 2 ? (leap ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
-  return year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= days && hour <= 23
-}
 
 const [firstDay, lastDay] = [Date.parse('0001-01-01'), Date.parse('9999-12-31')]
 
@@ -37,14 +11,14 @@ const [firstDay, lastDay] = [Date.parse('0001-01-01'), Date.parse('9999-12-31')]
 export function textBounds(from: string | undefined, to: string | undefined): { from?: string; to?: string } {
   const day = (at: string | undefined, days: number) => {
     const time = at === undefined ? Number.NaN : Date.parse(at) + days * 86_400_000
-    // No bound where the year is not one of four digits, or where JavaScript does not read the zone.
+    // No bound where the year is not one of four digits.
     return time >= firstDay && time <= lastDay ? new Date(time).toISOString().slice(0, 10) : ''
   }
   return { from: day(from, -1), to: day(to, 2) }
 }
 
 /**
- * The same in SQL, of a text that may be anything: null where it is no instant. `text` is an expression of ours. Whatever
+ * `instantText` in SQL, of a text that may be anything: null where it is no instant. `text` is an expression of ours. Whatever
  * reaches the cast can be cast; one that fails would fail the whole query.
  */
 export function instantSql(text: string): string {
@@ -55,7 +29,7 @@ export function instantSql(text: string): string {
   const plain = `right(${text}, 1) = 'Z' and length(${text}) <= 27`
   const full = `regexp_replace(${text}, '([.][0-9]{6})[0-9]+', '\\1')
     || case when length(${text}) = 10 then 'T00:00Z' when ${text} ~ '(?:Z|T.*[+-].*)$' then '' else 'Z' end`
-  return `(case when ${usualSql(text)} then ${text}::timestamptz when ${text} ~ '${shape}' then
+  return `(case when ${usualSql(text)} then ${text}::timestamptz when ${text} ~ '${instantShape}' then
     case when ${month} between '01' and '12' and ${day} >= '01' and ${day} <= ${days} and ${year} <> '0000'
       and substr(${text}, 12, 2) <= '23' then (case when ${plain} then ${text} else ${full} end)::timestamptz end end)`
 }

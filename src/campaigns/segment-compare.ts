@@ -1,5 +1,6 @@
+import { instantText } from '../platform/time.ts'
 import { parseDuration } from './duration.ts'
-import { instantSql, instantText, textBounds } from './instant.ts'
+import { instantSql, textBounds } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './segment-language.ts'
 import type { Asked, Place } from './segment-sql.ts'
 import { versionKey, versionKeySql } from './version.ts'

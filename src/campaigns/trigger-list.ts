@@ -2,15 +2,20 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
 import { defaultLimit, encodeCursor, idAfter, page, pageQuery } from '../platform/http/paging.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import { instantText } from '../platform/time.ts'
 import type { Campaigns } from './campaigns.ts'
-import { instantRule, instantText } from './instant.ts'
+import { instantRule } from './instant.ts'
 import { State, wireTrigger } from './trigger-wire.ts'
 
 export const TriggerQuery = Type.Object({
   ...pageQuery,
   campaign_id: Type.Optional(Type.String({ maxLength: 1024, description: 'Only those of this campaign.' })),
   state: Type.Optional(State),
-  accepted_after: Type.Optional(Type.String({ description: 'Only those since then: a date or a time in ISO 8601.' })),
+  accepted_after: Type.Optional(
+    Type.String({
+      description: 'Only those since then: a date or a time in ISO 8601, in UTC unless it says otherwise.'
+    })
+  ),
   accepted_before: Type.Optional(Type.String({ description: 'Only those before then.' }))
 })
 

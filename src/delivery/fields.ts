@@ -1,4 +1,5 @@
 import { Refusal, type RefusalCode, readEach } from '../platform/errors.ts'
+import { readTime } from '../platform/time.ts'
 import { checkChosenId, longerThan } from '../users/users.ts'
 
 /** Who an item is for: exactly one of three. */
@@ -106,9 +107,9 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
     seconds(field: string): number | undefined {
       const value = item[field]
       if (typeof value !== 'string') return whole(field, 253_402_300_799)
-      const at = Date.parse(value)
-      if (!/^\d{4}-\d\d-\d\dT/.test(value) || Number.isNaN(at) || at < 0)
-        throw refuse(field, 'must be Unix seconds or an RFC 3339 time')
+      const at = readTime(value)?.getTime()
+      if (at === undefined || at < 0)
+        throw refuse(field, 'must be Unix seconds or an RFC 3339 time, with Z or an offset')
       return Math.floor(at / 1000)
     },
     alert(): { title: string; body: string } | undefined {

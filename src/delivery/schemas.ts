@@ -80,7 +80,7 @@ const Moment = (description: string) =>
   Type.Optional(
     Type.Unsafe<number | string>({
       type: ['integer', 'string'],
-      description: `${description} Unix seconds or RFC 3339.`
+      description: `${description} Unix seconds or RFC 3339, with Z or an offset.`
     })
   )
 

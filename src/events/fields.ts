@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { checkDeviceId } from '../devices/devices.ts'
 import { Refusal } from '../platform/errors.ts'
 import { isStorable } from '../platform/http/body.ts'
+import { readTime, timeRule } from '../platform/time.ts'
 import { longerThan } from '../users/users.ts'
 
 const Text = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
@@ -99,10 +100,8 @@ export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, pat
 /** A wrong clock must not lose an event nor put it where nobody looks: then the time of arrival is the better one. */
 function timeOf(text: string | null | undefined, path: string, now: Date): Date {
   if (text === undefined || text === null) return now
-  const at = new Date(text)
-  // Without its offset it would be read as a time where this process runs, and be hours wrong.
-  const whole = /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/i.test(text)
-  if (!whole || Number.isNaN(at.getTime())) throw refuse(path, 'must be an RFC 3339 time, with Z or an offset')
+  const at = readTime(text)
+  if (!at) throw refuse(path, timeRule)
   return at > now || now.getTime() - at.getTime() > pastMs ? now : at
 }
 

@@ -18,6 +18,12 @@ describe('ids', () => {
     assert.ok(newId(at) < firstIdAt(at + 1_000))
   })
 
+  it('begin at no time that is not a number', () => {
+    for (const at of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])
+      assert.throws(() => firstIdAt(at), RangeError)
+    assert.ok(isUuid(firstIdAt(-1)))
+  })
+
   it('are told from other texts', () => {
     assert.ok(isUuid(newId()))
     for (const text of ['', 'x', `${newId()}0`, newId().replaceAll('-', '')]) assert.ok(!isUuid(text))

@@ -40,6 +40,7 @@ function startMillisecond(milliseconds: number): void {
 
 /** The least id of a millisecond: ids carry their time, so this bounds everything older. */
 export function firstIdAt(milliseconds: number): string {
+  if (!Number.isFinite(milliseconds)) throw new RangeError(`no id begins at ${milliseconds} ms`)
   const time = Math.max(0, milliseconds).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }

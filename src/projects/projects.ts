@@ -20,7 +20,7 @@ export {
   sessionCookie,
   sessionOf
 } from './admission.ts'
-export { listAudit, record as recordAudit, sweepAudit } from './audit.ts'
+export { listAudit, record as recordAudit } from './audit.ts'
 export { type ApiCaller, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
@@ -187,8 +187,7 @@ export function createProjects({
     find: async (projectId: ProjectId) => {
       const row = await store.findProject(pool, projectId)
       return row && asProject(row)
-    },
-    erase: (projectId: ProjectId) => store.eraseProject(pool, projectId)
+    }
   }
 }
 

@@ -43,5 +43,29 @@ describe('a token bucket', () => {
     assert.equal(allowed(5, 10), 0)
   })
 
+  it('that is empty stays so, however many others are filled', () => {
+    const { clock, rates, allowed } = limits()
+    assert.equal(allowed(10, 20), 10)
+    for (let index = 0; index < 60_000; index += 1) {
+      if (index % 1_000 === 0) clock.now += 1
+      rates.take(`other ${index}`, 1_000)
+    }
+    assert.equal(allowed(10, 20), 0)
+  })
+
+  it('is not kept at any cost where none is full: the oldest go', () => {
+    const { rates, allowed } = limits()
+    const others = (name: string, many: number) => {
+      for (let index = 0; index < many; index += 1) rates.take(`${name} ${index}`, 1)
+    }
+    others('older', 15_000)
+    assert.equal(allowed(10, 20), 10)
+    others('younger', 15_000)
+    assert.equal(allowed(10, 20), 0)
+    assert.ok(rates.take('older 0', 1).allowed)
+    others('youngest', 30_000)
+    assert.equal(allowed(10, 20), 10)
+  })
+
   it('of 0 is no limit', () => assert.equal(limits().allowed(0, 1000), 1000))
 })

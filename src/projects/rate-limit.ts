@@ -11,10 +11,13 @@ export interface Allowance {
 interface Bucket {
   tokens: number
   filledAtMs: number
+  fullAtMs: number
 }
 
 /** Buckets kept before the full ones are thrown away; they would start full again anyway. */
 const maxBuckets = 20_000
+/** So many are free after that, or the oldest go too: not every new name may look through all of them. */
+const freed = 2_000
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
@@ -25,6 +28,14 @@ export type RateLimits = ReturnType<typeof createRateLimits>
 export function createRateLimits(nodesAlive: () => number, clock: () => number = Date.now) {
   const buckets = new Map<string, Bucket>()
 
+  function makeRoom(nowMs: number): void {
+    for (const [name, { fullAtMs }] of buckets) if (fullAtMs <= nowMs) buckets.delete(name)
+    for (const name of buckets.keys()) {
+      if (buckets.size <= maxBuckets - freed) return
+      buckets.delete(name)
+    }
+  }
+
   return {
     take(name: string, limit: number): Allowance {
       const nowMs = clock()
@@ -33,20 +44,21 @@ export function createRateLimits(nodesAlive: () => number, clock: () => number =
       const nodes = Math.max(1, nodesAlive())
       const perMs = limit / nodes / 1000
       const capacity = Math.max(1, limit / nodes)
-      const bucket = buckets.get(name) ?? { tokens: capacity, filledAtMs: nowMs }
+      const bucket = buckets.get(name) ?? { tokens: capacity, filledAtMs: nowMs, fullAtMs: nowMs }
       bucket.tokens = Math.min(capacity, bucket.tokens + Math.max(0, nowMs - bucket.filledAtMs) * perMs)
       bucket.filledAtMs = nowMs
       const allowed = bucket.tokens >= 1
       if (allowed) bucket.tokens -= 1
+      bucket.fullAtMs = nowMs + (capacity - bucket.tokens) / perMs
       if (!buckets.has(name)) {
-        if (buckets.size >= maxBuckets) buckets.clear()
+        if (buckets.size >= maxBuckets) makeRoom(nowMs)
         buckets.set(name, bucket)
       }
       return {
         allowed,
         limit,
         remaining: Math.min(limit, Math.floor(bucket.tokens * nodes)),
-        resetAt: Math.ceil((nowMs + (capacity - bucket.tokens) / perMs) / 1000),
+        resetAt: Math.ceil(bucket.fullAtMs / 1000),
         retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1000))
       }
     }

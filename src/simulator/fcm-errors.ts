@@ -59,7 +59,7 @@ export function refuseFcm(errorCode: string, retryAfterSeconds?: number): Answer
 
 /** The code for a status, or the one that is named. */
 export const codeFor = (status: number, named: string | undefined) =>
-  named !== undefined && named in codes ? named : (byStatus[status] ?? 'INTERNAL')
+  named !== undefined && Object.hasOwn(codes, named) ? named : (byStatus[status] ?? 'INTERNAL')
 
 /** Only a fault of the message itself carries FcmError; one that the JSON reader finds has the field alone. */
 export function refuseArgument(violation: Violation, message = violation.description, named = true): Answer {

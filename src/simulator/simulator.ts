@@ -1,18 +1,13 @@
 export {
-  type ApnsCredentials,
   type Credentials,
   createApnsCredentials,
   createCredentials,
   createServiceAccount,
   createVapidKeys,
-  type ServiceAccount,
-  type VapidKeys,
   writeCredentials
 } from './credentials.ts'
-export { changeFaults, showFaults } from './fault-settings.ts'
-export type { Faults, GatewayFaults } from './faults.ts'
 export { createSimulators, type SimulatedGateways, type Simulators } from './fleet.ts'
 export type { DevicesOf, InboxItem } from './inbox.ts'
-export type { GatewayName, Ledger, LedgerItem } from './ledger.ts'
-export { type Address, overview, type Simulator, type SimulatorOptions, startSimulator } from './start.ts'
-export { type Subscription, simulatedHost } from './webpush-crypto.ts'
+export type { LedgerItem } from './ledger.ts'
+export { overview, type Simulator, type SimulatorOptions, startSimulator } from './start.ts'
+export { simulatedHost } from './webpush-crypto.ts'

@@ -1,6 +1,7 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
+import { inParts } from '../platform/parts.ts'
 import { identity } from '../users/users.ts'
 import type { createDelivery } from './deliver.ts'
 import * as store from './webhook-store.ts'
@@ -44,7 +45,7 @@ async function book(tx: Db, projectId: ProjectId, happened: store.BookedEvent[])
   const listening = await store.webhooksFor(tx, projectId, types)
   const booked = listening.flatMap(({ id, events }) => {
     const wanted = happened.filter(({ type }) => events.includes(type))
-    return inPortions(wanted, eventsPerRow).map((portion) => ({ webhookId: id, events: portion }))
+    return inParts(wanted, eventsPerRow).map((portion) => ({ webhookId: id, events: portion }))
   })
   if (booked.length > 0) await store.bookEvents(tx, projectId, booked)
 }
@@ -101,7 +102,7 @@ async function makeCalls(
   if (!webhook) return
   const userIds = events.flatMap(({ data }) => (typeof data.user_id === 'string' ? [data.user_id] : []))
   const names = await identity.namesOf(tx, projectId, [...new Set(userIds)])
-  for (const portion of inPortions(events, eventsPerCall)) {
+  for (const portion of inParts(events, eventsPerCall)) {
     const body = JSON.stringify({
       type: 'events',
       timestamp: new Date().toISOString(),
@@ -134,9 +135,3 @@ export async function callForTest(
 }
 
 export const laneOf = (webhookId: string) => `webhook ${webhookId}`
-
-function inPortions<Item>(items: Item[], size: number): Item[][] {
-  const portions: Item[][] = []
-  for (let from = 0; from < items.length; from += size) portions.push(items.slice(from, from + size))
-  return portions
-}

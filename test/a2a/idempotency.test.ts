@@ -30,6 +30,7 @@ for (const name of names) {
       await agent.send({ skill: 'create-user', projectUserId: 'b' }, { messageId })
       const other = await agent.call('send', { message: { ...create('c'), messageId } })
       assert.deepEqual([other.status, other.json.error.code, other.json.id], [409, -32603, 'call-1'])
+      assert.equal(other.headers['retry-after'], undefined, 'it never succeeds')
       assert.equal((await service.manage('GET', `/projects/${project.id}/users/c`)).status, 404)
       const slow = agent.message({ skill: 'send-push-notification', projectUserId: 'slow', title: 'a' })
       const running = agent.call('send', { message: slow })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createTotals } from '../../src/a2a/tasks/totals.ts'
+import { Unavailable } from '../../src/platform/errors.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import { eventually, startService } from '../support/service.ts'
 import { type Agent, agentOf, names } from './agent.ts'
@@ -127,5 +128,18 @@ describe('the total of a list', () => {
     answer.total = 3
     assert.equal(await next, 3)
     assert.equal(answer.most, 1)
+  })
+
+  it('is refused where many wait to be counted in the same project, and only there', async () => {
+    const { asked, totals } = database()
+    const calls = Array.from({ length: 30 }, (_, index) => totals.of(one, { ...all, contextId: `${index}` }))
+    const other = totals.of(two, all)
+    const outcomes = await Promise.allSettled(calls)
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected')
+    assert.equal(refused.length, 9, 'one is counted, 20 wait')
+    assert.ok(refused.every(({ reason }) => reason instanceof Unavailable))
+    assert.equal(await other, 0)
+    assert.equal(asked.length, 22)
+    assert.equal(await totals.of(one, all), 0, 'later there is room again')
   })
 })

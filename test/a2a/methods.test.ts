@@ -71,8 +71,18 @@ for (const name of names) {
         audience: { targets: [{ project_user_id: 'a' }, { device_id: 'b' }, { user_id: 'c' }] },
         properties: { x: 1 }
       })
-      await agent.send({ skill: 'trigger-campaign', campaignId: 'welcome', broadcast: true, targets: [] })
+      for (const targets of [[], 'junk', null, {}, [5]]) {
+        const everyone = { skill: 'trigger-campaign', campaignId: 'welcome', broadcast: true, targets }
+        assert.equal((await agent.send(everyone)).status.state, agent.state('completed'), JSON.stringify(targets))
+        assert.deepEqual(doubles.triggered.at(-1), { audience: { broadcast: true } })
+      }
+      const half = await agent.send({ skill: 'trigger-campaign', broadcast: true, targets: [null] })
+      const named = await agent.send('welcome', { taskId: half.id })
+      assert.match(named.status.message.parts[0].text, /everyone/)
+      assert.equal((await agent.send('yes', { taskId: half.id })).status.state, agent.state('completed'))
       assert.deepEqual(doubles.triggered.at(-1), { audience: { broadcast: true } })
+      const some = { skill: 'trigger-campaign', campaignId: 'welcome', broadcast: false, targets: 'junk' }
+      assert.equal((await agent.send(some)).status.state, agent.state('rejected'))
       await agent.send({ skill: 'trigger-campaign', campaignId: 'welcome' })
       assert.deepEqual(doubles.triggered.at(-1), {})
     })

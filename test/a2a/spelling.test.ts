@@ -76,6 +76,33 @@ describe('the spelling of an answer', () => {
     assert.deepEqual(await pages({}), [3, 0, 'completed', ''])
   })
 
+  it('of a list without a sign is decided by its first task for all pages, but for the tasks themselves', async () => {
+    const walked = async (turns: ('plain' | 'official')[]) => {
+      const agents = await three()
+      for (const turn of turns.toReversed()) await agents[turn].send(create)
+      const pages: Json[] = []
+      let pageToken = ''
+      do {
+        const page = await agents.plain.result('list', { pageSize: 1, ...(pageToken && { pageToken }) })
+        const [task] = page.tasks
+        pages.push([page.totalSize, task.status.state, 'artifacts' in task])
+        pageToken = page.nextPageToken
+      } while (pageToken)
+      return pages
+    }
+    assert.deepEqual(await walked(['plain', 'official', 'plain', 'official']), [
+      [4, 'completed', true],
+      [0, 'TASK_STATE_COMPLETED', true],
+      [0, 'completed', true],
+      [0, 'TASK_STATE_COMPLETED', true]
+    ])
+    assert.deepEqual(await walked(['official', 'plain', 'official']), [
+      [3, 'TASK_STATE_COMPLETED', false],
+      [3, 'completed', false],
+      [3, 'TASK_STATE_COMPLETED', false]
+    ])
+  })
+
   it('holds nothing that official 1.0 lacks, and always what 0.3 needs', async () => {
     const { official, legacy } = await three()
     const text = JSON.stringify(await official.send({ skill: 'create-user', projectUserId: 'x' }))
@@ -154,7 +181,8 @@ describe('ListTasks', () => {
       { pageToken: 'WzEsMl0' },
       { status: 'x' },
       { historyLength: -1 },
-      { statusTimestampAfter: 'now' }
+      { statusTimestampAfter: 'now' },
+      { statusTimestampAfter: '2026-11-15T09:30:00' }
     ])
       assert.equal((await plain.error('list', params)).code, -32602, JSON.stringify(params))
     for (const params of [{ limit: 0 }, { limit: 101 }, { offset: -1 }])

@@ -120,6 +120,22 @@ for (const name of names) {
       assert.deepEqual(more, [], 'a task that has ended is told once')
     })
 
+    it('with credentials but no scheme are refused, also beside a message', async () => {
+      const task = await agent.send({ skill: 'create-user' })
+      for (const scheme of [undefined, '', null]) {
+        const config = { url: freshUrl(), authentication: { scheme, credentials: 'abc' } }
+        const refused = await agent.error('createConfig', params(task.id, config))
+        assert.deepEqual([refused.code, /authentication\.scheme/.test(refused.message)], [-32602, true])
+        const beside = await agent.error('send', {
+          message: agent.message({ skill: 'create-user' }),
+          configuration: { pushNotificationConfig: config }
+        })
+        assert.deepEqual([beside.code, /authentication\.scheme/.test(beside.message)], [-32602, true])
+      }
+      const none = await agent.result('createConfig', params(task.id, { url: freshUrl(), authentication: {} }))
+      assert.equal(shown(none).authentication, undefined)
+    })
+
     it('to addresses that may not be called are refused, also beside a message, which then does nothing', async () => {
       const task = await agent.send({ skill: 'create-user' })
       const refused = await agent.error('createConfig', params(task.id, { url: 'http://10.0.0.1' }))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { instantSql, instantText, textBounds } from '../../src/campaigns/instant.ts'
+import { instantSql, textBounds } from '../../src/campaigns/instant.ts'
+import { instantText } from '../../src/platform/time.ts'
 import { testPool } from '../support/database.ts'
 import fc from '../support/fuzz.ts'
 import { dates, odd } from './segment-world.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { statement } from '../../src/platform/db/statement.ts'
-import { defineJob } from '../../src/platform/jobs/definition.ts'
+import { defineJob, RetryLater } from '../../src/platform/jobs/definition.ts'
 import * as jobs from '../../src/platform/jobs/jobs.ts'
 import { elsewhere, testPool } from '../support/database.ts'
 import { eventually, jobRows } from '../support/jobs-child.ts'
@@ -52,6 +52,38 @@ it('a key added while its job runs makes it run once more', async (t) => {
   await worker.idle()
   assert.equal(ran, 2)
   assert.equal(await jobRows(pool, 'test.again'), 0)
+})
+
+it('a key added while its job runs does not sit out a wait that this run asks for, but does a backoff', async (t) => {
+  const pool = await testPool(t)
+  const ran: string[] = []
+  const gate = Promise.withResolvers<void>()
+  const job = defineJob<string>({
+    name: 'test.sooner',
+    backoff: () => 60_000,
+    async run(word) {
+      ran.push(word)
+      await gate.promise
+      if (ran.length > 2) return
+      throw word === 'waits' ? new RetryLater('nothing is due', 60_000, { counts: false }) : new Error('no')
+    }
+  })
+  workerHere(t, pool, [job])
+  for (const word of ['waits', 'fails']) await jobs.add(pool, job, word, { key: word })
+  await eventually(
+    () => ran.length,
+    (n) => n === 2,
+    5_000
+  )
+  for (const word of ['waits', 'fails']) await jobs.add(pool, job, word, { key: word })
+  gate.resolve()
+  await eventually(
+    () => jobs.knownKeys(pool, job.name, ['waits', 'fails']),
+    (left) => !left.has('waits'),
+    5_000
+  )
+  assert.deepEqual([ran.at(-1), ran.length], ['waits', 3])
+  assert.equal(await jobRows(pool, job.name), 1)
 })
 
 it('a job that waits does not run before the transaction commits that added its key again', async (t) => {

@@ -208,6 +208,7 @@ describe('FCM', () => {
     ['sim-400-1', 400, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT'],
     ['sim-429:30-1', 429, 'RESOURCE_EXHAUSTED', 'QUOTA_EXCEEDED', '30'],
     ['sim-500-1', 500, 'INTERNAL', 'INTERNAL'],
+    ['sim-400:constructor-1', 400, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT'],
     ['sim-503:5-1', 503, 'UNAVAILABLE', 'UNAVAILABLE', '5'],
     ['sim-badtoken-1', 400, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']
   ]

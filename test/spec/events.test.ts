@@ -93,7 +93,7 @@ describe('POST /api/v1/events does it', () => {
     const [sane, ...others] = reply.json.events.map((event: Json) => event.at)
     assert.equal(sane, times[0])
     for (const at of others) assert.ok(Date.parse(at) >= before && Date.parse(at) <= Date.now(), at)
-    for (const at of ['yesterday', '2026', 5])
+    for (const at of ['yesterday', '2026', '2026-11-15T09:30:00', 5])
       assert.equal((await record(project, { device_id: 'phone', name: 'e', at })).json.code, 'invalid_event')
   })
 

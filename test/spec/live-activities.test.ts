@@ -235,7 +235,13 @@ describe('live activities refuse', () => {
       'end',
       'a date that is none',
       { activity_id: 'a', content_state: {}, dismissal_date: 'soon' },
-      'live_activities[0].dismissal_date: must be Unix seconds or an RFC 3339 time'
+      'live_activities[0].dismissal_date: must be Unix seconds or an RFC 3339 time, with Z or an offset'
+    ],
+    [
+      'update',
+      'a date of no time zone',
+      { activity_id: 'a', content_state: {}, stale_date: '2026-11-15T09:30:00' },
+      'live_activities[0].stale_date: must be Unix seconds or an RFC 3339 time, with Z or an offset'
     ]
   ]
   for (const [action, what, item, detail] of cases) {

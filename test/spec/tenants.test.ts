@@ -270,13 +270,6 @@ describe('a project that knows the ids of another', () => {
       assertSilent(await agent(mine, 'ListTasks', params), 'ListTasks')
   })
 
-  it('cannot report that a message of the other was tapped', async () => {
-    const events = ['PUSH_NOTIFICATION_RECEIVED', 'PUSH_NOTIFICATION_TAPPED'].flatMap((name) =>
-      ['my-phone'].map((device_id) => ({ device_id, name, message_id: sent.message_id }))
-    )
-    must(await mine.call('POST', '/api/v1/events', { json: { events } }))
-  })
-
   it('gets no answer that the other was given under the same idempotency key', async () => {
     assert.equal(theirAnswer.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED')
     const reply = await mine.call('POST', '/api/v1/messages:send', keyed)
@@ -286,6 +279,22 @@ describe('a project that knows the ids of another', () => {
 
   // Last: from here on I have users and devices of the same names myself.
   for (const asked of operations) if (mineAnyway.has(`${asked.method} ${asked.path}`)) asks(asked)
+
+  it('cannot report that a message of the other was tapped, with a device of the same id', async () => {
+    await givenUser(mine, 'my-user', 'theirs-phone')
+    const event_property = { message_id: sent.message_id }
+    const events = ['PUSH_NOTIFICATION_RECEIVED', 'PUSH_NOTIFICATION_TAPPED'].map((name) => ({
+      device_id: 'theirs-phone',
+      name,
+      event_property
+    }))
+    must(await mine.call('POST', '/api/v1/events', { json: { events } }))
+    await service.app.idle()
+    const [seen] = await service.sql('select delivered_at, tapped_at from messages where message_id = $1', [
+      sent.message_id
+    ])
+    assert.deepEqual(seen, { delivered_at: null, tapped_at: null })
+  })
 
   it('has changed nothing of it', async () => {
     await service.app.idle()

@@ -218,6 +218,11 @@ describe('GET /api/v1/triggers by time', () => {
     }
     const managed = await service.manage('GET', `/projects/${project.id}/triggers?accepted_after=${times[3]}`)
     assert.deepEqual(idsOf(managed.json), [3])
+    for (const zone of ['%2B09', '%2B0900', '%2B09:00']) {
+      const inTokyo = new Date(Date.parse(times[2]!) + 9 * 3_600_000).toISOString().replace('Z', zone)
+      assert.deepEqual(idsOf(await list(`accepted_after=${inTokyo}`)), [3, 2], zone)
+      assert.deepEqual(idsOf(await list(`accepted_before=${inTokyo}`)), [1, 0], zone)
+    }
   })
 })
 

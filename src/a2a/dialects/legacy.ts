@@ -13,7 +13,7 @@ import { hybridCard, legacyCard } from './card.ts'
 import type { Dialect, Operation, View } from './dialect.ts'
 import { type Fields, isObject, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
 import { historyOf } from './plain.ts'
-import { readSending, readTaskId, readTime, readWish } from './reading.ts'
+import { optionalTime, readSending, readTaskId, readWish } from './reading.ts'
 
 const operations: ReadonlyMap<string, Operation> = new Map([
   ['message/send', 'send'],
@@ -39,7 +39,7 @@ export const legacy: Dialect = {
   readListing: (params) => ({
     contextId: optionalText(params, 'contextId', 'contextId', 128),
     state: optionalState(params, 'status'),
-    changedAfter: readTime(params, 'statusTimestampAfter'),
+    changedAfter: optionalTime(params, 'statusTimestampAfter'),
     limit: optionalWhole(params, 'limit', 1, 100) ?? 50,
     offset: optionalWhole(params, 'offset', 0, 1_000_000) ?? 0,
     pageToken: undefined,

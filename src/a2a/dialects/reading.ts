@@ -1,3 +1,4 @@
+import { readTime, timeRule } from '../../platform/time.ts'
 import { invalid } from '../errors.ts'
 import type { ConfigWish, Dialect, Listing, Operation, Sending } from './dialect.ts'
 import {
@@ -38,6 +39,8 @@ export function readWish(fields: Fields, path: string): ConfigWish {
   const schemes = given && Array.isArray(given.schemes) ? { ...given, scheme: given.schemes[0] } : given
   const scheme = schemes && optionalText(schemes, 'scheme', at('authentication.scheme'))
   const credentials = schemes && optionalText(schemes, 'credentials', at('authentication.credentials'), maxSecret)
+  if (scheme === undefined && credentials !== undefined)
+    throw invalid(at('authentication.scheme'), 'must be given with credentials')
   return {
     id: optionalText(fields, 'id', at('id')),
     url: text(fields, 'url', at('url'), maxUrl),
@@ -77,11 +80,11 @@ export function readSending(params: Fields): Sending {
 
 export const readTaskId = (params: Fields): string => text(params, 'id')
 
-export function readTime(params: Fields, name: string): Date | undefined {
+export function optionalTime(params: Fields, name: string): Date | undefined {
   const given = optionalText(params, name)
   if (given === undefined) return undefined
-  const time = new Date(given)
-  if (!/^\d{4}-\d\d-\d\dT/.test(given) || Number.isNaN(time.getTime())) throw invalid(name, 'must be an RFC 3339 time')
+  const time = readTime(given)
+  if (!time) throw invalid(name, timeRule)
   return time
 }
 
@@ -93,7 +96,7 @@ export const currentReading = {
   readListing: (params): Listing => ({
     contextId: optionalText(params, 'contextId', 'contextId', 128),
     state: optionalState(params, 'status'),
-    changedAfter: readTime(params, 'statusTimestampAfter'),
+    changedAfter: optionalTime(params, 'statusTimestampAfter'),
     limit: optionalWhole(params, 'pageSize', 1, 100) ?? 50,
     offset: 0,
     pageToken: optionalText(params, 'pageToken', 'pageToken', 500),

@@ -28,8 +28,17 @@ function checksOf(skill: Skill): { whole: Check; fields: Check[] } {
   return made
 }
 
-export function judge(skill: Skill, fields: Record<string, unknown>): Judgement {
+/** All but what its skill ignores. */
+export function heeded(skill: Skill, fields: Record<string, unknown>): Record<string, unknown> {
+  const ignored = skill.ignores?.(fields)
+  if (ignored === undefined || !Object.hasOwn(fields, ignored)) return fields
+  const { [ignored]: _, ...rest } = fields
+  return rest
+}
+
+export function judge(skill: Skill, given: Record<string, unknown>): Judgement {
   const checks = checksOf(skill)
+  const fields = heeded(skill, given)
   if (faultOf(checks.whole, fields) !== undefined) {
     // One of each field: all of them at once would let a list of a million wrong targets fill the memory.
     const faults = checks.fields.flatMap((check) => faultOf(check, fields) ?? [])

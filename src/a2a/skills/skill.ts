@@ -54,6 +54,8 @@ export interface Skill {
   schema: TSchema
   /** Of each of these groups at least one must be given. */
   oneOf?: readonly (readonly string[])[]
+  /** The field that is not looked at, not even to see whether it fits, since another one is given. */
+  ignores?(fields: Record<string, unknown>): string | undefined
   /** Whether it counts as a campaign trigger, of which a project has so many a second by its plan. */
   triggers?: true
   /** Doing it twice under one run id must be doing it once: another node takes it over when the first one dies. */

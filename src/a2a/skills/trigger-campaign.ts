@@ -22,7 +22,8 @@ const schema = Type.Object({
   broadcast: Type.Optional(Type.Boolean({ description: "To everybody in the campaign's segment." })),
   targets: Type.Optional(
     Type.Array(Target, {
-      description: "Recipients, each by one of its fields. Absent: the campaign's default audience."
+      description:
+        "Recipients, each by one of its fields. Absent: the campaign's default audience. Ignored with broadcast."
     })
   ),
   properties: Type.Optional(
@@ -44,6 +45,7 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
   schema,
   triggers: true,
+  ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
   async run({ projectId, fields, runId }) {
     const { campaignId, broadcast, targets, properties } = fields
     const audience =

@@ -39,7 +39,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
   async function repeated(projectId: ProjectId, claim: Claim<Work, Answer>): Promise<Task> {
     if (claim.state === 'other')
       throw new AgentError(
-        'key_in_use',
+        'key_used',
         'Idempotency key was used with another message: give each message a messageId of its own.'
       )
     if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task

@@ -1,4 +1,5 @@
 import type { Pool } from '../../platform/db/db.ts'
+import { Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { countTasks, type TaskFilter } from './store.ts'
 
@@ -7,6 +8,8 @@ const large = 10_000
 const believedMs = 10_000
 /** Totals that are remembered; past it the oldest is forgotten. */
 const mostKnown = 1_000
+/** Counts of a project that wait for their turn. More would wait for longer than anybody does. */
+const mostWaiting = 20
 
 export type Totals = ReturnType<typeof createTotals>
 
@@ -16,7 +19,7 @@ export type Totals = ReturnType<typeof createTotals>
  */
 export function createTotals(pool: Pool) {
   const known = new Map<string, { total: number; untilMs: number }>()
-  const counting = new Map<ProjectId, Promise<unknown>>()
+  const counting = new Map<ProjectId, { last: Promise<unknown>; many: number }>()
 
   async function count(projectId: ProjectId, wanted: TaskFilter, key: string): Promise<number> {
     const believed = known.get(key)
@@ -31,14 +34,17 @@ export function createTotals(pool: Pool) {
   return {
     async of(projectId: ProjectId, { contextId, state, changedAfter }: TaskFilter): Promise<number> {
       const key = JSON.stringify([projectId, contextId, state, changedAfter])
-      const before = counting.get(projectId) ?? Promise.resolve()
-      const next = before.then(() => count(projectId, { contextId, state, changedAfter }, key))
-      const over = next.catch(() => {})
-      counting.set(projectId, over)
+      const line = counting.get(projectId) ?? { last: Promise.resolve(), many: 0 }
+      if (line.many > mostWaiting) throw new Unavailable('Too many lists of tasks are being counted.')
+      const next = line.last.then(() => count(projectId, { contextId, state, changedAfter }, key))
+      line.last = next.catch(() => {})
+      line.many += 1
+      counting.set(projectId, line)
       try {
         return await next
       } finally {
-        if (counting.get(projectId) === over) counting.delete(projectId)
+        line.many -= 1
+        if (line.many === 0) counting.delete(projectId)
       }
     }
   }

@@ -15,7 +15,11 @@ export function createBell(): Bell {
     },
     heard(withinMs) {
       return new Promise((resolve) => {
-        const timer = setTimeout(resolve, withinMs)
+        const timer = setTimeout(() => {
+          // Nobody sleeps any more: what rings now is for the next one.
+          wake = () => {}
+          resolve()
+        }, withinMs)
         wake = () => {
           wake = () => {}
           clearTimeout(timer)

@@ -150,13 +150,14 @@ export const completeInside = statement('jobs.complete_inside', ended(''))
 /**
  * Puts jobs that are still ours back: after a failure, a planned retry or a stop of the worker ($4: in how many ms, $5:
  * whether the attempt counts), or among the dead ($6). One that was asked for again while it ran does not die but
- * starts over, because the new request deserves its own attempts.
+ * starts over, because the new request deserves its own attempts. Nor does it sit out a wait that is no failure, which
+ * may have been chosen before there was what the new request is about; a backoff holds.
  */
 export const putBack = statement(
   'jobs.put_back',
   `with mine as (
      select f.id, f.claim, f.error, f.counts, f.spent, f.spent and j.again_at is null as dies,
-            now() + f.delay_ms * interval '1 ms' as next_at
+            least(case when not f.counts then j.again_at end, now() + f.delay_ms * interval '1 ms') as next_at
        from unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $5::boolean[], $6::boolean[])
          as f (id, claim, error, delay_ms, counts, spent)
       cross join lateral (

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { instantText, readTime } from './time.ts'
+
+describe('a time that somebody sent', () => {
+  it('is read with Z or any offset, wherever this process runs', () => {
+    for (const [text, read] of [
+      ['2026-11-15T09:30:00Z', '2026-11-15T09:30:00.000Z'],
+      ['2026-11-15t09:30:00.25z', '2026-11-15T09:30:00.250Z'],
+      ['2026-11-15T09:30Z', '2026-11-15T09:30:00.000Z'],
+      ['2026-11-15T09:30:00+09:00', '2026-11-15T00:30:00.000Z'],
+      ['2026-11-15T09:30:00+0900', '2026-11-15T00:30:00.000Z'],
+      ['2026-11-15T09:30:00+09', '2026-11-15T00:30:00.000Z'],
+      ['2026-11-15T09:30:00.123456789-03:30', '2026-11-15T13:00:00.123Z']
+    ] as const)
+      assert.equal(readTime(text)?.toISOString(), read, text)
+  })
+
+  it('is none without an offset, or on a day that does not exist', () => {
+    for (const text of [
+      '2026-11-15T09:30:00',
+      '2026-11-15T09:30',
+      '2026-11-15',
+      '2026-02-30T00:00:00Z',
+      '2026-11-15T24:00:00Z',
+      '2026-11-15T09:30:00+9',
+      '2026-11-15 09:30:00Z',
+      '2026-11-15T09:30:00Z ',
+      '20261115T093000Z',
+      '0000-01-01T00:00:00Z',
+      'now',
+      ''
+    ])
+      assert.equal(readTime(text), undefined, text)
+  })
+
+  it('is in UTC where a date or a time without an offset is allowed', () => {
+    assert.equal(instantText('2026-11-15'), '2026-11-15T00:00Z')
+    assert.equal(instantText('2026-11-15T09:30'), '2026-11-15T09:30Z')
+    assert.equal(instantText('2026-11-15T09:30+09'), '2026-11-15T09:30+09:00')
+  })
+})

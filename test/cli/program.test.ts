@@ -90,6 +90,19 @@ test('the binary itself says the same, and ends with the same codes', async () =
   }
 })
 
+test('a role of its own needs a database that other processes can join', async () => {
+  // A data folder that cannot be one, so that nothing starts whatever is asked.
+  const env = { DATA_DIR: import.meta.filename }
+  for (const role of ['api', 'worker']) {
+    const { code, stdout, stderr } = await run(['serve', '--role', role], { env })
+    assert.deepEqual([code, stdout], [78, ''])
+    assert.match(
+      stderr,
+      new RegExp(`^--role ${role} needs DATABASE_URL: the embedded database serves one process only`)
+    )
+  }
+})
+
 test('wrong settings end with 78 and are all named', async () => {
   const { code, stderr } = await run(['serve'], { env: { PORT: 'x', LOG_LEVEL: 'loud' } })
   assert.equal(code, 78)

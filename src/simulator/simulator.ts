@@ -10,7 +10,7 @@ export {
   writeCredentials
 } from './credentials.ts'
 export { changeFaults, showFaults } from './fault-settings.ts'
-export type { Faults, GatewayFaults } from './faults.ts'
+export { type Faults, type GatewayFaults, tokenFault } from './faults.ts'
 export { createSimulators, type SimulatedGateways, type Simulators } from './fleet.ts'
 export type { DevicesOf, InboxItem } from './inbox.ts'
 export type { GatewayName, Ledger, LedgerItem } from './ledger.ts'

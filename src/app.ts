@@ -33,8 +33,8 @@ export interface App {
   baseUrl: string
   port: number
   bootstrapped: Bootstrapped
-  /** Opens the console; on this machine alone it also signs in, once. */
-  consoleUrl: string
+  /** Opens the console; on this machine alone it also signs in, once. A worker has none. */
+  consoleUrl: string | undefined
   /** Resolves when no job is due any more; for tests. */
   idle(): Promise<void>
   agents: Pick<Agents, 'stats'>
@@ -159,12 +159,12 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)
     )
-    const signIn = isLoopback(config.HOST) ? await signInCode(rooms, pool, bootstrapped) : ''
+    const signIn = role !== 'worker' && isLoopback(config.HOST) ? await signInCode(rooms, pool, bootstrapped) : ''
     return {
       baseUrl,
       port,
       bootstrapped,
-      consoleUrl: `${baseUrl}/console/${signIn}`,
+      consoleUrl: role === 'worker' ? undefined : `${baseUrl}/console/${signIn}`,
       idle: async () => {
         for (const one of workers) await one.idle()
       },

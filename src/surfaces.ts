@@ -68,7 +68,7 @@ export function mountSurfaces(
   eventManagementRoutes(manage, { users, pool })
   gatewayRoutes(manage, gateways)
   deliveryManagementRoutes(manage, pool)
-  simulatorRoutes(manage, { simulators, devices })
+  simulatorRoutes(manage, { simulators, devices, pool })
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, campaigns)
   webhookRoutes(manage, webhooks)

@@ -110,6 +110,25 @@ describe('the pages', () => {
     assert.deepEqual(hidden, [])
   })
 
+  it('give every message of an agent an id of its own, so that all can be pasted one after the other', () => {
+    const ids = pages.flatMap((page) => [...read(page).matchAll(/"messageId":"([^"…]+)"/g)].map(([, id]) => id!))
+    assert.ok(ids.length > 5)
+    assert.deepEqual(
+      ids.filter((id, index) => ids.indexOf(id) !== index),
+      []
+    )
+  })
+
+  it('give every idempotency key once', () => {
+    const keys = pages.flatMap((page) =>
+      [...read(page).matchAll(/Idempotency-Key: ([^'"…]+)['"]/g)].map(([, key]) => key!)
+    )
+    assert.deepEqual(
+      keys.filter((key, index) => keys.indexOf(key) !== index),
+      []
+    )
+  })
+
   it('would be found out by this test', () => {
     for (const line of ['curl \\', '  -H x', '$ npm start', '# npm start', "curl -d '{", '{"a":1}'])
       assert.ok(unfit(line), line)

@@ -1,5 +1,6 @@
 import type { Config } from '../platform/config.ts'
 import type { Pool } from '../platform/db/db.ts'
+import type { Opening } from '../platform/db/open.ts'
 import { interrupted } from './client.ts'
 import { exit, Failure } from './exit.ts'
 import { interruption, remark, type Shell } from './shell.ts'
@@ -17,7 +18,7 @@ export async function onDatabase<Result>(
   shell: Shell,
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'LOG_LEVEL'>,
   work: (database: OnDatabase) => Promise<Result>,
-  interrupt = interruption(shell)
+  { interrupt = interruption(shell), ...opening }: Omit<Opening, 'signal'> & { interrupt?: AbortSignal } = {}
 ): Promise<Result> {
   const [{ openDatabase }, { openPool }, { createLog }] = await Promise.all([
     import('../platform/db/open.ts'),
@@ -28,7 +29,10 @@ export async function onDatabase<Result>(
   const asked = (error: unknown) => {
     throw interrupt.aborted ? interrupted() : error
   }
-  const database = await openDatabase(config, (line) => remark(shell, line), { signal: interrupt }).catch(asked)
+  const database = await openDatabase(config, (line) => remark(shell, line), {
+    ...opening,
+    signal: interrupt
+  }).catch(asked)
   const pool = openPool(database.connection, log, 2)
   try {
     return await work({ pool, name: database.name, interrupt }).catch(asked)

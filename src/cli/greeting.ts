@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import type { App } from '../app.ts'
 import type { Config } from '../platform/config.ts'
+import type { NodeRole } from '../platform/nodes.ts'
 import { version } from '../platform/version.ts'
 
 /** What a person sees when the service is up. Every command to paste is a line of its own. */
-export function greeting(app: App, config: Config): string {
+export function greeting(app: App, config: Config, role: NodeRole): string {
   const { baseUrl, consoleUrl } = app
   const { credentials, first, demo } = app.bootstrapped
   const { project_id, secret_key, public_key, admin_token } = credentials
@@ -24,6 +25,8 @@ export function greeting(app: App, config: Config): string {
     ['Console', consoleUrl]
   ]
   const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
+  const ready = `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n`
+  if (role === 'worker') return `${ready}\nA worker: it answers only for health, metrics and the API page.\n`
   // Secrets are shown once; later a line reads them from the file, so that it can be pasted and still tells none.
   const header = (name: string, secret: 'secret_key' | 'admin_token') =>
     first
@@ -41,7 +44,7 @@ export function greeting(app: App, config: Config): string {
   const next = create ?? makeKey
   const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
   const steps = [next, push].flatMap((step) => (step ? [`\n${step}`] : []))
-  return `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n${steps.join('')}`
+  return `${ready}${steps.join('')}`
 }
 
 /** The same for programs. Keys are in it at the first start only, as in the greeting. */

@@ -7,17 +7,34 @@ export type Properties = Record<string, Scalar>
 /** In the help of `user set`, and in docs/cli.md. */
 export const propertyHelp = `
 Properties are written name=value. A value that is JSON is taken as such: 31 is
-a number, true and false are booleans, null is null, and '"31"' is text.
-Anything else is text as it stands. --string takes any value as text.
-Properties that are not named keep their values.`
+a number, true and false are booleans, null is null, and '"31"' is text. Lists
+and objects are refused. Anything else is text as it stands. --string takes any
+value as text. Properties that are not named keep their values.`
 
-/** `name=value` and its kind by looks. */
-export function typedProperty(argument: string): [name: string, value: Scalar] {
-  const [name, text] = split(argument)
-  return [name, scalarOf(name, text)]
+/** The same of triggers, whose properties may be anything. */
+export const triggerPropertyHelp = `
+Properties are written name=value. A value that is JSON is taken as such: 31 is
+a number, true and false are booleans, null is null, '"31"' is text, [1,2] is a
+list and {"a":1} an object. Anything else is text as it stands. --string takes
+any value as text.`
+
+/** `name=value` and its kind by looks, for users: the service keeps no lists and objects for them. */
+export function userProperty(argument: string): [name: string, value: Scalar] {
+  const [name, value] = jsonProperty(argument)
+  if (typeof value !== 'object' || value === null) return [name, value as Scalar]
+  const kind = Array.isArray(value) ? 'a list' : 'an object'
+  throw usageFailure(
+    `${name}: a property of a user cannot be ${kind}. If it is meant as text, write --string '${argument}'.`
+  )
 }
 
-export const textProperty = (argument: string): [name: string, value: Scalar] => split(argument)
+/** The same for triggers, which take all of JSON. */
+export function jsonProperty(argument: string): [name: string, value: unknown] {
+  const [name, text] = split(argument)
+  return [name, readValue(name, text)]
+}
+
+export const textProperty = (argument: string): [name: string, value: string] => split(argument)
 
 function split(argument: string): [string, string] {
   const at = argument.indexOf('=')
@@ -25,21 +42,20 @@ function split(argument: string): [string, string] {
   return [argument.slice(0, at), argument.slice(at + 1)]
 }
 
-function scalarOf(name: string, text: string): Scalar {
+function readValue(name: string, text: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
     return text
   }
-  if (typeof value === 'object' && value !== null) return text
   // Account numbers and the like: a wrong digit at the end is worse than a refusal.
   if (
     typeof value === 'number' &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
   )
     throw usageFailure(`${name}: ${text} is too large for a number. Write it as text: --string ${name}=${text}`)
-  return value as Scalar
+  return value
 }
 
 /** A whole object, from an option or a file. */

@@ -23,6 +23,13 @@ export async function asFailure(url: string, response: Response): Promise<Failur
       return failure(exit.denied, `${said || 'The token is not accepted.'} Check --token or TIDINGS_TOKEN for ${url}.`)
     case status === 403:
       return failure(exit.denied, `${said} Use a token that may do this.`.trim())
+    // The path itself is unknown, which no command asks of a node that answers requests.
+    case status === 404 && headers.has('x-request-id') && body.error === 'Not Found' && code === 'http_404':
+      return failure(
+        exit.failure,
+        `${url} does not answer commands. A worker (\`tidings serve --role worker\`) answers only for health, metrics and ` +
+          'the API page: give the address of another node as --url, or check the address.'
+      )
     case status === 404 && (headers.has('x-request-id') || code === 'not_found'):
       return failure(exit.notFound, said || 'There is no such thing.')
     case status === 429:

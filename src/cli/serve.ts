@@ -44,7 +44,7 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
     const console: ConsoleState = { waiting: 'The console is being built, this once. It opens by itself…' }
     const app = await startApp({ config, database, log, role, say, console })
     if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
-    else say(greeting(app, config))
+    else say(greeting(app, config, role))
     if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
     log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     void database.exited.then(() => {

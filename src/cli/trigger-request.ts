@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { exit, Failure, usageFailure } from './exit.ts'
 import { reason } from './output.ts'
-import { parsedProperties, propertyHelp, type Scalar, typedProperty } from './properties.ts'
+import { jsonProperty, parsedProperties, textProperty, triggerPropertyHelp } from './properties.ts'
 import type { Shell } from './shell.ts'
 
 export interface RequestOptions {
@@ -11,21 +11,27 @@ export interface RequestOptions {
   usersFrom?: string
   device?: string[]
   broadcast?: true
-  property?: [string, Scalar][]
+  property?: [string, unknown][]
+  string?: [string, string][]
   properties?: string
 }
 
 export const several = (argument: string, before: string[] = []) => [...before, argument]
 
-export const propertyNote = propertyHelp.trim().split('\n').slice(0, 3).join('\n')
+export const propertyNote = triggerPropertyHelp.trim()
 
-/** `--property` and `--properties`: what templates and conditions find under `trigger`. */
+/** `--property`, `--string` and `--properties`: what templates and conditions find under `trigger`. */
 export const withProperties = (command: Command): Command =>
   command
     .option(
       '--property <name=value>',
       'A property for its templates; may be repeated',
-      (argument: string, before: [string, Scalar][] = []) => [...before, typedProperty(argument)]
+      (argument: string, before: [string, unknown][] = []) => [...before, jsonProperty(argument)]
+    )
+    .option(
+      '--string <name=value>',
+      'A property that is text, whatever it looks like; may be repeated',
+      (argument: string, before: [string, string][] = []) => [...before, textProperty(argument)]
     )
     .option('--properties <json>', 'All properties as one JSON object')
 
@@ -39,9 +45,9 @@ export const withAudience = (command: Command): Command =>
       .option('--broadcast', 'Everyone in the segment of the campaign')
   )
 
-export const propertiesOf = ({ property = [], properties }: RequestOptions): Record<string, unknown> => ({
+export const propertiesOf = ({ property = [], string = [], properties }: RequestOptions): Record<string, unknown> => ({
   ...(properties !== undefined && parsedProperties(properties)),
-  ...Object.fromEntries(property)
+  ...Object.fromEntries([...property, ...string])
 })
 
 /** The body of a trigger, as the options say it. */

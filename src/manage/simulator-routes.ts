@@ -1,19 +1,21 @@
 import { Readable } from 'node:stream'
 import { Type } from '@sinclair/typebox'
 import { type Devices, ManagedDevice, managedDevice } from '../devices/devices.ts'
+import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { InboxItem, Simulators } from '../simulator/simulator.ts'
+import { identity } from '../users/users.ts'
 import { addSimulatedDevice } from './simulated-devices.ts'
 import { FaultsAnswer, FaultsBody, InboxAnswer, SimulatedDevice } from './simulator-shapes.ts'
 
 /** The simulated gateways of a project: what arrived there, their faults, and phones that are not real. */
 export function simulatorRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { simulators, devices }: { simulators: Simulators; devices: Devices }
+  { simulators, devices, pool }: { simulators: Simulators; devices: Devices; pool: Pool }
 ): void {
   const path = '/projects/:project_id/simulator'
   const refusals = ['project_is_live'] as const
@@ -102,14 +104,17 @@ export function simulatorRoutes(
       example: { platform: 'IOS', project_user_id: 'ana' }
     },
     async ({ caller, body }) => {
-      const device = await addSimulatedDevice({ devices, simulators }, simulatedProject(caller), {
+      const projectId = simulatedProject(caller)
+      const device = await addSimulatedDevice({ devices, simulators }, projectId, {
         platform: body.platform,
         id: body.device_id,
         projectUserId: body.project_user_id,
         fault: body.fault,
         attributesTypes: body.attributes_types
       })
-      return managedDevice(device, body.project_user_id ?? null)
+      // One that was there already keeps its user, unless another is named.
+      const names = await identity.namesOf(pool, projectId, [device.user_id])
+      return managedDevice(device, names.get(device.user_id) ?? null)
     }
   )
 }

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { printable, saying } from '../platform/http/schema.ts'
+import { tokenFault } from '../simulator/simulator.ts'
 
 const Text = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
@@ -77,11 +78,10 @@ export const FaultsBody = Type.Unsafe<unknown>({
 export const SimulatedDevice = Type.Object({
   platform: Type.Unsafe<'IOS' | 'ANDROID' | 'WEB'>({ type: 'string', enum: ['IOS', 'ANDROID', 'WEB'] }),
   device_id: Type.Optional(Type.String({ description: 'Made up unless given.' })),
-  project_user_id: Type.Optional(Type.String({ description: 'Who uses it; nobody unless given.' })),
+  project_user_id: Type.Optional(Type.String({ description: 'Who uses it. Unless given nobody, or who did before.' })),
   fault: Type.Optional(
     Type.String({
-      ...saying('must be a fault such as 410, slow:1500 or flaky:2', '^[a-z]*[0-9]*(:[A-Za-z0-9]+)?$'),
-      minLength: 1,
+      ...saying(tokenFault.rule, tokenFault.pattern),
       maxLength: 64,
       description: 'What every push to it meets, as in a token: 410, slow:1500, flaky:2.'
     })

@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, link, mkdir, readFile, unlink, writeFile } from 'node:fs/promises'
+import { chmod, link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db } from './db/db.ts'
 import { statement } from './db/statement.ts'
 import { OperatorError } from './errors.ts'
+import { makeFolders } from './folders.ts'
 
 const addSetting = statement(
   'platform.add_setting',
@@ -28,7 +29,7 @@ export async function masterKey(
       78
     )
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await makeFolders(dataDir)
     await makeOnce(file, `${randomBytes(32).toString('base64')}\n`)
   } catch (error) {
     throw cannotUse(file, error)

@@ -1,9 +1,10 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../platform/config.ts'
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { OperatorError } from '../platform/errors.ts'
+import { makeFolders } from '../platform/folders.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { newCredential } from './keys.ts'
 import type { Projects } from './projects.ts'
@@ -138,7 +139,7 @@ export async function readCredentials(dataDir: string): Promise<Credentials> {
 export async function writeCredentials(dataDir: string, credentials: Credentials): Promise<void> {
   const file = fileIn(dataDir)
   try {
-    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await makeFolders(dataDir)
     await writeFile(`${file}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600, flush: true })
     await rename(`${file}.new`, file)
   } catch (error) {

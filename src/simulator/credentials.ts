@@ -1,8 +1,9 @@
 import { createECDH, generateKeyPair, randomBytes, randomInt } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { OperatorError } from '../platform/errors.ts'
+import { makeFolders } from '../platform/folders.ts'
 import { jsonObject } from './jwt.ts'
 
 /** What Apple gives to a developer: an AuthKey_….p8 with its two ids. */
@@ -85,7 +86,7 @@ export async function createCredentials(): Promise<Credentials> {
 
 /** Those of the folder, else new ones that are put there. */
 export async function keepCredentials(folder: string): Promise<Credentials> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolders(folder)
   const file = join(folder, 'simulator.json')
   const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

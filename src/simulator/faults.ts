@@ -90,6 +90,15 @@ export interface Faults {
 }
 
 const transports = new Set<string>(asked)
+/** `ok` is no fault, and the names of environments are read by the APNs alone (`apns.ts`). */
+const plain = ['badtoken', 'html502', ...asked, 'sandbox', 'production', 'ok']
+
+/** What may stand for a fault in a token, and how that is told to whoever asks for another. */
+export const tokenFault = {
+  pattern: `^(?:[45]\\d\\d(?::[A-Za-z0-9]+)?|(?:slow|flaky)(?::\\d+)?|${plain.join('|')})$`,
+  rule: `must be a status from 400 to 599 (410, 429:30, 400:DeviceTokenNotForTopic), slow:1500, flaky:2, or one of ${plain.join(', ')}`
+}
+
 const longestDelayMs = 600_000
 
 /** `sim-<fault>[:<argument>]-<anything>`. Other tokens, and other words after `sim-`, mean no fault. */

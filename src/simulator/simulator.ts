@@ -6,6 +6,7 @@ export {
   createVapidKeys,
   writeCredentials
 } from './credentials.ts'
+export { tokenFault } from './faults.ts'
 export { createSimulators, type SimulatedGateways, type Simulators } from './fleet.ts'
 export type { DevicesOf, InboxItem } from './inbox.ts'
 export type { LedgerItem } from './ledger.ts'

@@ -176,6 +176,21 @@ quiet_hours: { from: "22:00" }
     assert.equal((await tidings('campaign', 'trigger', 'greeting', '--users-from', join(dataDir, 'none'))).code, 1)
   })
 
+  await t.test('properties of a trigger are any JSON by their looks, and text where that is said', async () => {
+    const shows = yaml.split('---')[0]!.replace('Hello {{ user.id }}', "'{{ trigger | json }}'")
+    const given = ['--property', 'n=1', '--property', 'list=[1,{"a":null}]', '--property', 'odd={x}']
+    const text = ['--string', 'zip=10001', '--string', 'raw=[1]']
+    const preview = await feed(shows, 'campaign', 'preview', '-f', '-', '--user', 'ana', ...given, ...text, '--json')
+    const [{ content }] = preview.json<{ sample: [{ content: { notification: { title: string } } }] }>().sample
+    assert.deepEqual(JSON.parse(content.notification.title), {
+      n: 1,
+      list: [1, { a: null }],
+      odd: '{x}',
+      zip: '10001',
+      raw: '[1]'
+    })
+  })
+
   await t.test(
     'a preview tells whom and what, of what is saved and of a file, and a test send goes to a device',
     async () => {

@@ -74,6 +74,20 @@ test('everything is in the other database as it was, and the service goes on the
   assert.equal((delivery_results as { status: string }[])[0]?.status, 'DELIVERY_RESULT_STATUS_SUCCEED')
 })
 
+test('an address where nobody answers, or where it is refused, is named at once', async (t) => {
+  const env = { DATABASE_URL: (await emptyDatabase(t)).url, DATA_DIR: await temporaryFolder(t) }
+  const absent = await run(['copy', 'postgres://nobody.invalid/tidings'], { env })
+  assert.deepEqual([absent.code, absent.stdout], [1, ''])
+  assert.match(
+    absent.stderr,
+    /^PostgreSQL at nobody\.invalid\/tidings does not answer: .* the address <url> is right\.\n$/
+  )
+  const wrong = Object.assign(new URL(env.DATABASE_URL), { pathname: '/no_such_database' })
+  const missing = await run(['copy', wrong.href], { env })
+  assert.equal(missing.code, 1)
+  assert.match(missing.stderr, /no_such_database refuses: .*\. Check the address <url>\.\n$/)
+})
+
 test('a database in use, a node at work and an address that is none are refused, and nothing is copied', async (t) => {
   const { url } = await migratedDatabase(t)
   const env = { DATABASE_URL: url, DATA_DIR: await temporaryFolder(t) }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { version } from '../../src/platform/version.ts'
 import { ranBinary, run } from './service.ts'
@@ -56,6 +56,35 @@ test('every command explains itself with examples, takes --json, and is in the d
   }
 })
 
+test('the help of a command speaks of no option that the command does not have', async () => {
+  for (const command of commands) {
+    const { stdout } = await run([...command, '--help'])
+    const own = new Set([...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option))
+    // Examples are command lines of other programs and commands too.
+    const words = stdout.replace(/^ {2}\$ .*$/gm, '')
+    const strange = [...words.matchAll(/--[a-z][a-z-]*/g)].filter(([option]) => !own.has(option))
+    if (!groups.has(command.join(' '))) assert.deepEqual(strange.map(String), [], command.join(' '))
+  }
+})
+
+test('the docs say how much each list shows, and name every code of the command line', async () => {
+  const docs = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  for (const command of [...commands, ['device', 'list'], ['inbox']]) {
+    const { stdout } = await run([...command, '--help'])
+    const usual = /--limit <count> [^(]*\(default:\s+(\d+|all)\)/.exec(stdout)?.[1]
+    const row = docs
+      .split('\n')
+      .find((line) => / \| the newest \d+ \|$/.test(line) && line.includes(`\`${command.join(' ')}\``))
+    assert.equal(/newest (\d+) \|$/.exec(row ?? '')?.[1] ?? 'all', usual ?? 'all', command.join(' '))
+  }
+  const folder = new URL('../../src/cli/', import.meta.url)
+  for (const file of (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))) {
+    const source = await readFile(new URL(file, folder), 'utf8')
+    for (const [, code] of source.matchAll(/new Failure\(\s*exit\.\w+,\s*'(\w+)'/g))
+      assert.ok(docs.includes(`\`${code}\``), `docs/cli.md misses ${code} of ${file}`)
+  }
+})
+
 test('the help lists the commands and the exit codes, and the version is that of the package', async () => {
   const help = await run(['--help'])
   assert.equal(help.code, 0)
@@ -87,6 +116,19 @@ test('the binary itself says the same, and ends with the same codes', async () =
   for (const args of [['--version'], ['user', '--help'], ['usr'], ['user', 'lst', '--json'], ['key']]) {
     const { json: _, ...expected } = await run(args)
     assert.deepEqual(await ranBinary(args), expected, args.join(' '))
+  }
+})
+
+test('a role of its own needs a database that other processes can join', async () => {
+  // A data folder that cannot be one, so that nothing starts whatever is asked.
+  const env = { DATA_DIR: import.meta.filename }
+  for (const role of ['api', 'worker']) {
+    const { code, stdout, stderr } = await run(['serve', '--role', role], { env })
+    assert.deepEqual([code, stdout], [78, ''])
+    assert.match(
+      stderr,
+      new RegExp(`^--role ${role} needs DATABASE_URL: the embedded database serves one process only`)
+    )
   }
 })
 

@@ -88,6 +88,8 @@ test('users are kept from the command line', async (t) => {
       [['set', 'x', 'plan'], 2, /name=value/],
       [['set', 'x', '=1'], 2, /name=value/],
       [['set', 'x', 'n=12345678901234567890'], 2, /--string n=12345678901234567890/],
+      [['set', 'x', 'tags=["a"]'], 2, /^tags: .* cannot be a list\. .* --string 'tags=\["a"\]'/],
+      [['set', 'x', 'home={"city":"Bern"}'], 2, /^home: .* cannot be an object/],
       [['set', 'x', '--properties', '[1]'], 2, /must be a JSON object/],
       [['set', 'x', '--properties', '{"a":{}}'], 1, /a/],
       [['set', ''], 1, /project_user_id/],

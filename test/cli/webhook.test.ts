@@ -20,6 +20,9 @@ test('webhooks are managed from the command line', async (t) => {
   assert.deepEqual([updated.code, updated.stderr], [0, ''])
   assert.match((await tidings('webhook', 'list')).stdout, new RegExp(`^${id} +no +${url}/2 `, 'm'))
 
+  const nothing = await tidings('webhook', 'update', id)
+  assert.deepEqual([nothing.code, nothing.stderr], [2, 'Nothing to change: give --to, --events or --active.\n'])
+
   const rotated = await tidings('webhook', 'rotate-secret', id, '--json')
   assert.match(rotated.json<{ secret: string }>().secret, /^whsec_/)
 

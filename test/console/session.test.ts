@@ -45,7 +45,7 @@ describe('a browser', () => {
   })
 
   it('is signed in once by the link of a start', async () => {
-    const code = new URL(service.app.consoleUrl).hash.slice('#code='.length)
+    const code = new URL(service.app.consoleUrl!).hash.slice('#code='.length)
     assert.match(code, /^svc_sc_/)
     assert.equal((await signIn({ code })).status, 200)
     assert.equal((await signIn({ code })).status, 401)

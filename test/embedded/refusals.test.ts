@@ -63,6 +63,31 @@ test('a data folder that may not be written is refused by name', async (t) => {
   }
 })
 
+test('a data folder that cannot be made is refused, at once and by name', async (t) => {
+  const told = (dataDir: string) =>
+    operatorError(`The data folder ${dataDir} cannot be made. Set DATA_DIR to another folder.`)
+  for (const dataDir of ['/proc/tidings', '/proc/tidings/data'])
+    if (process.platform === 'linux') await assert.rejects(startServer(t, { dataDir }).url, told(dataDir))
+})
+
+test('a data folder on a disk that is read-only is refused as such', async (t) => {
+  const disk = await tempFolder(t)
+  const before = [
+    ...['unshare', '--map-root-user', '--mount', 'sh', '-c'],
+    ...[`mount -t tmpfs -o ro none '${disk}' && exec "$@"`, 'sh']
+  ]
+  try {
+    execFileSync('unshare', [...before.slice(1), 'true'], { stdio: 'ignore' })
+  } catch {
+    return
+  }
+  for (const dataDir of [disk, join(disk, 'new'), join(disk, 'new/data')])
+    await assert.rejects(
+      startServer(t, { dataDir, before }).url,
+      operatorError(`The data folder ${dataDir} is on a read-only filesystem. Set DATA_DIR to another folder.`)
+    )
+})
+
 test('a full disk is named, and what was begun is cleared away', async (t) => {
   const dataDir = await tempFolder(t)
   const places = { dataDir, log: join(dataDir, 'postgres.log') }

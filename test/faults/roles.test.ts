@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { run } from '../cli/service.ts'
 import { migratedDatabase, withClient } from '../support/database.ts'
 import { ask } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
@@ -25,10 +26,16 @@ it('an api node answers requests and leaves jobs to a worker node, which answers
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   assert.equal(await left(), 1)
 
-  const worker = await startProgram(t, await env(), command('worker')).ready
+  const program = startProgram(t, await env(), command('worker'))
+  const worker = await program.ready
   await eventually(async () => assert.equal(await left(), 0))
   assert.equal((await ask(worker, 'GET', '/readyz')).status, 200)
   assert.equal((await ask(worker, 'GET', '/manage/v1/projects', { headers })).status, 404)
+  assert.match(program.stdout(), /A worker: it answers only for health, metrics and the API page\./)
+  assert.doesNotMatch(program.stdout(), /curl|\/console/)
+  const asked = await run(['project', 'list', '--url', worker, '--token', 'svc_at_roles'])
+  assert.deepEqual([asked.code, asked.stdout], [1, ''])
+  assert.match(asked.stderr, /does not answer commands\. A worker .* answers only for health/)
   await eventually(async () => {
     const { items } = (await ask(api, 'GET', '/manage/v1/nodes', { headers })).json
     assert.deepEqual(items.map((node: { role: string }) => node.role).sort(), ['api', 'worker'])

@@ -61,12 +61,37 @@ describe('a simulated device', () => {
       { platform: 'IOS', project_user_id: '..' },
       { platform: 'IOS', fault: 'a-b' },
       { platform: 'IOS', fault: '' },
+      { platform: 'IOS', fault: 'bogus' },
+      { platform: 'IOS', fault: '41' },
+      { platform: 'IOS', fault: 'slow:long' },
+      { platform: 'IOS', fault: 'hang:5' },
       { platform: 'IOS', attributes_types: ['\u0001'] },
       { platform: 'IOS', attributes_types: 'A' }
     ])
       assert.equal((await add(json, id)).reply.status, 400, JSON.stringify(json))
     const [{ n }] = await service.sql('select count(*)::int as n from devices where project_id = $1', [id])
     assert.equal(n, 0)
+  })
+
+  it('takes every fault that a token can ask for, and names them to who asks for another', async () => {
+    const { createFaults } = await import('../../src/simulator/faults.ts')
+    const { project, reply } = await add({ platform: 'ANDROID', fault: 'bogus' })
+    const { path, message } = reply.json.details[0]
+    assert.equal(path, 'fault')
+    const named: string[] = message.match(/[a-z]+\d*(?::\d+)?/g)
+    const faults = createFaults()
+    const known = [...named, '410', '429:30', '400:DeviceTokenNotForTopic'].filter((one) =>
+      faults.ofToken(`sim-${one}-1`)
+    )
+    assert.ok(known.length >= 14, known.join())
+    for (const fault of [...known, 'sandbox', 'production', 'ok', 'slow', 'flaky'])
+      assert.equal((await add({ platform: 'ANDROID', fault }, project)).reply.status, 201, fault)
+  })
+
+  it('that is there already stays with its user, and says so', async () => {
+    const { project } = await add({ platform: 'WEB', device_id: 'webby', project_user_id: 'ana' })
+    const { reply } = await add({ platform: 'WEB', device_id: 'webby' }, project)
+    assert.deepEqual([reply.status, reply.json.project_user_id], [201, 'ana'])
   })
 
   it('may not be added by who may only read', async () => {

@@ -32,8 +32,9 @@ keep DATA_DIR/master.key or MASTER_KEY.`
     const done = await onDatabase(
       shell,
       { ...config, DATABASE_URL: url },
-      (target) => onDatabase(shell, config, (source) => copy(source, target, shell), interrupt),
-      interrupt
+      (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt }),
+      // Somebody has just typed the address, and is there to mend it.
+      { interrupt, patienceMs: 0, given: 'the address <url>' }
     )
     const rows = Object.values(done.rows).reduce((all, count) => all + count, 0)
     tell(

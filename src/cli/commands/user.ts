@@ -13,7 +13,7 @@ import {
   type Scalar,
   shownProperties,
   textProperty,
-  typedProperty
+  userProperty
 } from '../properties.ts'
 import { type Common, connect, examples, reaching, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -85,7 +85,7 @@ function declareSet(parent: Command, shell: Shell): void {
     propertyHelp
   )
   command.action(async (id: string, assignments: string[], options: SetOptions) => {
-    const named = [...assignments.map(typedProperty), ...(options.string ?? [])]
+    const named = [...assignments.map(userProperty), ...(options.string ?? [])]
     const whole = options.properties === '-' ? await text(shell.stdin) : options.properties
     const properties: Properties = { ...(whole !== undefined && parsedProperties(whole)), ...Object.fromEntries(named) }
     const session = await connect(shell, options)

@@ -73,8 +73,10 @@ export function declare(command: Command, shell: Shell): void {
   reaching(update, 'project')
   examples(update, [`tidings webhook update ${anId} --active no`])
   update.action(async (id: string, options: Common & { to?: string; events?: string[]; active?: string }) => {
-    const session = await connect(shell, options)
     const { to: url, events, active } = options
+    if (url === undefined && events === undefined && active === undefined)
+      throw usageFailure('Nothing to change: give --to, --events or --active.')
+    const session = await connect(shell, options)
     const body = { url, events, ...(active !== undefined && { active: active === 'yes' }) }
     const path = `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}`
     const one = await session.client.json<Webhook>('PATCH', path, { body })

@@ -1,16 +1,20 @@
-import { mkdir, mkdtemp, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../errors.ts'
+import { makeFolders } from '../folders.ts'
 
 /** Makes sure that the data folder is there. An existing folder keeps its mode: it may be a mount the operator set up. */
 export async function makeDataFolder(dataDir: string): Promise<string> {
   const folder = resolve(dataDir)
   try {
-    const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+    const first = await makeFolders(folder)
     if (first) await syncFolders(dirname(folder), dirname(first))
     if (!(await stat(folder)).isDirectory()) throw new OperatorError(notAFolder(folder))
   } catch (error) {
+    // What is above it is there by now: the file system takes no folders, as that of /proc.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new OperatorError(`The data folder ${folder} cannot be made. Set DATA_DIR to another folder.`)
     throw folderProblem(folder, error)
   }
   return folder

@@ -15,6 +15,14 @@ export interface Database {
   stop(): Promise<void>
 }
 
+export interface Opening {
+  signal?: AbortSignal
+  /** How long a server that does not answer is waited for; 0: not at all. */
+  patienceMs?: number
+  /** How whoever gave the address knows it. */
+  given?: string
+}
+
 const oldest = 15
 const retryMs = 1_000
 
@@ -22,7 +30,7 @@ const retryMs = 1_000
 export async function openDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
   say: (line: string) => void,
-  { signal, patienceMs = 30_000 }: { signal?: AbortSignal; patienceMs?: number } = {}
+  { signal, patienceMs = 30_000, given = 'DATABASE_URL' }: Opening = {}
 ): Promise<Database> {
   if (config.DATABASE_URL === undefined) {
     const server = await startEmbedded({ dataDir: config.DATA_DIR, say, ...(signal && { signal }) })
@@ -35,7 +43,7 @@ export async function openDatabase(
   }
   const connection = { connectionString: config.DATABASE_URL }
   const name = withoutPassword(config.DATABASE_URL)
-  await awaitServer(connection, name, say, patienceMs, signal)
+  await awaitServer(connection, name, say, { patienceMs, given, ...(signal && { signal }) })
   return { connection, name, exited: new Promise(() => {}), stop: async () => {} }
 }
 
@@ -48,8 +56,7 @@ async function awaitServer(
   connection: Connection,
   name: string,
   say: (line: string) => void,
-  patienceMs: number,
-  signal?: AbortSignal
+  { patienceMs, given, signal }: Opening & { patienceMs: number }
 ): Promise<void> {
   const giveUpAt = Date.now() + patienceMs
   for (;;) {
@@ -59,10 +66,11 @@ async function awaitServer(
       if (error instanceof OperatorError) throw error
       const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
       // A wrong password or a missing database does not mend itself.
-      if (!isPassing(error)) throw new OperatorError(`PostgreSQL at ${name} refuses: ${reason}. Check DATABASE_URL.`)
+      if (!isPassing(error)) throw new OperatorError(`PostgreSQL at ${name} refuses: ${reason}. Check ${given}.`)
       if (Date.now() + retryMs > giveUpAt) {
+        const silent = patienceMs > 0 ? `did not answer within ${patienceMs / 1000} s` : 'does not answer'
         throw new OperatorError(
-          `PostgreSQL at ${name} did not answer within ${patienceMs / 1000} s: ${reason}. Check that it runs and that DATABASE_URL is right.`
+          `PostgreSQL at ${name} ${silent}: ${reason}. Check that it runs and that ${given} is right.`
         )
       }
       say(`Waiting for PostgreSQL at ${name}: ${reason}`)

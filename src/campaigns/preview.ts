@@ -1,3 +1,4 @@
+import { payloadSize } from '../delivery/delivery.ts'
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Preview } from './answered.ts'
@@ -16,8 +17,8 @@ const lookMs = 3_000
 const windowUsers = 10_000
 const sampleSize = 5
 const targetsAtOnce = 500
-/** No gateway takes more, and each adds a little of its own. */
-const mostBytes = 4_096
+/** For a device without a token: the one that its token would be of. */
+const usualGateways = { IOS: 'apns', ANDROID: 'fcm', WEB: 'webpush' } as const
 
 interface Found {
   users: number
@@ -125,10 +126,9 @@ async function sampleOf(
     const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
     try {
       const content = render(recipient)
-      const bytes = Buffer.byteLength(
-        JSON.stringify('notification' in content ? content.notification : content.activity)
-      )
-      const reason = unreachable ?? (bytes > mostBytes ? 'payload_too_large' : null)
+      const gateway = typeof target === 'object' ? target.gateway : usualGateways[platform]
+      const { bytes, most } = payloadSize(gateway, content)
+      const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)
       return { ...shown, reason, content, payload_bytes: bytes }
     } catch (error) {
       if (!(error instanceof TemplateFailed)) throw error

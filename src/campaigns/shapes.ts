@@ -61,7 +61,8 @@ export const PreviewAnswer = Type.Object({
       }),
       payload_bytes: Type.Unsafe<number | null>({
         type: ['integer', 'null'],
-        description: 'The size of the content. Gateways take about 4,000.'
+        description:
+          'The size of the payload that the gateway of this device would get: APNs and FCM take 4,096, Web Push 3,993.'
       })
     }),
     { description: 'The first few.' }

@@ -258,7 +258,8 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
     assert.equal(all.sample.length, 5)
     const [first] = all.sample
     assert.deepEqual(first.content.notification, { title: 'No 1', body: 'ü' })
-    assert.equal(first.payload_bytes, Buffer.byteLength(JSON.stringify(first.content.notification)))
+    const sent = { aps: { alert: first.content.notification }, message_id: 'x'.repeat(36) }
+    assert.equal(first.payload_bytes, Buffer.byteLength(JSON.stringify(sent)))
     const some = (await preview(users('pre-user-1', 'pre-user-2', 'who'))).json
     assert.deepEqual([some.audience.devices, some.audience.skipped], [1, { not_in_segment: 1, unknown_user: 1 }])
     assert.equal((await preview({})).json.audience.reason, 'no_audience')
@@ -269,6 +270,38 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
     assert.equal((await project.call('POST', '/api/v1/campaigns/who:preview')).status, 404)
     assert.equal((await project.call('POST', '/api/v1/campaigns/:preview')).status, 400)
     assert.equal((await project.call('GET', '/api/v1/triggers')).json.items.length, 0)
+  })
+})
+
+describe('the sizes of a preview', () => {
+  it('are those of the payloads that each gateway would get, and what one of them refuses is told', async () => {
+    const project = await service.project()
+    const browser = { endpoint: 'https://fcm.googleapis.com/fcm/send/x', keys: { p256dh: 'x', auth: 'x' } }
+    await givenUser(
+      project,
+      'ana',
+      { id: 'size-1', platform: 'IOS', push_token: 'a1', push_token_type: 'APNS' },
+      { id: 'size-2', platform: 'ANDROID', push_token: 'f1', push_token_type: 'FCM' },
+      { id: 'size-3', platform: 'WEB', push_token: JSON.stringify(browser), push_token_type: 'WEBPUSH' },
+      { id: 'size-4', platform: 'ANDROID', push_token: null }
+    )
+    await givenCampaign(service, project, { message: { title: '{{ trigger.x }}' } })
+    const sizes = async (length: number) => {
+      const json = { ...users('ana'), properties: { x: 'x'.repeat(length) } }
+      const { sample } = (await project.call('POST', '/api/v1/campaigns/news:preview', { json })).json
+      return sample.map(({ reason, payload_bytes }: Json) => [reason, payload_bytes])
+    }
+    const tooLarge = 'payload_too_large'
+    assert.deepEqual(await sizes(4_000), [
+      [null, 4_082],
+      [tooLarge, 4_111],
+      [tooLarge, 4_109],
+      ['no_push_token', 4_111]
+    ])
+    assert.deepEqual(
+      (await sizes(3_800)).map(([reason]: [string | null]) => reason),
+      [null, null, null, 'no_push_token']
+    )
   })
 })
 

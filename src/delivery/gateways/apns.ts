@@ -3,7 +3,7 @@ import type { ApnsCredential } from '../credential.ts'
 import type { Notification, Push } from '../push.ts'
 import { activityAps } from './activity.ts'
 import { readReason } from './apns-reasons.ts'
-import { bytesOf, collapseHeader, type Gateway, jsonOf, refused } from './gateway.ts'
+import { bytesOf, collapseHeader, type Gateway, jsonOf, refused, tooLarge } from './gateway.ts'
 
 const longestPayload = 4_096
 
@@ -16,8 +16,8 @@ export const apns: Gateway<ApnsCredential> = {
     // A token is hexadecimal of any length, or made for a simulator; anything else must not change the path.
     if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
     const body = bytesOf(payloadOf(push, now))
-    if (body.length > longestPayload)
-      return refused('PAYLOAD_TOO_LARGE', '', `The payload has ${body.length} bytes; APNs takes ${longestPayload}.`)
+    const tooMuch = tooLarge('APNs', sizeOf(body))
+    if (tooMuch) return tooMuch
     return {
       headers: {
         ':method': 'POST',
@@ -34,6 +34,8 @@ export const apns: Gateway<ApnsCredential> = {
     }
   },
 
+  measure: (push, now) => sizeOf(bytesOf(payloadOf(push, now))),
+
   read(push, status, headers: IncomingHttpHeaders, body) {
     // The id is ours: Apple gives back what it was given.
     if (status === 200) return { kind: 'accepted', gatewayMessageId: push.pushId }
@@ -46,6 +48,8 @@ export const apns: Gateway<ApnsCredential> = {
     )
   }
 }
+
+const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPayload })
 
 /** Apple takes ten digits, which is enough. */
 export const expiration = ({ notAfter }: Push) => String(Math.min(9_999_999_999, Math.floor(notAfter / 1000)))

@@ -3,7 +3,7 @@ import type { Notification, Push } from '../push.ts'
 import { activityAps } from './activity.ts'
 import { alertAps, expiration } from './apns.ts'
 import { readFcmError } from './fcm-errors.ts'
-import { bytesOf, collapseHeader, type Gateway, jsonOf, refused } from './gateway.ts'
+import { bytesOf, collapseHeader, type Gateway, jsonOf, refused, tooLarge } from './gateway.ts'
 
 const longestPayload = 4_096
 /** Four weeks: Firebase keeps nothing for longer. */
@@ -15,10 +15,9 @@ export const fcm: Gateway<FcmCredential> = {
 
   prepare(push, credential, providerToken, now) {
     if (push.content.kind !== 'alert' && !push.activityToken) return refused('NO_LIVE_ACTIVITY_TOKEN')
-    const message = push.content.kind === 'alert' ? alert(push, push.content.notification, now) : activity(push, now)
-    const size = contentSize(message)
-    if (size > longestPayload)
-      return refused('PAYLOAD_TOO_LARGE', '', `The payload has ${size} bytes; FCM takes ${longestPayload}.`)
+    const message = messageOf(push, now)
+    const tooMuch = tooLarge('FCM', sizeOf(message))
+    if (tooMuch) return tooMuch
     return {
       headers: {
         ':method': 'POST',
@@ -29,6 +28,8 @@ export const fcm: Gateway<FcmCredential> = {
       body: bytesOf({ message })
     }
   },
+
+  measure: (push, now) => sizeOf(messageOf(push, now)),
 
   read(_push, status, headers, body) {
     const answer = jsonOf(body)
@@ -55,6 +56,9 @@ const apnsHeaders = (push: Push) => ({
   'apns-expiration': expiration(push),
   ...(push.collapseId && { 'apns-collapse-id': collapseHeader(push.collapseId) })
 })
+
+const messageOf = (push: Push, now: number): Message =>
+  push.content.kind === 'alert' ? alert(push, push.content.notification, now) : activity(push, now)
 
 function alert(push: Push, notification: Notification, now: number): Message {
   const { title, body, imageUrl, landingUrl, data, sound, badge, channelId, collapseKey } = notification
@@ -108,6 +112,8 @@ function activity(push: Push, now: number): Message {
     }
   }
 }
+
+const sizeOf = (message: Message) => ({ bytes: contentSize(message), most: longestPayload })
 
 /** Routing is not content, and what one platform gets the others do not: the largest of them counts. */
 function contentSize({ data, notification, android, apns, webpush }: Message): number {

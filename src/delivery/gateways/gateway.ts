@@ -10,6 +10,11 @@ export interface Prepared {
   body: Buffer
 }
 
+export interface Size {
+  bytes: number
+  most: number
+}
+
 export interface Refused {
   kind: 'rejected'
   reason: FailureCode
@@ -50,6 +55,8 @@ export interface Gateway<C extends Credential = Credential> {
   origin(push: Push, credential: C): string | Refused
   /** `providerToken` is '' where the gateway has none. */
   prepare(push: Push, credential: C, providerToken: string, now: number): Prepared | Refused
+  /** What of a push counts against the limit of the gateway. */
+  measure(push: Push, now: number): Size
   read(push: Push, status: number, headers: IncomingHttpHeaders, body: string): Verdict
 }
 
@@ -59,6 +66,10 @@ export const refused = (reason: FailureCode, gatewayCode = '', message: string =
   message,
   gatewayCode
 })
+
+/** `name` is the gateway's, for people. */
+export const tooLarge = (name: string, { bytes, most }: Size): Refused | undefined =>
+  bytes > most ? refused('PAYLOAD_TOO_LARGE', '', `The payload has ${bytes} bytes; ${name} takes ${most}.`) : undefined
 
 export const tokenDead = (
   reason: 'TOKEN_INVALID' | 'TOKEN_UNREGISTERED' | 'TOKEN_MISMATCH',

@@ -1,7 +1,7 @@
 import type { WebPushCredential } from '../credential.ts'
 import type { Notification, Push } from '../push.ts'
 import { encrypt, longestPlaintext } from './aes128gcm.ts'
-import { bytesOf, digest, type Gateway, isObject, jsonOf, refused, tokenDead } from './gateway.ts'
+import { bytesOf, digest, type Gateway, isObject, jsonOf, refused, tokenDead, tooLarge } from './gateway.ts'
 import { refuseEndpoint } from './push-services.ts'
 import { vapid } from './vapid.ts'
 import { readPushService } from './webpush-answers.ts'
@@ -23,12 +23,8 @@ export const webpush: Gateway<WebPushCredential> = {
     if (!subscription) return tokenDead('TOKEN_INVALID', '')
     if (push.content.kind !== 'alert') return refused('UNSUPPORTED_PLATFORM')
     const plaintext = bytesOf(payloadOf(push, push.content.notification))
-    if (plaintext.length > longestPlaintext)
-      return refused(
-        'PAYLOAD_TOO_LARGE',
-        '',
-        `The payload has ${plaintext.length} bytes; Web Push takes ${longestPlaintext}.`
-      )
+    const tooMuch = tooLarge('Web Push', sizeOf(plaintext))
+    if (tooMuch) return tooMuch
     const { endpoint, p256dh, auth } = subscription
     const authorization = attempt(() => vapid(credential, placeOf(endpoint, credential), now))
     if (authorization === undefined) return refused('CREDENTIALS_INVALID', '', 'The VAPID keys cannot be read.')
@@ -50,8 +46,14 @@ export const webpush: Gateway<WebPushCredential> = {
     }
   },
 
+  /** Browsers have no Live Activities: nothing is made of one. */
+  measure: (push) =>
+    sizeOf(push.content.kind === 'alert' ? bytesOf(payloadOf(push, push.content.notification)) : Buffer.alloc(0)),
+
   read: (_push, status, headers, body) => readPushService(status, headers, jsonOf(body), body)
 }
+
+const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPlaintext })
 
 /** A simulated browser names no address: the simulator is somewhere else in each process, and its credential knows where. */
 const placeOf = (endpoint: URL, { simulated, origin }: WebPushCredential) =>

@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
-import { countOutcomes, createCampaigns, type EndedTrigger, type OnEnded, tellEnded } from './campaigns/campaigns.ts'
+import {
+  countOutcomes,
+  createCampaigns,
+  type EndedTrigger,
+  type OnEnded,
+  removeHeld,
+  tellEnded
+} from './campaigns/campaigns.ts'
 import { createCheck } from './delivery/credentials/check.ts'
 import { createGateways } from './delivery/credentials/gateways.ts'
 import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
@@ -136,6 +143,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     beforeRemoval: async (tx, projectId, userIds) => {
       await lockDevicesOf(tx, projectId, userIds)
       await delivery.removeOfUsers(tx, projectId, userIds)
+      await removeHeld(tx, projectId, userIds, onEnded)
     }
   })
   const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })

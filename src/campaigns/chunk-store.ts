@@ -91,11 +91,17 @@ const find = statement(
 const markWritten = statement(
   'trigger_chunks.written',
   `update trigger_chunks set state = 'written' where project_id = $1 and trigger_id = $2 and number = $3
-     and state = 'planned'`
+     and state = 'planned' returning device_ids`
+)
+// Whoever removes a user locks its devices first, and then takes them out of what is held.
+const keep = statement(
+  'trigger_chunks.keep_devices',
+  'select id from devices where project_id = $1 and id = any($2::text[]) order by id for key share'
 )
 const remove = statement(
   'trigger_chunks.delete',
-  'delete from trigger_chunks where project_id = $1 and trigger_id = $2 and number = $3'
+  `delete from trigger_chunks where project_id = $1 and trigger_id = $2 and number = $3
+   returning state, cardinality(device_ids) as devices`
 )
 const removePlanned = statement(
   'trigger_chunks.delete_planned',
@@ -173,11 +179,22 @@ export const openChunks = (db: Db, projectId: ProjectId, id: string) =>
 export const findChunk = (db: Db, projectId: ProjectId, id: string, number: number) =>
   db.one<ChunkRow>(find, [projectId, id, number])
 
+/** The devices that it has now: those of a user who was removed since it was read are not among them. */
 export const markChunkWritten = async (tx: Db, projectId: ProjectId, id: string, number: number) =>
-  (await tx.run(markWritten, [projectId, id, number])) > 0
+  (await tx.one<Pick<ChunkRow, 'device_ids'>>(markWritten, [projectId, id, number]))?.device_ids
 
-export const removeChunk = async (tx: Db, projectId: ProjectId, id: string, number: number) =>
-  (await tx.run(remove, [projectId, id, number])) > 0
+/** Those of what is to be held that are there, and stay until the end of the transaction. */
+export async function keepDevices(tx: Db, projectId: ProjectId, held: Map<number, string[]>) {
+  if (held.size === 0) return held
+  const rows = await tx.query<{ id: string }>(keep, [projectId, [...held.values()].flat()])
+  const kept = new Set(rows.map(({ id }) => id))
+  const left = [...held].map(([until, ids]) => [until, ids.filter((id) => kept.has(id))] as const)
+  return new Map(left.filter(([, ids]) => ids.length > 0))
+}
+
+/** What it was; undefined where somebody else has removed it. */
+export const removeChunk = (tx: Db, projectId: ProjectId, id: string, number: number) =>
+  tx.one<{ state: ChunkRow['state']; devices: number }>(remove, [projectId, id, number])
 
 /** What is not written yet never will be. */
 export const removePlannedChunks = (tx: Db, projectId: ProjectId, id: string) =>

@@ -76,21 +76,24 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
   const write = (
     projectId: ProjectId,
     work: chunks.Work,
-    chunk: chunks.ChunkRow,
+    read: chunks.ChunkRow,
     ready: Ready
   ): Promise<MessageRow[] | 'meanwhile'> =>
     pool.transaction(async (tx) => {
       // Of two who run the same chunk the second waits here, and then finds nothing to do.
-      if (!(await chunks.markChunkWritten(tx, projectId, work.id, chunk.number))) return 'meanwhile'
+      const device_ids = await chunks.markChunkWritten(tx, projectId, work.id, read.number)
+      if (!device_ids) return 'meanwhile'
+      const chunk = { ...read, device_ids }
       const sorted = await sort(tx, projectId, work, chunk, ready)
+      const held = await chunks.keepDevices(tx, projectId, sorted.held)
       const rows = await delivery.write(tx, projectId, sorted.drafts, { attended: true })
       const own = new Set(sorted.drafts.map(({ messageId }) => messageId))
       // A device that another chunk of this trigger has reached already is not counted twice.
       const written = rows.filter(({ message_id }) => own.has(message_id))
       const skips = await chunks.addSkips(tx, projectId, sorted.skips, new Date())
-      const delta = deltaOf(work.id, written.length, skips, sorted.held)
+      const delta = deltaOf(work.id, written.length, skips, held)
       if (chunk.counted) countFrom(delta, chunk.device_ids.length, sorted.gone)
-      await hold(tx, projectId, work.id, sorted.held)
+      await hold(tx, projectId, work.id, held)
       const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
       if (!counted || counted.outcome === 'canceled') throw new Canceled()
       return written
@@ -141,12 +144,13 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
   const giveUp = ({ projectId, triggerId, number }: ChunkPayload) =>
     pool.transaction(async (tx) => {
       const chunk = await chunks.findChunk(tx, projectId, triggerId, number)
-      if (!chunk || !(await chunks.removeChunk(tx, projectId, triggerId, number))) return
+      const removed = chunk && (await chunks.removeChunk(tx, projectId, triggerId, number))
+      if (!removed) return
       const rows = await delivery.unanswered(projectId, [triggerId], chunk.device_ids, tx)
       await delivery.leave(tx, projectId, triggerId, rows)
       const delta = { ...nothing(triggerId), openChunks: -1 }
-      if (chunk.state === 'planned') {
-        const devices = chunk.device_ids.length
+      if (removed.state === 'planned') {
+        const { devices } = removed
         delta.failed = devices
         delta.targeted = chunk.counted ? 0 : devices
         delta.failedFor = { INTERNAL_ERROR: devices }

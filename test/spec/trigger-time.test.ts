@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { removeHeld } from '../../src/campaigns/campaigns.ts'
 import { keepTriggersJob } from '../../src/campaigns/jobs.ts'
 import { openPool } from '../../src/platform/db/db.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
 import type { JobContext } from '../../src/platform/jobs/definition.ts'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
 import { ask } from '../support/http.ts'
@@ -57,6 +59,83 @@ describe('time passes for triggers', () => {
     assert.deepEqual([found.counts.targeted, found.counts.sent, found.counts.pending], [2, 2, 0])
     assert.deepEqual([sender.to('q-1').length, sender.to('q-2').length], [1, 1])
     assert.ok(sender.to('q-1')[0]!.notAfter > Date.now())
+  })
+
+  it('who is deleted while quiet hours hold a message is booked as skipped at once, and nobody else is', async () => {
+    const service = await startService({}, { sender })
+    const project = await service.project()
+    await givenUser(project, 'ana', 'h-1', 'h-2')
+    await givenUser(project, 'bo', 'h-3')
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    await givenCampaign(service, project, { quiet_hours: { from: at(-1), to: at(2), timezone: 'UTC' } })
+    const ids = [await triggered(project, users('ana')), await triggered(project, users('ana', 'bo'))]
+    await eventually(async () => {
+      const held = await service.sql('select 1 from trigger_chunks where project_id = $1 and held', [project.id])
+      assert.equal(held.length, 2)
+    })
+    assert.equal((await project.call('DELETE', '/api/v1/users/ana')).status, 200)
+    const alone = await readTrigger(project, ids[0]!)
+    assert.deepEqual([alone.state, alone.counts.pending, alone.skipped], ['completed', 0, { canceled: 2 }])
+    const both = await readTrigger(project, ids[1]!)
+    assert.deepEqual([both.state, both.counts.pending, both.skipped], ['running', 1, { canceled: 2 }])
+    const left = await service.sql('select device_ids from trigger_chunks where project_id = $1', [project.id])
+    assert.deepEqual(left, [{ device_ids: ['h-3'] }])
+    assert.equal((await project.call('DELETE', '/api/v1/users/bo')).status, 200)
+    assert.equal((await readTrigger(project, ids[1]!)).state, 'completed')
+  })
+
+  it('who is deleted while it is decided that quiet hours hold a message is not held', async () => {
+    const service = await startService({}, { sender })
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    const quiet_hours = { from: at(-1), to: at(2), timezone: 'UTC' }
+    for (let round = 0; round < 8; round += 1) {
+      const project = await service.project()
+      await givenUser(project, 'ana', 'm-1', 'm-2')
+      await givenCampaign(service, project, { quiet_hours })
+      const id = await triggered(project, users('ana'))
+      await eventually(async () => assert.equal((await readTrigger(project, id)).counts.targeted, 2))
+      assert.equal((await project.call('DELETE', '/api/v1/users/ana')).status, 200)
+      assert.equal((await ended(project, id)).state, 'completed')
+    }
+  })
+
+  it('who is deleted the moment a held chunk falls due is not in it any more', async () => {
+    const service = await startService({}, { sender })
+    const project = await service.project()
+    await givenUser(project, 'ana', 'r-1')
+    await givenUser(project, 'bo', 'r-2')
+    const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
+    await givenCampaign(service, project, { quiet_hours: { from: at(-1), to: at(2), timezone: 'UTC' } })
+    const id = await triggered(project, users('ana', 'bo'))
+    const chunks = () =>
+      service.sql('select number, device_ids, state from trigger_chunks where project_id = $1 and held', [project.id])
+    const [{ number }] = await eventually(async () => {
+      const found = await chunks()
+      assert.deepEqual(found[0]?.device_ids.toSorted(), ['r-1', 'r-2'])
+      return found
+    })
+    const [{ id: ana }] = await service.sql(`select id from users where project_id = $1 and project_user_id = 'ana'`, [
+      project.id
+    ])
+    const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 2)
+    await pool.transaction(async (tx) => {
+      await removeHeld(tx, project.id as ProjectId, [ana], async () => {})
+      await service.sql(`update jobs set run_at = now() where name = 'campaigns.chunk'`)
+      await eventually(async () => {
+        const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%trigger_chunks%'`
+        assert.ok((await service.sql(waiting)).length > 0)
+      })
+    })
+    await pool.close()
+    // It is still quiet, so that the other one is held once more, in a chunk of a higher number.
+    const left = await eventually(async () => {
+      const found = await chunks()
+      assert.ok(found.length === 1 && found[0].number > number, JSON.stringify(found))
+      return found
+    })
+    assert.deepEqual(left[0].device_ids, ['r-2'])
+    const { counts, skipped } = await readTrigger(project, id)
+    assert.deepEqual([counts.targeted, counts.pending, skipped], [2, 1, { canceled: 1 }])
   })
 
   it('triggers go when their messages do, what they counted stays with the campaign, and what runs stays', async () => {

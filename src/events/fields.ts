@@ -32,7 +32,8 @@ export const SentEvent = Type.Object({
     Type.Unsafe<Static<typeof EventProperty> | null>({
       ...EventProperty,
       type: ['object', 'null'],
-      description: 'Another name for event_property.'
+      description:
+        'Another name for event_property. Without custom_properties in it, all names that are not listed here are custom ones.'
     })
   ),
   source_type: Type.Optional({ ...Text, description: 'SERVICE for what an SDK records by itself.' }),
@@ -82,8 +83,7 @@ export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, pat
   if (longerThan(name, maxNameLength)) throw refuse(`${path}.name`, `must be at most ${maxNameLength} characters`)
   if (/\p{Cc}/u.test(name) || !isStorable(name)) throw refuse(`${path}.name`, 'must not hold control characters')
   const given = sent.event_property ?? sent.properties ?? {}
-  const properties = given.custom_properties ?? {}
-  checkCustom(properties, `${path}.custom_properties`)
+  const properties = customOf(sent, path)
   const details: Record<string, string> = {}
   const { user_journey_id, user_journey_node_id } = given
   for (const [key, value] of Object.entries({ user_journey_id, user_journey_node_id, source_type: sent.source_type }))
@@ -95,6 +95,21 @@ export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, pat
     details,
     properties
   }
+}
+
+/** Many SDKs put what an app says straight into `properties`: it must not be lost. */
+function customOf(
+  { event_property: own, properties: other }: Omit<Static<typeof SentEvent>, 'device_id'>,
+  path: string
+): Record<string, unknown> {
+  if (own || other?.custom_properties) {
+    const properties = (own ?? other)?.custom_properties ?? {}
+    checkCustom(properties, `${path}.${own ? 'event_property' : 'properties'}.custom_properties`)
+    return properties
+  }
+  const { message_id, user_journey_id, user_journey_node_id, custom_properties, ...flat } = other ?? {}
+  checkCustom(flat, `${path}.properties`)
+  return flat
 }
 
 /** A wrong clock must not lose an event nor put it where nobody looks: then the time of arrival is the better one. */

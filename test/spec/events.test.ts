@@ -70,6 +70,25 @@ describe('POST /api/v1/events does it', () => {
     })
   }
 
+  it('takes custom properties that stand in properties themselves, as SDKs of others send them', async () => {
+    const project = await withDevices('phone')
+    const sent = (more: Json) => ({ device_id: 'phone', name: 'x', ...more })
+    const reply = await record(
+      project,
+      sent({ properties: { a: 1, b: { c: [2] }, message_id: 'm1', user_journey_id: 'j' } }),
+      sent({ properties: { a: 1, custom_properties: null } }),
+      sent({ properties: { a: 1, custom_properties: { b: 2 } } }),
+      sent({ event_property: { a: 1 }, properties: { a: 1 } })
+    )
+    assert.equal(reply.status, 200, reply.text)
+    const [first, second, third, fourth] = reply.json.events.map(({ properties }: Json) => properties)
+    assert.deepEqual(first, { message_id: 'm1', user_journey_id: 'j', custom_properties: { a: 1, b: { c: [2] } } })
+    assert.deepEqual(
+      [second, third, fourth].map(({ custom_properties }) => custom_properties),
+      [{ a: 1 }, { b: 2 }, {}]
+    )
+  })
+
   it('takes a bare name, and nulls where SDKs have nothing', async () => {
     const project = await withDevices('phone')
     const bare = { device_id: 'phone', name: 'SESSION_START' }
@@ -197,6 +216,15 @@ describe('events refuse', () => {
       const reply = await record(project, good, entry)
       assert.deepEqual([reply.status, reply.json.code], [400, 'invalid_event'], JSON.stringify(entry).slice(0, 80))
       assert.match(reply.json.details[0].path, /^events\[1\]/)
+    }
+    const large = 'x'.repeat(70_000)
+    for (const [more, path] of [
+      [{ event_property: { custom_properties: { large } } }, 'event_property.custom_properties'],
+      [{ properties: { custom_properties: { large } } }, 'properties.custom_properties'],
+      [{ properties: { large } }, 'properties']
+    ] as const) {
+      const { json } = await record(project, { ...good, ...more })
+      assert.deepEqual(json.details, [{ path: `events[0].${path}`, message: 'must be at most 64 KiB' }])
     }
     const huge = await project.call('POST', '/api/v1/events', {
       body: '{"events":[{"device_id":"phone","name":"e","properties":{"custom_properties":{"n":1e400}}}]}',

@@ -5,7 +5,7 @@ import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
-import { checkDeviceId, type DeviceInput } from './fields.ts'
+import { checkDeviceId, type DeviceInput, type Platform, type SentDevice, withoutPlatform } from './fields.ts'
 import * as store from './store.ts'
 import { type ActivityToken, devicesOfTokens, registerActivityToken, setTokens } from './token-store.ts'
 
@@ -46,7 +46,7 @@ export function createDevices({
       user_id: known.get(id)?.user_id ?? newId(),
       platform,
       // Only a no is a no: an app that has a token and says nothing was allowed to get it.
-      push_permission: pushPermission ?? known.get(id)?.push_permission ?? true,
+      push_permission: (pushPermission === undefined ? known.get(id)?.push_permission : pushPermission) ?? true,
       facts: { ...known.get(id)?.facts, ...facts }
     }))
     const fresh = rows.filter(({ id }) => !known.has(id))
@@ -100,6 +100,13 @@ export function createDevices({
     /** Registers devices or changes them, each by itself. What an entry does not say stays as it is. */
     put: (projectId: ProjectId, devices: DeviceInput[]): Promise<store.DeviceRow[]> =>
       Promise.all(devices.map((device) => writes.write(projectId, device.id, device))),
+
+    /** Of entries that do not say their platform: what is stored of the devices that are known. */
+    async platformsFor(projectId: ProjectId, sent: SentDevice[]): Promise<Map<string, Platform>> {
+      const ids = sent.flatMap((one) => withoutPlatform(one) ?? [])
+      const found = ids.length > 0 ? await store.findDevices(pool, projectId, ids) : []
+      return new Map(found.map(({ id, platform }) => [id, platform]))
+    },
 
     /** Whoever the device belonged to: an anonymous user and its history become the named one's, a named user keeps its own. */
     async link(projectId: ProjectId, deviceId: unknown, projectUserId: unknown): Promise<void> {

@@ -41,7 +41,10 @@ export const DeviceSchema = Type.Object({
     TOptional<typeof Fact>
   >),
   is_push_permission_granted: Type.Optional(
-    Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description: 'false: the device is not reachable.' })
+    Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description: 'false: the device is not reachable. null: taken back.'
+    })
   ),
   push_token: Type.Optional(
     Type.Unsafe<string | object | null>({
@@ -68,7 +71,8 @@ export type SentDevice = Static<typeof DeviceSchema>
 export interface DeviceInput {
   id: string
   platform: Platform
-  pushPermission: boolean | undefined
+  /** Absent: as it is. null: taken back, as if it was never told. */
+  pushPermission: boolean | null | undefined
   facts: Facts
   /** Absent: as it is. null: none any more. */
   token: TokenInput | null | undefined
@@ -92,17 +96,30 @@ const platforms = new Map<string, Platform>([
 const platformOf = (text: string | null | undefined): Platform | undefined =>
   platforms.get((text ?? '').toUpperCase().replace(/^DEVICE_PLATFORM_TYPE_/, ''))
 
-/** One entry of a request, its spellings made one. `appIdentifier` is what the headers say. */
-export function readDevice(sent: SentDevice, path: string, appIdentifier: string | undefined): DeviceInput {
+/** The id of an entry that does not say its platform: a device that is known has one already. */
+export const withoutPlatform = ({ id, device_id, platform, os_name }: SentDevice): string | undefined =>
+  platform === undefined && !platformOf(os_name) ? (id ?? device_id) : undefined
+
+/** One entry of a request, its spellings made one. `appIdentifier` is what the headers say, `known` what is stored. */
+export function readDevice(
+  sent: SentDevice,
+  path: string,
+  appIdentifier: string | undefined,
+  known?: Platform
+): DeviceInput {
   const id = checkDeviceId(sent.id ?? sent.device_id, `${path}.id`)
-  const platform = platformOf(sent.platform ?? sent.os_name)
-  if (!platform) throw invalidDevice(`${path}.platform`, 'must be IOS, ANDROID or WEB')
+  const platform = platformOf(sent.platform ?? sent.os_name) ?? (sent.platform === undefined ? known : undefined)
+  if (!platform)
+    throw invalidDevice(
+      `${path}.platform`,
+      sent.platform === undefined ? 'must be given for a new device' : 'must be IOS, ANDROID or WEB'
+    )
   const facts: Facts = {}
   for (const name of factNames) if (sent[name] !== undefined) facts[name] = sent[name]
   return {
     id,
     platform,
-    pushPermission: sent.is_push_permission_granted ?? undefined,
+    pushPermission: sent.is_push_permission_granted,
     facts,
     token: readToken(sent, platform, path, appIdentifier)
   }

@@ -49,13 +49,21 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       summary: 'Register devices, or tell what changed about them',
       access: 'client',
       body: PutBody,
-      fieldCodes: { devices: 'invalid_device' },
+      fieldCodes: {
+        devices: 'invalid_device',
+        'devices[].id': 'invalid_device_id',
+        'devices[].device_id': 'invalid_device_id'
+      },
       answer: PutAnswer,
       refusals: ['invalid_device', 'invalid_device_id'],
       example: { devices: [{ id: 'ana-phone', platform: 'IOS', push_token: 'a1b2c3', push_token_type: 'APNS' }] }
     },
     async ({ caller, body, request }) => {
-      const read = body.devices.map((sent, index) => readDevice(sent, `devices[${index}]`, appIdentifier(request)))
+      const known = await devices.platformsFor(caller.project.id, body.devices)
+      const app = appIdentifier(request)
+      const read = body.devices.map((sent, index) =>
+        readDevice(sent, `devices[${index}]`, app, known.get(sent.id ?? sent.device_id ?? ''))
+      )
       return { devices: (await devices.put(caller.project.id, read)).map(sdkDevice) }
     }
   )
@@ -137,7 +145,10 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
     },
     async ({ caller, params: { device_id }, body: { attributes_type, push_to_start_token, push_token } }) => {
       const token = push_to_start_token ?? push_token
-      if (token === undefined) throw new Refusal('malformed_body', 'push_to_start_token: must be given')
+      if (token === undefined) {
+        const fault = { path: 'push_to_start_token', message: 'must be given' }
+        throw new Refusal('malformed_body', `${fault.path}: ${fault.message}`, [fault])
+      }
       await devices.setActivityToken(caller.project.id, device_id, {
         attributesType: attributes_type,
         activityId: '',

@@ -194,8 +194,14 @@ describe('Live Activity tokens', () => {
       { attributes_type: 'A', activity_id: '', token: 'bb' },
       { attributes_type: 'A', activity_id: '1', token: 'cc' }
     ])
-    for (const body of [{ attributes_type: 'A' }, { push_to_start_token: 'aa' }, {}])
-      assert.equal((await start(body)).status, 400)
+    for (const [body, path] of [
+      [{ attributes_type: 'A' }, 'push_to_start_token'],
+      [{ push_to_start_token: 'aa' }, 'attributes_type'],
+      [{}, 'attributes_type']
+    ] as const) {
+      const { status, json } = await start(body)
+      assert.deepEqual([status, json.details], [400, [{ path, message: 'must be given' }]])
+    }
     assert.equal((await update({ attributes_type: 'A', push_token: 'cc' })).status, 400)
     assert.equal((await update({ attributes_type: 'A', activity_id: '', push_token: 'cc' })).status, 400)
   })

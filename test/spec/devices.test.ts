@@ -108,6 +108,28 @@ describe('POST /api/v1/devices does it', () => {
     assert.equal(await count('users', project), 1)
   })
 
+  it('takes a refused permission back by null: then it counts as never told', async () => {
+    const project = await service.project()
+    await put(project, { ...ios, is_push_permission_granted: false })
+    assert.equal((await put(project, ios)).is_push_permission_granted, false)
+    assert.equal((await put(project, { ...ios, is_push_permission_granted: null })).is_push_permission_granted, true)
+  })
+
+  it('keeps the platform of a known device, also to tell the type of a token by its look', async () => {
+    const project = await service.project()
+    await put(project, ios)
+    await put(project, { id: 'tab', platform: 'ANDROID' })
+    const { platform, model, push_token } = await put(project, { device_id: 'phone', model: 'iPhone' })
+    assert.deepEqual([platform, model, push_token], ['IOS', 'iPhone', ios.push_token])
+    assert.equal((await put(project, { id: 'phone', os_name: 'visionOS' })).platform, 'IOS')
+    assert.equal((await put(project, { id: 'phone', push_token: 'cd34' })).push_token_type, 'APNS')
+    assert.equal((await put(project, { id: 'tab', push_token: 'cd35' })).push_token_type, 'FCM')
+    const fresh = await asApp(project, 'POST', '/devices', { devices: [{ id: 'phone' }, { id: 'new' }] })
+    assert.deepEqual(fresh.json.details, [{ path: 'devices[1].platform', message: 'must be given for a new device' }])
+    const wrong = await asApp(project, 'POST', '/devices', { devices: [{ id: 'phone', platform: 'Symbian' }] })
+    assert.deepEqual(wrong.json.details, [{ path: 'devices[0].platform', message: 'must be IOS, ANDROID or WEB' }])
+  })
+
   it('has one token a device: a rotated one replaces the old', async () => {
     const project = await service.project()
     await put(project, ios)
@@ -167,7 +189,8 @@ describe('devices refuse', () => {
     const project = await service.project()
     const bad: [entry: Json, code: string, path: string][] = [
       [{ platform: 'iOS' }, 'invalid_device_id', 'devices[1].id'],
-      [{ id: 5, platform: 'iOS' }, 'invalid_device', 'devices[1].id'],
+      [{ id: 5, platform: 'iOS' }, 'invalid_device_id', 'devices[1].id'],
+      [{ device_id: 5, platform: 'iOS' }, 'invalid_device_id', 'devices[1].device_id'],
       [{ id: '', platform: 'iOS' }, 'invalid_device_id', 'devices[1].id'],
       [{ id: 'x'.repeat(256), platform: 'iOS' }, 'invalid_device_id', 'devices[1].id'],
       [{ id: '..', platform: 'iOS' }, 'invalid_device_id', 'devices[1].id'],

@@ -50,6 +50,8 @@ describe('POST /api/v1/users:batch', () => {
     for (const json of [{ users: [...users, { project_user_id: 'one more' }] }, {}, { users: {} }, [], null]) {
       assert.equal((await project.call('POST', '/api/v1/users:batch', { json })).status, 400)
     }
+    const empty = await project.call('POST', '/api/v1/users:batch', { json: {} })
+    assert.deepEqual(empty.json.details, [{ path: 'users', message: 'must be given' }])
     assert.equal((await project.call('POST', '/api/v1/users:batch', { json: { users: [] } })).text, '{"results":[]}')
   })
 })

@@ -3,7 +3,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
 import { isStorable } from './body.ts'
 
-/** Codes for faults in certain fields of a body, where a caller can act on them; all others get the general one. */
+/**
+ * Codes for faults in certain fields of a body, where a caller can act on them; all others get the general one. A name is
+ * that of a field of the body and all that is in it, or a whole path: `devices[].id`.
+ */
 export type FieldCodes = Readonly<Record<string, RefusalCode>>
 
 // Nothing is coerced, defaulted or removed: 123 is not "123". Schemas carry words for the docs, which strict mode would refuse.
@@ -33,7 +36,8 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
     const details = withoutConstants(check.errors ?? []).map(detailOf)
     const [first = { path: 'body', message: 'is not valid' }] = details
     const [field = ''] = first.path.split(/[.[]/)
-    throw new Refusal(fieldCodes[field] ?? code, `${first.path}: ${first.message}`, details)
+    const own = fieldCodes[first.path.replace(/\[\d+\]/g, '[]')]
+    throw new Refusal(own ?? fieldCodes[field] ?? code, `${first.path}: ${first.message}`, details)
   }
 }
 

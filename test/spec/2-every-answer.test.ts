@@ -58,6 +58,11 @@ describe('every answer (settled 2)', () => {
       ['PUT', '/api/v1/users/ana', 'DELETE, GET, HEAD, PATCH'],
       ['POST', '/api/v1/users/%zz', 'DELETE, GET, HEAD, PATCH'],
       ['GET', '/api/v1/users:batch', 'POST'],
+      ['GET', '/api/v1/triggers/x:cancel', 'POST'],
+      ['HEAD', '/api/v1/triggers/x:cancel?y=/', 'POST'],
+      ['GET', '/api/v1/campaigns/news:trigger', 'POST'],
+      ['DELETE', '/manage/v1/projects/demo/campaigns/news:test', 'POST'],
+      ['GET', '/manage/v1/projects/demo/api/v1/triggers/x:cancel', 'POST'],
       ['POST', '/healthz', 'GET, HEAD'],
       ['PROPFIND', '/healthz', 'GET, HEAD'],
       ['OPTIONS', '/api/v1/users/ana?x=1', 'DELETE, GET, HEAD, PATCH'],
@@ -68,6 +73,12 @@ describe('every answer (settled 2)', () => {
       assert.deepEqual([reply.status, reply.headers.allow], [405, allow], `${method} ${path}`)
       assert.ok(reply.headers['x-request-id'])
     }
+  })
+
+  it('to an id that ends like a verb, with its colon escaped, is that of the id', async () => {
+    const reply = await service.manage('GET', `/projects/${project.id}/campaigns/news%3Atest`)
+    assert.deepEqual([reply.status, reply.json.code], [404, 'not_found'])
+    assert.equal((await service.ask('GET', '/api/v1/triggers/x%3Acancel')).status, 401)
   })
 
   it('of an authenticated call shows the limits', async () => {

@@ -27,22 +27,40 @@ export function rewriteUrl(request: IncomingMessage): string {
 
 export const hasBrokenEscape = (request: IncomingMessage): boolean => (request as Marked)[broken] === true
 
+interface Known {
+  methods: Set<string>
+  /** It ends in a verb of ours: `:cancel`. */
+  verb: boolean
+}
+
 /** Knows which methods a path has, by the same router that Fastify uses: for 405 and its Allow header. */
 export function createMethodTable() {
   const router = findMyWay({ maxParamLength })
-  const methods = new Map<string, Set<string>>()
+  const paths = new Map<string, Known>()
+  const find = (path: string) => router.find('GET', path)?.store as Known | undefined
   return {
     add(path: string, method: string): void {
-      const known = methods.get(path)
-      if (known) return void known.add(method)
-      const allowed = new Set([method])
-      methods.set(path, allowed)
-      router.on('GET' as HTTPMethod, path, () => {}, allowed)
+      const known = paths.get(path)
+      if (known) return void known.methods.add(method)
+      const added = { methods: new Set([method]), verb: /::[a-z-]+$/.test(path) }
+      paths.set(path, added)
+      router.on('GET' as HTTPMethod, path, () => {}, added)
     },
     /** The methods of a path, or undefined where nothing lives. */
     allowed(url: string): string[] | undefined {
-      const found = router.find('GET', url.split('?')[0]!)
-      return found ? [...(found.store as Set<string>)].sort() : undefined
+      const found = find(url.split('?')[0]!)
+      return found && [...found.methods].sort()
+    },
+    /**
+     * `…/x:cancel` with another method than the verb has is an id to the router, where that method takes ids. It is the
+     * verb all the same: an id that ends like one is sent with its colon escaped.
+     */
+    isVerbOfOthers(method: string, url: string): boolean {
+      if (!url.includes(':')) return false
+      const path = url.split('?')[0]!
+      if (path.lastIndexOf(':') < path.lastIndexOf('/')) return false
+      const found = find(path)
+      return found?.verb === true && !found.methods.has(method)
     }
   }
 }

@@ -64,6 +64,11 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     if (request.is404) forgetBody(request)
     const { httpVersion, headers } = request.raw
     const hostless = httpVersion === '1.1' && headers.host === undefined
+    const { method, url = '/' } = request.raw
+    if (!request.is404 && !hostless && methods.isVerbOfOthers(method ?? '', url)) {
+      forgetBody(request)
+      return order.enter(request, () => notFound(request, reply))
+    }
     order.enter(request, hostless ? () => done(noHost()) : done)
   })
   const unknown = answered('any', 'unknown')
@@ -75,14 +80,16 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   // An expectation that nobody knows is no reason to refuse: RFC 9110 lets a server ignore it, and Node's 417 has no id.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(notFound)
+
+  function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const allowed = methods.allowed(request.raw.url ?? '/')
     if (!allowed) return reply.code(404).send({ error: 'Not Found' })
     return reply
       .code(405)
       .header('allow', allowed.join(', '))
       .send({ error: 'Method Not Allowed', code: 'method_not_allowed' })
-  })
+  }
 
   function answered(method: string, route: string) {
     const count = metrics.route(method, route)

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { everyone, givenCampaign, givenMany, users } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import { givenUser } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { startService } from '../support/service.ts'
+
+const sender = scriptedSender()
+const service = await startService({}, { sender })
+const pushesTo = (prefix: string) => sender.pushes.filter(({ deviceId }) => deviceId.startsWith(`${prefix}-`))
+
+describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
+  it('tells who would get what, and sends nothing', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 1_200, 'pre')
+    await givenCampaign(service, project, {
+      segment: { attribute: 'user.odd', operator: 'equals', value: true },
+      message: { title: 'No {{ user.n }}', body: '{{ trigger.x }}' }
+    })
+    const preview = (json: Json) => project.call('POST', '/api/v1/campaigns/news:preview', { json })
+    const all = (await preview({ ...everyone, properties: { x: 'ü' } })).json
+    assert.deepEqual(all.audience, { users: 600, devices: 600, complete: true, reason: null, skipped: {} })
+    assert.equal(all.sample.length, 5)
+    const [first] = all.sample
+    assert.deepEqual(first.content.notification, { title: 'No 1', body: 'ü' })
+    const sent = { aps: { alert: first.content.notification }, message_id: 'x'.repeat(36) }
+    assert.equal(first.payload_bytes, Buffer.byteLength(JSON.stringify(sent)))
+    const some = (await preview(users('pre-user-1', 'pre-user-2', 'who'))).json
+    assert.deepEqual([some.audience.devices, some.audience.skipped], [1, { not_in_segment: 1, unknown_user: 1 }])
+    assert.equal((await preview({})).json.audience.reason, 'no_audience')
+    const large = (await preview({ ...users('pre-user-1'), properties: { x: 'x'.repeat(5_000) } })).json
+    assert.equal(large.sample[0].reason, 'payload_too_large')
+    assert.equal(pushesTo('pre').length, 0)
+    assert.equal((await preview({ audience: { targets: 5 } })).status, 400)
+    assert.equal((await project.call('POST', '/api/v1/campaigns/who:preview')).status, 404)
+    assert.equal((await project.call('POST', '/api/v1/campaigns/:preview')).status, 400)
+    assert.equal((await project.call('GET', '/api/v1/triggers')).json.items.length, 0)
+  })
+})
+
+describe('the sizes of a preview', () => {
+  it('are those of the payloads that each gateway would get, and what one of them refuses is told', async () => {
+    const project = await service.project()
+    const browser = { endpoint: 'https://fcm.googleapis.com/fcm/send/x', keys: { p256dh: 'x', auth: 'x' } }
+    await givenUser(
+      project,
+      'ana',
+      { id: 'size-1', platform: 'IOS', push_token: 'a1', push_token_type: 'APNS' },
+      { id: 'size-2', platform: 'ANDROID', push_token: 'f1', push_token_type: 'FCM' },
+      { id: 'size-3', platform: 'WEB', push_token: JSON.stringify(browser), push_token_type: 'WEBPUSH' },
+      { id: 'size-4', platform: 'ANDROID', push_token: null }
+    )
+    await givenCampaign(service, project, { message: { title: '{{ trigger.x }}' } })
+    const sizes = async (length: number) => {
+      const json = { ...users('ana'), properties: { x: 'x'.repeat(length) } }
+      const { sample } = (await project.call('POST', '/api/v1/campaigns/news:preview', { json })).json
+      return sample.map(({ reason, payload_bytes }: Json) => [reason, payload_bytes])
+    }
+    const tooLarge = 'payload_too_large'
+    assert.deepEqual(await sizes(4_000), [
+      [null, 4_082],
+      [tooLarge, 4_111],
+      [tooLarge, 4_109],
+      ['no_push_token', 4_111]
+    ])
+    assert.deepEqual(
+      (await sizes(3_800)).map(([reason]: [string | null]) => reason),
+      [null, null, null, 'no_push_token']
+    )
+  })
+})
+
+describe('POST /manage/v1/projects/{id}/campaigns:preview', () => {
+  it('tells the same of a campaign that is not saved, says what is wrong with it, and saves nothing', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 10, 'draft')
+    const preview = (json: Json) => service.manage('POST', `/projects/${project.id}/campaigns:preview`, { json })
+    const campaign = {
+      name: 'Draft',
+      segment: { attribute: 'user.n', operator: 'less_or_equal', value: 3 },
+      message: { title: '{{ user.n }} {{ trigger.x }}' }
+    }
+    const { json } = await preview({ campaign, ...everyone, properties: { x: 'ü' } })
+    assert.deepEqual([json.audience.users, json.sample.length], [3, 3])
+    assert.deepEqual(json.sample[0].content.notification, { title: '1 ü' })
+    const broken = await preview({ campaign: { ...campaign, message: { title: 'a\n{% if %}' } }, ...everyone })
+    assert.equal(broken.status, 400)
+    assert.equal(broken.json.details[0].path, 'message.title')
+    assert.match(broken.json.details[0].message, /^line 2, column 6: /)
+    for (const wrong of [{}, { campaign: 7 }, { campaign, audience: 5 }, { campaign, properties: [] }, [], null, 'x'])
+      assert.equal((await preview(wrong)).status, 400, JSON.stringify(wrong))
+    assert.deepEqual((await service.manage('GET', `/projects/${project.id}/campaigns`)).json.items, [])
+    assert.equal(pushesTo('draft').length, 0)
+  })
+})

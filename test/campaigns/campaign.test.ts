@@ -97,7 +97,7 @@ describe('the examples of the docs', () => {
   it('are campaigns, segments and templates that can be saved', async () => {
     const files = await blocks('campaigns.md', 'yaml')
     assert.ok(files.length > 0)
-    for (const file of files) assert.equal(parseCampaign(parse(file)).campaign_id, 'welcome')
+    for (const file of files) assert.equal(parseCampaign(parse(file)).campaign_id, 'spring')
     const segments = await blocks('segments.md', 'json')
     assert.ok(segments.length > 1)
     for (const segment of segments) parseCampaign({ ...plain, segment: JSON.parse(segment) })

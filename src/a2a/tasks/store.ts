@@ -70,14 +70,14 @@ const begin = statement(
          from project p cross join t where t.drawn is not null order by t.of_user collate "C")`,
      '$22'
    )}),
-   w as (select t.*, u.id::text as user_id from t left join put u on u.project_user_id = t.of_user),
+   owned as (select t.*, u.id::text as user_id from t left join put u on u.project_user_id = t.of_user),
    told as (
      insert into ${into}
-     select p.project_id, w.id, w.context_id, w.state, w.state_at, w.dialect,
-            case when w.user_id is null then w.content else replace(w.content, w.drawn, w.user_id) end::json,
-            w.revision, w.attended, w.due_at
-       from project p cross join w)
-   select (select string_agg(id || ' ' || coalesce(user_id, ''), ',') from w) as begun from project`
+     select p.project_id, o.id, o.context_id, o.state, o.state_at, o.dialect,
+            case when o.user_id is null then o.content else replace(o.content, o.drawn, o.user_id) end::json,
+            o.revision, o.attended, o.due_at
+       from project p cross join owned o)
+   select (select string_agg(id || ' ' || coalesce(user_id, ''), ',') from owned) as begun from project`
 )
 // Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks

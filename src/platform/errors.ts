@@ -25,7 +25,10 @@ export const errorCatalogue = {
   conflict: [409, 'It exists already, or changed since it was read.'],
   project_is_live: [409, 'The project is live: it sends to the real gateways and has no simulator.'],
   body_too_large: [413, 'The body is larger than 10 MiB.'],
-  unsupported_media_type: [415, 'The body is not application/json (or not what this endpoint takes).'],
+  unsupported_media_type: [
+    415,
+    "The content type is not application/json, or not what this endpoint takes. The contract's endpoints also read JSON without a type, as text/plain and as a form."
+  ],
   rate_limited: [429, 'The rate limit of the project is used up; the header Retry-After says how long to wait.'],
   too_many_streams: [429, 'The project has as many streams of agents open on this node as it may; close some.'],
   malformed_body: [400, 'The body is not JSON, not an object, not UTF-8, or holds text that cannot be stored.'],

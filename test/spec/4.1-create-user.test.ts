@@ -129,9 +129,8 @@ describe('POST /api/v1/users refuses (spec 4.1, 7)', () => {
   })
 
   for (const type of [
-    undefined,
-    'text/plain',
-    'application/x-www-form-urlencoded',
+    'text/html',
+    'text/plain; charset=utf-16',
     'application/jsonp',
     'application/json; charset=utf-16',
     'garbage',

@@ -292,7 +292,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger refuses', () => {
     const deep = `{"properties":{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`
     for (const [body, headers] of [
       ['{', json],
-      ['{}', { 'content-type': 'text/plain' }],
+      ['{}', { 'content-type': 'text/html' }],
       [Buffer.from([0x7b, 0xff, 0x7d]), json],
       [deep, json],
       ['{"properties":{"n":1e400}}', json],

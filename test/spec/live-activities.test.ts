@@ -262,7 +262,7 @@ describe('live activities refuse', () => {
     for (const asked of [
       { json: { live_activities: [] } },
       { json: { live_activities: Array.from({ length: 1_001 }, () => activity) } },
-      { body, headers: { 'content-type': 'text/plain' } },
+      { body, headers: { 'content-type': 'text/html' } },
       { body: body.replace('{"minutes":5}', nested), headers: { 'content-type': 'application/json' } },
       { body: body.replace('5', '1e400'), headers: { 'content-type': 'application/json' } }
     ]) {

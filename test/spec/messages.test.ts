@@ -352,7 +352,7 @@ describe('POST /api/v1/messages:send refuses', () => {
       { body: '{', headers: json },
       { body: '', headers: json },
       {},
-      { body: JSON.stringify({ push_notifications: [to('ana')] }), headers: { 'content-type': 'text/plain' } },
+      { body: JSON.stringify({ push_notifications: [to('ana')] }), headers: { 'content-type': 'text/html' } },
       { body: deep, headers: json },
       { body: '{"push_notifications":[{"target":{"project_user_id":"a"},"title":"\\u0000"}]}', headers: json },
       { body: '{"push_notifications":[{"target":{"project_user_id":"a"},"title":"\\ud800"}]}', headers: json }

@@ -3,7 +3,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
-import { type BodyKind, forgetBody } from './body.ts'
+import { type BodyKind, forgetBody, nameWrongType } from './body.ts'
 import { crossOrigin, readable } from './cross-origin.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
@@ -132,6 +132,7 @@ export function routesOn<Caller, Access>(
             const admitted = (caller: Caller) => {
               request.caller = caller
               if (bodyKind === 'ignored') forgetBody(request)
+              if (bodyKind === 'bytes') nameWrongType(request)
               done()
             }
             let caller: Caller | Promise<Caller>

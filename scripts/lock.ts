@@ -1,0 +1,94 @@
+// Checks package-lock.json for machines other than this one: `npm run check` runs it first.
+// npm leaves out an optional package that the registry does not have, without a word, and then other machines miss it.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Lock {
+  packages: Record<string, LockedPackage>
+}
+
+interface LockedPackage {
+  version?: string
+  os?: string[]
+  engines?: { node?: string } | string[]
+  optionalDependencies?: Record<string, string>
+}
+
+/** The first Node that Vite accepts. An older Node 20 only adds warnings to `npm install`. */
+const oldestNode = [20, 19, 0] as const
+const linux = /(^|[-/])linux-(x64|x86_64|amd64|arm64|aarch64)(-(gnu|glibc))?$/
+const darwin = /(^|[-/])darwin-(x64|arm64|universal)$|^fsevents$/
+
+/** Sentences about what the lock lacks: errors break a promise of the README, notices are for macOS. */
+export function lockProblems(lock: Lock): { errors: string[]; notices: string[] } {
+  const errors: string[] = []
+  const notices: string[] = []
+  for (const [path, locked] of Object.entries(lock.packages)) {
+    const owner = path === '' ? 'package.json' : `${nameOf(path)} ${locked.version}`
+    for (const [name, wanted] of Object.entries(locked.optionalDependencies ?? {})) {
+      if (holds(lock, path, name, wanted)) continue
+      const sentence = `${owner} lists ${name}@${wanted}, and package-lock.json does not hold it.`
+      if (linux.test(name)) errors.push(sentence)
+      else if (darwin.test(name)) notices.push(sentence)
+    }
+    const range = Array.isArray(locked.engines) ? undefined : locked.engines?.node
+    const onLinux = !locked.os || locked.os.includes('linux')
+    if (path !== '' && range !== undefined && onLinux && !accepts(range, oldestNode)) {
+      errors.push(`${owner} asks for Node ${range}: npm install would warn about it on Node 20.`)
+    }
+  }
+  return { errors, notices }
+}
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
+
+/** Node looks beside the package first and then in each folder above it. */
+function holds(lock: Lock, path: string, name: string, wanted: string): boolean {
+  for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+    const found = lock.packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`]
+    if (found) return !/^\d/.test(wanted) || found.version === wanted
+    if (folder === '') return false
+  }
+}
+
+/** Whether a range of versions, as npm writes them, holds this one. */
+export function accepts(range: string, version: readonly number[]): boolean {
+  return range.split('||').some((part) =>
+    part
+      .trim()
+      .replace(/([<>=^~])\s+/g, '$1')
+      .split(/\s+/)
+      .every((comparator) => meets(comparator, version))
+  )
+}
+
+function meets(comparator: string, version: readonly number[]): boolean {
+  const [, sign, text] = /^([<>]=?|[=^~])?v?(\d+(?:\.\d+)*)?(?:\.[x*])*$/.exec(comparator.replace(/^[x*]$/, '')) ?? []
+  if (text === undefined) return comparator === '' || /^[x*]$/.test(comparator)
+  const bound = text.split('.').map(Number)
+  const order = compared(version, bound)
+  if (sign === '>=') return order >= 0
+  if (sign === '<=') return order <= 0
+  if (sign === '>') return order > 0
+  if (sign === '<') return order < 0
+  if (sign === '^') return order >= 0 && version[0] === bound[0]
+  if (sign === '~') return order >= 0 && compared(version, bound.slice(0, 2)) === 0
+  return order === 0
+}
+
+/** Only as far as the bound goes: 20.19.0 is the same as 20. */
+function compared(version: readonly number[], bound: number[]): number {
+  const at = bound.findIndex((part, index) => part !== (version[index] ?? 0))
+  return at < 0 ? 0 : (version[at] ?? 0) - bound[at]!
+}
+
+if (import.meta.main) {
+  const lock = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8')) as Lock
+  const { errors, notices } = lockProblems(lock)
+  for (const sentence of notices) console.log(`For macOS: ${sentence}`)
+  for (const sentence of errors) console.error(sentence)
+  if (errors.length > 0) {
+    console.error('Choose a version that the registry has for linux x64 and arm64 (npm view <package>@<version>).')
+    process.exit(1)
+  }
+}

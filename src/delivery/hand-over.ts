@@ -114,13 +114,8 @@ export function createHandOver({
       if (next.kind === 'accepted') {
         const { gatewayMessageId } = next
         const none = { reason: null, reason_message: null, gateway_code: null }
-        return record(projectId, row, {
-          ...none,
-          state: 'accepted',
-          due_at: null,
-          attempts,
-          gateway_message_id: gatewayMessageId
-        })
+        const accepted = { state: 'accepted' as const, due_at: null, attempts, gateway_message_id: gatewayMessageId }
+        return record(projectId, row, { ...none, ...accepted }, { endedActivity: endedActivityOf(row) })
       }
       const said = { reason: next.reason, reason_message: next.message ?? null, gateway_code: next.gatewayCode }
       if (next.kind === 'failed') {
@@ -255,4 +250,10 @@ function deadTokenOf(row: MessageRow, outcome: Outcome): Recording['deadToken'] 
   const { deviceId, token, activity, gateway } = row.target
   const isActivity = activity !== undefined && gateway === 'apns'
   return { deviceId, token, asOf: outcome.tokenDeadAsOf, reason: outcome.reason, isActivity }
+}
+
+/** From now on no update goes there, also where a dismissal date keeps it on the screen for a while. */
+function endedActivityOf({ content, device_id, activity_type, activity_id }: MessageRow): Recording['endedActivity'] {
+  if (content.kind !== 'activity-end' || activity_type === null || !activity_id) return undefined
+  return { deviceId: device_id, type: activity_type, id: activity_id }
 }

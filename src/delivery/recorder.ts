@@ -14,6 +14,8 @@ export type OnOutcomes = (tx: Db, projectId: ProjectId, changes: OutcomeChange[]
 export interface Recording {
   settlement: Settlement
   deadToken?: (reach.DeadToken & { isActivity: boolean }) | undefined
+  /** Set where a gateway accepted the end of a Live Activity. */
+  endedActivity?: reach.EndedActivity | undefined
 }
 
 export type Recorder = ReturnType<typeof createRecorder>
@@ -79,6 +81,8 @@ export function createRecorder({
     const [ofPush, ofActivities] = [dead.filter((one) => !one.isActivity), dead.filter((one) => one.isActivity)]
     if (ofPush.length > 0) await reach.buryTokens(tx, projectId, ofPush)
     if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
+    const ended = batch.flatMap(({ endedActivity }) => endedActivity ?? [])
+    if (ended.length > 0) await reach.dropActivities(tx, projectId, ended)
     const planned = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
     if (planned.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...planned)))
     return changes

@@ -81,6 +81,13 @@ const bury = (table: string) => `
 const buryPushTokens = statement('push_tokens.bury', bury('push_tokens'))
 const buryActivityTokens = statement('live_activity_tokens.bury', bury('live_activity_tokens'))
 
+const dropActivityTokens = statement(
+  'live_activity_tokens.drop',
+  `delete from live_activity_tokens using json_to_recordset($2::json) as g(device_id text, type text, id text)
+    where live_activity_tokens.project_id = $1 and live_activity_tokens.device_id = g.device_id
+      and live_activity_tokens.attributes_type = g.type and live_activity_tokens.activity_id = g.id and g.id <> ''`
+)
+
 /** All devices of these users and these devices themselves, last seen first; also those that cannot be reached. */
 export const findReach = (db: Db, projectId: ProjectId, userIds: string[], deviceIds: string[]) =>
   db.query<ReachRow>(reach, [projectId, userIds, deviceIds])
@@ -105,3 +112,20 @@ export const buryTokens = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
 
 export const buryActivities = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
   db.run(buryActivityTokens, [projectId, rowsOf(dead)])
+
+/** An activity on a device, as the app named it. */
+export interface EndedActivity {
+  deviceId: string
+  type: string
+  id: string
+}
+
+/**
+ * Deletes the update tokens of activities that have ended, whatever their value is by now: iOS changes the token of a
+ * running activity, and none of an ended one reaches anything.
+ */
+export const dropActivities = (db: Db, projectId: ProjectId, ended: EndedActivity[]) =>
+  db.run(dropActivityTokens, [
+    projectId,
+    JSON.stringify(ended.map(({ deviceId, type, id }) => ({ device_id: deviceId, type, id })))
+  ])

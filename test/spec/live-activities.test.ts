@@ -160,6 +160,41 @@ describe('POST /api/v1/live-activities:update and :end do it', () => {
     assert.equal(end!.content.activity.dismissalDate, 1_900_000_000)
   })
 
+  it('N1: an update by target reaches the activity that runs, and none that has ended', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'n-1')
+    await updateToken(project, 'n-1', 'Ride', 'N1', 'token-n1')
+    await updateToken(project, 'n-1', 'Ride', 'N2', 'token-n2')
+    const change = { target, attributes_type: 'Ride', content_state: {} }
+    const later = Math.floor(Date.now() / 1000) + 3_600
+    const [ended] = await results(project, 'end', [{ ...change, dismissal_date: later }])
+    const [updated] = await results(project, 'update', [change])
+    assert.deepEqual([ended.status, updated.status], [succeed, succeed])
+    assert.deepEqual(
+      sender.to('n-1').map(({ token }) => token),
+      ['token-n2', 'token-n1'],
+      'the newest was ended, also while it is still shown; the other runs'
+    )
+    const byId = { activity_id: 'N2', content_state: {} }
+    assert.equal(reasonOf((await results(project, 'update', [byId]))[0]), '[NO_LIVE_ACTIVITY_TOKEN]')
+    await results(project, 'end', [{ activity_id: 'N1', content_state: {} }])
+    for (const action of ['update', 'end'])
+      assert.equal(reasonOf((await results(project, action, [change]))[0]), '[NO_LIVE_ACTIVITY_TOKEN]')
+    assert.equal(sender.to('n-1').length, 3)
+  })
+
+  it('N1: an end that no gateway accepted leaves the activity within reach', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'n-2')
+    await updateToken(project, 'n-2', 'Ride', 'N3', 'token-n3')
+    sender.script('n-2', rejected('PAYLOAD_INVALID'))
+    const change = { activity_id: 'N3', content_state: {} }
+    assert.equal(reasonOf((await results(project, 'end', [change]))[0]), '[PAYLOAD_INVALID]')
+    sender.script('n-2')
+    assert.equal((await results(project, 'update', [change]))[0].status, succeed)
+    assert.equal((await results(project, 'end', [change]))[0].status, succeed)
+  })
+
   it('activities of another project do not exist', async () => {
     const [mine, other] = [await service.project(), await service.project()]
     await givenUser(mine, 'ana', 't-1')

@@ -18,10 +18,11 @@ import { createSender } from './delivery/sender.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
 import type { Config } from './platform/config.ts'
-import type { Pool } from './platform/db/db.ts'
+import type { Db, Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
 import { together } from './platform/db/together.ts'
 import { Refusal } from './platform/errors.ts'
+import type { ProjectId } from './platform/ids.ts'
 import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
@@ -67,7 +68,8 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     moveHistory: async (tx, projectId, from, to) => {
       await moveHistory(tx, projectId, from, to)
       await moveMessages(tx, projectId, from, to)
-    }
+    },
+    beforeRemoval: (tx, projectId, userIds) => beforeRemoval(tx, projectId, userIds)
   })
   const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
   opened.push(simulators.close)
@@ -137,15 +139,13 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
   opened.push(() => delivery.close(stopMs))
   opened.push(() => sender.close(stopMs))
 
-  const users = createUsers({
-    pool,
-    metrics,
-    beforeRemoval: async (tx, projectId, userIds) => {
-      await lockDevicesOf(tx, projectId, userIds)
-      await delivery.removeOfUsers(tx, projectId, userIds)
-      await removeHeld(tx, projectId, userIds, onEnded)
-    }
-  })
+  /** A function declaration, because devices need it before messages exist to be removed. */
+  async function beforeRemoval(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {
+    await lockDevicesOf(tx, projectId, userIds)
+    await delivery.removeOfUsers(tx, projectId, userIds)
+    await removeHeld(tx, projectId, userIds, onEnded)
+  }
+  const users = createUsers({ pool, metrics, beforeRemoval })
   const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
   const campaigns = createCampaigns({
     pool,

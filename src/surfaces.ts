@@ -1,6 +1,7 @@
 import { agentRoutes, cardRoutes } from './a2a/a2a.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignRoutes } from './campaigns/routes.ts'
+import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
 import { triggerManagementRoutes } from './campaigns/trigger-routes.ts'
 import { gatewayRoutes } from './delivery/credentials/routes.ts'
 import { deliveryManagementRoutes, deliveryRoutes } from './delivery/routes.ts'
@@ -55,6 +56,7 @@ export function mountSurfaces(
   eventRoutes(api, events)
   deliveryRoutes(api, delivery, pool)
   campaignRoutes(api, campaigns)
+  campaignSummaryRoutes(api, { campaigns, pool })
   webPushKeyRoute(api, async ({ id, mode }) =>
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.webPushKey(id)
   )

@@ -1,16 +1,15 @@
-import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
-import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery, timeOf } from '../platform/http/paging.ts'
+import { pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { CampaignQuery, campaignPage } from './campaign-list.ts'
 import { unknownFields } from './campaign-shape.ts'
 import type { Campaigns } from './campaigns.ts'
-import { Answer, CampaignBody, example, SavedAnswer, Status } from './manage-shapes.ts'
+import { Answer, CampaignBody, example, SavedAnswer } from './manage-shapes.ts'
 import type { Expected, Saved } from './saving.ts'
-import * as store from './store.ts'
+import type { CampaignRow } from './store.ts'
 import { campaignTrialRoutes } from './trial-routes.ts'
-import { checkCampaignId } from './trigger-request.ts'
 import { campaignHistoryRoutes } from './version-routes.ts'
 import { warningsOf } from './warnings.ts'
 
@@ -44,14 +43,10 @@ export function campaignManagementRoutes(
     {
       summary: 'List campaigns',
       access: 'viewer',
-      query: Type.Object({ ...pageQuery, status: Type.Optional(Status) }),
+      query: CampaignQuery,
       answer: pageOf(Answer)
     },
-    async ({ caller, query: { limit = defaultLimit, cursor, status } }) => {
-      const after = cursor === undefined ? undefined : cursorParts(cursor)
-      const rows = await store.listCampaigns(pool, caller.project!.id, status, after, limit + 1)
-      return page(rows, limit, (row) => encodeCursor(row.created_at.toISOString(), row.id), wire)
-    }
+    ({ caller, query }) => campaignPage(pool, caller.project!.id, query, wire)
   )
 
   manage.get(
@@ -98,11 +93,6 @@ export function campaignManagementRoutes(
   campaignTrialRoutes(manage, campaigns)
 }
 
-function cursorParts(cursor: string): [Date, string] {
-  const [at, id] = decodeCursor(cursor, 2)
-  return [timeOf(at!), checkCampaignId(id)]
-}
-
 /** The version in If-Match, as we send it in ETag, or bare as people type it. */
 function expectedOf(request: FastifyRequest): Expected {
   const given = request.headers['if-match']
@@ -113,7 +103,7 @@ function expectedOf(request: FastifyRequest): Expected {
   return version ? Number(version[1] ?? version[2]) : -1
 }
 
-function wire(row: store.CampaignRow) {
+function wire(row: CampaignRow) {
   return {
     ...row.definition,
     campaign_id: row.id,

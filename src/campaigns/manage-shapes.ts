@@ -31,7 +31,6 @@ export const Version = Type.Object({
   created_at: Type.String(),
   campaign: Type.Unsafe<object>({ type: 'object', description: 'The campaign as it was.', additionalProperties: {} })
 })
-export const Status = Type.Union(['draft', 'active', 'paused', 'archived'].map((status) => Type.Literal(status)))
 export const example = {
   campaign_id: 'welcome',
   name: 'Welcome',

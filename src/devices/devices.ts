@@ -21,14 +21,19 @@ const mostKeyBytes = 2_400
 /** Told when an anonymous user turns out to be another: what is kept elsewhere moves in the same transaction. */
 export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
 
+/** Removes what other capabilities keep of a user who is about to be deleted, in the same transaction. */
+export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
+
 export function createDevices({
   pool,
   metrics,
-  moveHistory
+  moveHistory,
+  beforeRemoval
 }: {
   pool: Pool
   metrics: Metrics
   moveHistory: MoveHistory
+  beforeRemoval: BeforeRemoval
 }) {
   const writes = createCoalescer<DeviceInput, store.DeviceRow>(async (projectId, batch) => {
     metrics.coalesced('devices', batch.length)
@@ -134,6 +139,25 @@ export function createDevices({
         if (!(await identity.createAnonymous(tx, projectId, [to], at))) throw projectGone()
         await store.moveDevice(tx, projectId, id, to, at)
       })
+    },
+
+    /**
+     * Deletes the device and its tokens; a device that does not exist counts as deleted. An anonymous user without a
+     * device can neither be reached nor log in any more, so the last device takes its anonymous user along.
+     */
+    async remove(projectId: ProjectId, deviceId: unknown): Promise<void> {
+      const id = checkDeviceId(deviceId)
+      await againIfRaced(() =>
+        pool.transaction(async (tx) => {
+          const userId = await store.lockDevice(tx, projectId, id)
+          if (!userId) return
+          const last = (await store.countDevicesOf(tx, projectId, userId)) === 1
+          const orphaned = last && (await isAnonymous(tx, projectId, userId))
+          if (orphaned) await beforeRemoval(tx, projectId, [userId])
+          await store.deleteDevice(tx, projectId, id)
+          if (orphaned) await identity.removeAnonymous(tx, projectId, [userId])
+        })
+      )
     },
 
     setProperties: (projectId: ProjectId, deviceId: unknown, properties: Properties): Promise<void> =>

@@ -68,6 +68,20 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
     }
   )
 
+  api.delete(
+    one,
+    {
+      summary: 'Delete a device, its tokens, and its user if the user is anonymous and has no other device',
+      params,
+      answer: Type.Object({}),
+      refusals: ['invalid_device_id']
+    },
+    async ({ caller, params: { device_id } }) => {
+      await devices.remove(caller.project.id, device_id)
+      return {}
+    }
+  )
+
   api.post(
     `${one}/user/project-user-id`,
     {

@@ -85,6 +85,11 @@ const newestOfUser = statement(
     where d.project_id = $1 and d.user_id = $5 and ($2::timestamptz is null or (d.created_at, d.id) < ($2, $3::text))
     order by d.created_at desc, d.id desc limit $4`
 )
+const remove = statement('devices.delete', 'delete from devices where project_id = $1 and id = $2')
+const ofUser = statement(
+  'devices.count_of_user',
+  'select count(*)::int as n from devices where project_id = $1 and user_id = $2'
+)
 const erase = statement(
   'devices.erase_window',
   `delete from devices where project_id = $1 and id in (
@@ -119,6 +124,12 @@ export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): 
 
 export const moveDevice = (db: Db, projectId: ProjectId, id: string, userId: string, at: Date) =>
   db.run(move, [projectId, id, userId, at])
+
+/** Tokens of the device go by cascade. */
+export const deleteDevice = (db: Db, projectId: ProjectId, id: string) => db.run(remove, [projectId, id])
+
+export const countDevicesOf = async (db: Db, projectId: ProjectId, userId: string): Promise<number> =>
+  (await db.one<{ n: number }>(ofUser, [projectId, userId]))!.n
 
 const seenAgainMs = 60_000
 

@@ -9,6 +9,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { identity } from '../users/users.ts'
 import { type EventInput, readEvent, readFacts } from './fields.ts'
 import { eventMonths } from './jobs.ts'
+import { eraseReceiptWindow, firstArrivals } from './receipt-store.ts'
 import * as store from './store.ts'
 
 export { eventMonths, keepEventsJob } from './jobs.ts'
@@ -81,7 +82,8 @@ export function createEvents({
       return events.map((event) => ({ ...event, userId: users.get(event.deviceId)! }))
     })
     const accepted = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
-    const rows = await store.notStored(tx, projectId, accepted)
+    const arrived = await firstArrivals(tx, projectId, accepted, at)
+    const rows = await store.notStored(tx, projectId, arrived)
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       const stored = await store.insertEvents(tx, projectId, rows.slice(from, from + rowsAtOnce))
       if (!stored) throw new Refusal('invalid_api_key', 'Invalid API key')
@@ -126,7 +128,8 @@ export function createEvents({
       )
     },
     /** Up to a window of events of a project that is being erased. */
-    eraseWindow: store.eraseEventWindow
+    eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
+      (await store.eraseEventWindow(db, projectId)) || eraseReceiptWindow(db, projectId)
   }
 }
 

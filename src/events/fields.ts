@@ -23,6 +23,14 @@ export const EventProperty = Type.Object({
 })
 
 export const SentEvent = Type.Object({
+  id: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      minLength: 1,
+      maxLength: 128,
+      description: 'Chosen by the caller. An event of the same id is stored once within 7 days, so a retry is safe.'
+    })
+  ),
   device_id: Type.String({ description: 'A registered device.' }),
   name: Type.String({ description: '1 to 256 characters.', minLength: 1 }),
   event_property: Type.Optional(
@@ -50,10 +58,12 @@ export const SentEvent = Type.Object({
 export interface EventFacts {
   /** Given where the same event may come again: it is stored once. */
   id?: string
+  /** The id that the caller gave the event: another one of this id within 7 days is not stored. */
+  callerId?: string
   name: string
   at: Date
   messageId: string | null
-  /** source_type and the ids of a journey, where they were sent. */
+  /** source_type, the caller's id of the event and the ids of a journey, where they were sent. */
   details: Record<string, string>
   properties: Record<string, unknown>
 }
@@ -88,7 +98,10 @@ export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, pat
   const { user_journey_id, user_journey_node_id } = given
   for (const [key, value] of Object.entries({ user_journey_id, user_journey_node_id, source_type: sent.source_type }))
     if (typeof value === 'string') details[key] = value
+  const callerId = sent.id ?? undefined
+  if (callerId !== undefined) details.event_id = callerId
   return {
+    ...(callerId !== undefined && { callerId }),
     name,
     at: timeOf(sent.at, `${path}.at`, now),
     messageId: given.message_id ?? null,
@@ -141,6 +154,7 @@ const Answered = Type.Object({
 })
 
 export const EventAnswer = Type.Object({
+  id: Type.Optional(Type.String({ description: 'The id that was sent.' })),
   user_id: Type.String({ description: "The service's own id of the user." }),
   device_id: Type.String(),
   name: Type.String({ description: 'What happened.' }),
@@ -159,6 +173,7 @@ export function wireEvent(event: EventFacts & { deviceId: string | null }, userI
     custom_properties: event.properties
   }
   return {
+    ...(event.callerId !== undefined && { id: event.callerId }),
     user_id: userId,
     device_id: event.deviceId,
     name: event.name,

@@ -2,6 +2,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { byTime, dropPartitions, makePartitions } from '../platform/db/partitions.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'
+import { rememberedMs, sweepReceiptWindow } from './receipt-store.ts'
 import { sweepEventWindow } from './store.ts'
 
 export const eventMonths = byTime('events')
@@ -24,6 +25,8 @@ export const keepEventsJob = (pool: Pool) =>
       for (const { projectId, retention } of kept) {
         const before = agoOf(retention.events_days)
         while ((await sweepEventWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
+        const forgotten = new Date(Date.now() - rememberedMs)
+        while ((await sweepReceiptWindow(pool, projectId, forgotten)) > 0) signal.throwIfAborted()
       }
     }
   })

@@ -21,6 +21,12 @@ const IdSchema = Type.String({
 const CreateBody = Type.Object({ project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) })
 const ChangeBody = Type.Object({ properties: Type.Optional(PropertiesSchema) })
 const Answer = Type.Object({ properties: PropertiesSchema })
+const RemoveBody = Type.Object({
+  names: Type.Array(Type.String(), {
+    maxItems: 1_000,
+    description: 'Names of properties. Those that the user does not have are ignored.'
+  })
+})
 // Each entry is judged by itself, so that one bad entry does not fail its neighbours.
 const BatchBody = Type.Object({
   users: Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'As the body of POST /api/v1/users.' })
@@ -82,6 +88,22 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       await users.remove(caller.project.id, params.project_user_id)
       return {}
     }
+  )
+
+  api.post(
+    '/users/:project_user_id/properties::remove',
+    {
+      summary: 'Remove properties of a user',
+      params,
+      body: RemoveBody,
+      answer: Answer,
+      wording: { absent: 'empty' },
+      refusals: ['not_found', 'invalid_project_user_id'],
+      example: { names: ['plan', 'age'] }
+    },
+    async ({ caller, params, body }) => ({
+      properties: await users.dropProperties(caller.project.id, params.project_user_id, body.names)
+    })
   )
 
   api.get(

@@ -66,6 +66,22 @@ const merge = statement(
    returning users.project_user_id, users.properties`
 )
 
+const drop = statement(
+  'users.drop_named_properties',
+  `update users set properties = properties - $3::text[], updated_at = $4
+    where project_id = $1 and project_user_id = $2 returning properties`
+)
+
+/** What is left; nothing where the user does not exist. */
+export const dropUserProperties = async (
+  db: Db,
+  projectId: ProjectId,
+  projectUserId: string,
+  names: string[],
+  at: Date
+): Promise<Properties | undefined> =>
+  (await db.one<{ properties: Properties }>(drop, [projectId, projectUserId, names, at]))?.properties
+
 const find = statement(
   'users.find',
   `select id, project_user_id, properties, created_at, updated_at from users

@@ -123,6 +123,13 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       if (Object.keys(changes).length === 0) return (await this.get(projectId, id)).properties
       return done(await settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })).properties
     },
+    /** Removes properties by name and returns those that are left. Names that the user does not have are fine. */
+    async dropProperties(projectId: ProjectId, projectUserId: unknown, names: string[]): Promise<Properties> {
+      const id = checkProjectUserId(projectUserId)
+      const left = await store.dropUserProperties(pool, projectId, id, names, new Date())
+      if (!left) throw notFound()
+      return left
+    },
     /** Removes the user with all that belongs to it. One that is not there is as good as removed. */
     async remove(projectId: ProjectId, projectUserId: unknown): Promise<void> {
       const id = checkProjectUserId(projectUserId)

@@ -113,7 +113,12 @@ describe('whose token it is', () => {
     const { createMetrics } = await import('../../src/platform/metrics.ts')
     const { silentLog } = await import('../support/log.ts')
     const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 1)
-    const devices = createDevices({ pool, metrics: createMetrics(), moveHistory: async () => {} })
+    const devices = createDevices({
+      pool,
+      metrics: createMetrics(),
+      moveHistory: async () => {},
+      beforeRemoval: async () => {}
+    })
     const { project } = await add({ platform: 'IOS', device_id: 'phone' })
     await add({ platform: 'ANDROID', device_id: 'android' }, project)
     await add({ platform: 'WEB', device_id: 'browser' }, project)

@@ -3,9 +3,11 @@ import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { printable } from '../platform/http/schema.ts'
+import { warnOfFields } from '../platform/http/warnings.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Devices } from './devices.ts'
 import { DeviceSchema, readDevice } from './fields.ts'
+import { likelyMisspelt } from './likely-fields.ts'
 import { NamesQuery, readNames, readProperties, SentProperty } from './properties.ts'
 import { DeviceAnswer, sdkDevice } from './wire.ts'
 
@@ -58,7 +60,8 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       refusals: ['invalid_device', 'invalid_device_id'],
       example: { devices: [{ id: 'ana-phone', platform: 'IOS', push_token: 'a1b2c3', push_token_type: 'APNS' }] }
     },
-    async ({ caller, body, request }) => {
+    async ({ caller, body, request, reply }) => {
+      warnOfFields(reply, likelyMisspelt(body.devices))
       const known = await devices.platformsFor(caller.project.id, body.devices)
       const app = appIdentifier(request)
       const read = body.devices.map((sent, index) =>

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { segment } from '../client.ts'
+import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
-import { record, time } from '../output.ts'
+import { printable, record, time } from '../output.ts'
 import { type Common, connect, examples, reaching, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
@@ -27,11 +28,13 @@ export function declare(command: Command, shell: Shell): void {
   examples(command, [
     'tidings device list --user ana',
     'tidings device add ios --user ana',
-    'tidings device show phone-1'
+    'tidings device show phone-1',
+    'tidings device delete phone-1'
   ])
   declareList(command, shell)
   declareShow(command, shell)
   declareAdd(command, shell)
+  declareDelete(command, shell)
 }
 
 function declareList(parent: Command, shell: Shell): void {
@@ -96,6 +99,27 @@ function declareAdd(parent: Command, shell: Shell): void {
     }
     const device = await session.client.json<Device>('POST', path, { body })
     tell(session, device, `Added.\n\n${shown(device)}`)
+  })
+}
+
+function declareDelete(parent: Command, shell: Shell): void {
+  const command = parent.command('delete <device>').description('Delete a device and its push tokens')
+  command.option('-y, --yes', 'Do not ask')
+  reaching(command, 'project')
+  examples(
+    command,
+    ['tidings device delete phone-1', 'tidings device delete phone-1 --yes'],
+    'The user stays, unless the user is anonymous and has no other device.\nThe app registers the device again when it starts.'
+  )
+  command.action(async (id: string, options: Common & { yes?: true }) => {
+    const session = await connect(shell, options)
+    // The API lets the deletion of an absent device succeed; here a mistyped id is reported.
+    await session.client.send('GET', `${devicesIn(session)}/${segment(id)}`)
+    const question = `Delete the device ${printable(id)} of the project ${projectOf(session.connection)}? [y/N] `
+    await confirm(shell, question, /^y(es)?$/i, options.yes === true)
+    const path = `/projects/${segment(projectOf(session.connection))}/api/v1/devices/${segment(id)}`
+    await session.client.send('DELETE', path)
+    tell(session, { deleted: id }, `Deleted the device ${printable(id)}.`)
   })
 }
 

@@ -37,6 +37,7 @@ export function declare(command: Command, shell: Shell): void {
   ])
   declareGet(command, shell)
   declareSet(command, shell)
+  declareUnset(command, shell)
   declareDelete(command, shell)
   declareList(command, shell)
   declareImport(command, shell)
@@ -91,6 +92,25 @@ function declareSet(parent: Command, shell: Shell): void {
     const session = await connect(shell, options)
     const answer = await session.client.json<{ properties: Properties }>('POST', apiUsersIn(session), {
       body: { project_user_id: id, properties },
+      repeatable: true
+    })
+    tell(
+      session,
+      { project_user_id: id, ...answer },
+      `${record([['User', id]])}\n\n${shownProperties(answer.properties)}`
+    )
+  })
+}
+
+function declareUnset(parent: Command, shell: Shell): void {
+  const command = parent.command('unset <user> <names...>').description('Remove properties of a user')
+  reaching(command, 'project')
+  examples(command, ['tidings user unset ana plan', 'tidings user unset ana plan age'])
+  command.action(async (id: string, names: string[], options: Common) => {
+    const session = await connect(shell, options)
+    const path = `${apiUsersIn(session)}/${segment(id)}/properties:remove`
+    const answer = await session.client.json<{ properties: Properties }>('POST', path, {
+      body: { names },
       repeatable: true
     })
     tell(

@@ -6,7 +6,7 @@ export const readable = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
     'X-Request-ID, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
-    'X-Service-Error-Code, X-Service-Error-Detail'
+    'X-Service-Error-Code, X-Service-Error-Detail, X-Service-Warning'
 }
 
 const sendable = 'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Service-App-Identifier, X-Request-ID'

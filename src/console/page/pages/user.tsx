@@ -73,8 +73,7 @@ function Properties({ user }: { user: UserItem }) {
     mutationFn: () => {
       const properties = readObject(text)
       if (properties instanceof Error) throw properties
-      const path = `/api/v1/users/${encodeURIComponent(user.project_user_id!)}`
-      return project(projectId, 'PATCH', path, { body: { properties } })
+      return saveProperties(projectId, user, properties)
     },
     onSuccess: () => queries.invalidateQueries({ queryKey: ['user', projectId, user.project_user_id] })
   })
@@ -83,7 +82,7 @@ function Properties({ user }: { user: UserItem }) {
     <Stack maw={640}>
       <JsonInput
         label="Properties"
-        description="Texts, numbers, true, false or null. Names that are left out stay as they are."
+        description="Texts, numbers, true, false or null. A name that you take out is removed when you save."
         value={text}
         onChange={setText}
         error={wrong ?? problemOf(save.error, 'properties')}
@@ -108,6 +107,15 @@ function Properties({ user }: { user: UserItem }) {
   )
 }
 
+/** Only what differs is sent, so that properties which an app changes at the same time stay. */
+async function saveProperties(projectId: string, user: UserItem, properties: Record<string, unknown>) {
+  const path = `/api/v1/users/${encodeURIComponent(user.project_user_id!)}`
+  const changed = Object.entries(properties).filter(([name, value]) => user.properties[name] !== value)
+  const removed = Object.keys(user.properties).filter((name) => !Object.hasOwn(properties, name))
+  if (changed.length > 0) await project(projectId, 'PATCH', path, { body: { properties: Object.fromEntries(changed) } })
+  if (removed.length > 0) await project(projectId, 'POST', `${path}/properties:remove`, { body: { names: removed } })
+}
+
 interface DeviceItem {
   id: string
   platform: string
@@ -116,27 +124,50 @@ interface DeviceItem {
   last_seen_at: string
 }
 
-const Devices = ({ userId }: { userId: string }) => (
-  <ListOf
-    label="Devices"
-    pages={usePages<DeviceItem>('/devices', { project_user_id: userId })}
-    keyOf={({ id }) => id}
-    empty={<Empty title="No device">A device appears when the app registers it and this user logs in on it.</Empty>}
-    columns={[
-      { name: 'Id', show: ({ id }) => id },
-      { name: 'Platform', show: ({ platform }) => platform },
-      {
-        name: 'Push',
-        show: ({ push, is_push_permission_granted: allowed }) => (
-          <Badge color={push && allowed && !push.turned_off_reason ? 'teal' : 'gray'} variant="light">
-            {!allowed ? 'turned off' : push ? (push.turned_off_reason ?? push.type) : 'no token'}
-          </Badge>
-        )
-      },
-      { name: 'Last seen', show: ({ last_seen_at }) => <When at={last_seen_at} /> }
-    ]}
-  />
-)
+function Devices({ userId }: { userId: string }) {
+  const projectId = useProjectId()
+  const may = useMay('editor')
+  const pages = usePages<DeviceItem>('/devices', { project_user_id: userId })
+  const remove = async (id: string) => {
+    await project(projectId, 'DELETE', `/api/v1/devices/${encodeURIComponent(id)}`)
+    await pages.refetch()
+  }
+  return (
+    <ListOf
+      label="Devices"
+      pages={pages}
+      keyOf={({ id }) => id}
+      empty={<Empty title="No device">A device appears when the app registers it and this user logs in on it.</Empty>}
+      columns={[
+        { name: 'Id', show: ({ id }) => id },
+        { name: 'Platform', show: ({ platform }) => platform },
+        {
+          name: 'Push',
+          show: ({ push, is_push_permission_granted: allowed }) => (
+            <Badge color={push && allowed && !push.turned_off_reason ? 'teal' : 'gray'} variant="light">
+              {!allowed ? 'turned off' : push ? (push.turned_off_reason ?? push.type) : 'no token'}
+            </Badge>
+          )
+        },
+        { name: 'Last seen', show: ({ last_seen_at }) => <When at={last_seen_at} /> },
+        ...(may
+          ? [
+              {
+                name: 'Action',
+                show: ({ id }: DeviceItem) => (
+                  <Ask
+                    label={`Delete ${id}`}
+                    question="The device and its push tokens are deleted. The app registers it again when it starts."
+                    act={() => remove(id)}
+                  />
+                )
+              }
+            ]
+          : [])
+      ]}
+    />
+  )
+}
 
 interface EventItem {
   id: string

@@ -1,0 +1,63 @@
+import type { UnknownField } from '../platform/http/warnings.ts'
+import { DeviceSchema } from './fields.ts'
+
+const known = Object.keys(DeviceSchema.properties)
+
+/** Names that other services and platform APIs use for the same thing. */
+const alsoCalled: Record<string, string> = {
+  locale: 'locale_language',
+  language: 'locale_language',
+  lang: 'locale_language',
+  region: 'locale_region',
+  country: 'locale_region',
+  tz: 'timezone',
+  time_zone_id: 'timezone',
+  token: 'push_token',
+  device_token: 'push_token',
+  fcm_token: 'push_token',
+  apns_token: 'push_token',
+  subscription: 'push_token',
+  token_type: 'push_token_type',
+  environment: 'push_environment',
+  push_permission: 'is_push_permission_granted',
+  push_enabled: 'is_push_permission_granted',
+  notifications_enabled: 'is_push_permission_granted',
+  bundle_id: 'app_identifier',
+  package_name: 'app_identifier',
+  app_id: 'app_identifier',
+  os: 'os_name',
+  brand: 'manufacturer',
+  device_model: 'model',
+  version: 'app_version',
+  idfa: 'ad_id',
+  advertising_id: 'ad_id'
+}
+
+const bare = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+const byBareName = new Map([
+  ...Object.entries(alsoCalled).map(([name, meant]) => [bare(name), meant] as const),
+  ...known.map((name) => [bare(name), name] as const)
+])
+
+/** Fields of device entries that the service ignores and that resemble one it knows. Other unknown fields are the app's own. */
+export function likelyMisspelt(devices: object[]): UnknownField[] {
+  const names = new Set(devices.flatMap((device) => Object.keys(device).slice(0, 100)))
+  return [...names].flatMap((name) => {
+    if (known.includes(name) || name.length > 40) return []
+    const meant = byBareName.get(bare(name)) ?? known.find((other) => isNear(bare(name), bare(other)))
+    return meant === undefined ? [] : [{ name, meant }]
+  })
+}
+
+/** One character added, left out or replaced, or two neighbours swapped, in a word long enough to be recognised. */
+function isNear(one: string, other: string): boolean {
+  if (one.length < 4 || Math.abs(one.length - other.length) > 1) return false
+  let start = 0
+  while (start < one.length && one[start] === other[start]) start++
+  let end = 0
+  while (end < one.length - start && end < other.length - start && one.at(-1 - end) === other.at(-1 - end)) end++
+  const left = one.slice(start, one.length - end)
+  const right = other.slice(start, other.length - end)
+  if (left.length <= 1 && right.length <= 1) return true
+  return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
+}

@@ -189,6 +189,7 @@ describe('what is documented is what is answered', () => {
       createUser: () => call('POST', '/api/v1/users', { json: user }),
       updateUser: () => call('PATCH', '/api/v1/users/ana', { json: { properties: { plan: 'free' } } }),
       getUser: () => call('GET', '/api/v1/users/ana'),
+      removeUserProperties: () => call('POST', '/api/v1/users/ana/properties:remove', { json: { names: ['none'] } }),
       batchUsers: () => call('POST', '/api/v1/users:batch', { json: { users: [user, { project_user_id: '' }] } }),
       listProjectUsers: () => manage('GET', `${own}/users?limit=10&search=an`),
       getProjectUser: () => manage('GET', `${own}/users/ana`),
@@ -199,6 +200,7 @@ describe('what is documented is what is answered', () => {
           headers: { 'content-type': 'application/x-ndjson' }
         }),
       createDevice: () => call('POST', '/api/v1/devices', { json: { devices: [device] } }),
+      deleteDevice: () => call('DELETE', '/api/v1/devices/none'),
       createEvent: () => call('POST', '/api/v1/events', { json: { events: [{ device_id: 'phone', name: 'open' }] } }),
       postDeviceUserProjectUserId: () =>
         call('POST', `${ofPhone}/user/project-user-id`, { json: { project_user_id: 'ana' } }),
@@ -247,6 +249,8 @@ describe('what is documented is what is answered', () => {
       minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
       previewProjectCampaigns: () =>
         manage('POST', `${own}/campaigns:preview`, { campaign: { name: 'News', message: { title: 'Hi' } } }),
+      listCampaigns: () => call('GET', '/api/v1/campaigns'),
+      getCampaign: () => call('GET', '/api/v1/campaigns/news'),
       previewCampaign: () => call('POST', '/api/v1/campaigns/news:preview'),
       triggerCampaign: () => call('POST', '/api/v1/campaigns/news:trigger'),
       listTriggers: () => call('GET', '/api/v1/triggers'),

@@ -23,6 +23,7 @@ import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from '
 
 export type { Counted as EndedTrigger, OnEnded } from './counting.ts'
 export { demoCampaign } from './demo.ts'
+export { parseDuration } from './duration.ts'
 export { removeHeld } from './held.ts'
 export { countOutcomes } from './outcomes.ts'
 export { tellEnded } from './stream.ts'

@@ -21,7 +21,10 @@ const commands: Record<string, Entry> = {
     summary: 'Create, list, show, update and delete projects',
     load: () => import('./commands/project.ts')
   },
-  key: { summary: 'Create, list and revoke the API keys of a project', load: () => import('./commands/key.ts') },
+  key: {
+    summary: 'Create, list, rotate and revoke the API keys of a project',
+    load: () => import('./commands/key.ts')
+  },
   token: { summary: 'Create, list and revoke management tokens', load: () => import('./commands/token.ts') },
   gateway: {
     summary: 'Set, list, check and remove credentials for Apple, Google and browsers',

@@ -15,21 +15,23 @@ import type { Routes } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Nodes } from '../platform/nodes.ts'
 import { listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
+import { expiryOf, rotationRoutes } from './rotation.ts'
 import {
   AuditAnswer,
   ChangeProject,
+  CreatedKey,
   CreateKey,
   CreateProject,
   CreateToken,
   cursorOfId,
   KeyAnswer,
-  Kind,
   knownFields,
   NodeAnswer,
   ProjectAnswer,
   Role,
   TokenAnswer,
   wireKey,
+  wireNewKey,
   wireProject,
   wireToken
 } from './shapes.ts'
@@ -104,25 +106,13 @@ export function manageRoutes(
       summary: 'Create a key; its text is only in this answer',
       access: 'admin',
       body: CreateKey,
-      answer: Type.Object({
-        id: Type.String(),
-        kind: Kind,
-        name: Type.String(),
-        key: Type.String(),
-        prefix: Type.String(),
-        created_at: Type.String()
-      }),
+      answer: CreatedKey,
       status: 201,
       example: { kind: 'secret', name: 'backend' }
     },
     async ({ caller, body }) => {
-      const { id, kind, name, key, prefix, created_at } = await projects.createKey(
-        caller.actor,
-        caller.project!.id,
-        body.kind,
-        body.name
-      )
-      return { id, kind, name, key, prefix, created_at }
+      const expiresAt = expiryOf(body.expires_at)
+      return wireNewKey(await projects.createKey(caller.actor, caller.project!.id, body.kind, body.name, { expiresAt }))
     }
   )
 
@@ -141,6 +131,8 @@ export function manageRoutes(
       return {}
     }
   )
+
+  rotationRoutes(manage, projects)
 
   manage.get(
     '/projects/:project_id/audit',

@@ -1,7 +1,7 @@
 import { type Static, type TInteger, Type } from '@sinclair/typebox'
 import { encodeCursor } from '../platform/http/paging.ts'
 import { printable, saying } from '../platform/http/schema.ts'
-import type { KeyRow, Project, TokenRow } from '../projects/projects.ts'
+import type { KeyRow, NewKey, Project, TokenRow } from '../projects/projects.ts'
 
 // How projects, keys, tokens and the rest look on the wire: what is taken, what is answered.
 
@@ -66,15 +66,51 @@ export const ProjectAnswer = Type.Object({
   retention: Type.Object(retention),
   created_at: Type.String()
 })
+const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })
 const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
 export const KeyAnswer = Type.Object({
   id: Type.String(),
   kind: Kind,
   name: Type.String(),
   prefix: Type.String(),
-  ...used
+  ...used,
+  expires_at: ExpiresAt
 })
-export const CreateKey = Type.Object({ kind: Kind, name: Name })
+const Expiry = Type.Optional(
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'When the key stops working: RFC 3339 with Z or an offset, in the future. Unless given, never.'
+  })
+)
+export const CreateKey = Type.Object({ kind: Kind, name: Name, expires_at: Expiry })
+export const CreatedKey = Type.Object({
+  id: Type.String(),
+  kind: Kind,
+  name: Type.String(),
+  key: Type.String(),
+  prefix: Type.String(),
+  created_at: Type.String(),
+  expires_at: ExpiresAt
+})
+export const RotateKey = Type.Object({
+  overlap: Type.Optional(
+    Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'How long the old key works beside the new one: 15m, 24h, 7d; 0s for not at all; 30d at most. 24h unless given.'
+    })
+  ),
+  expires_at: Expiry
+})
+export const RotatedKey = Type.Composite([
+  CreatedKey,
+  Type.Object({
+    replaces: Type.Object(
+      { id: Type.String(), expires_at: Type.String({ description: 'Until when the old key works.' }) },
+      { description: 'The key that was rotated.' }
+    )
+  })
+])
 export const CreateToken = Type.Object({ name: Name, role: Role, project_id: Type.Optional(ProjectIdText) })
 export const TokenAnswer = Type.Object({
   id: Type.String(),
@@ -104,13 +140,23 @@ export const NodeAnswer = Type.Object({
 })
 
 export const wireProject = ({ createdAt, ...project }: Project) => ({ ...project, created_at: createdAt })
-export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at }: KeyRow) => ({
+export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at }: KeyRow) => ({
   id,
   kind,
   name,
   prefix,
   created_at,
-  last_used_at
+  last_used_at,
+  expires_at
+})
+export const wireNewKey = ({ id, kind, name, key, prefix, created_at, expires_at }: NewKey) => ({
+  id,
+  kind,
+  name,
+  key,
+  prefix,
+  created_at,
+  expires_at
 })
 export const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
   id,

@@ -7,7 +7,7 @@ export const errorCatalogue = {
   missing_api_key: [401, 'The header X-Service-API-Key (for agents: X-API-Key) is absent or empty.'],
   invalid_api_key: [
     401,
-    'The key is unknown, revoked, of another project or of the wrong kind, or the project is unknown.'
+    'The key is unknown, revoked, expired, of another project or of the wrong kind, or the project is unknown.'
   ],
   missing_token: [401, 'The header Authorization carries no bearer token.'],
   invalid_token: [401, 'The management token is unknown or revoked.'],

@@ -6,7 +6,7 @@ import { statement } from '../platform/db/statement.ts'
 import { OperatorError } from '../platform/errors.ts'
 import { makeFolders } from '../platform/folders.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { newCredential } from './keys.ts'
+import { bootstrapName, newCredential } from './keys.ts'
 import type { Projects } from './projects.ts'
 
 /** What DATA_DIR/credentials.json holds: enough for the CLI and for somebody who just started. */
@@ -62,7 +62,7 @@ export async function bootstrap(
   if (first || Object.keys(named).length > 0) {
     const madeSome = Object.keys(credentials).some((name) => !(name in named))
     if (first && madeSome) await writeCredentials(config.DATA_DIR, credentials)
-    await ensure(projects, first ? credentials : named, credentials.project_id ?? madeUpId)
+    await ensure(projects, first ? credentials : named, credentials.project_id ?? madeUpId, say)
     // Whoever names a project brings its own users.
     if (first && named.project_id === undefined) await furnish(credentials.project_id as ProjectId)
     await db.run(setDone, [marker, new Date().toISOString()])
@@ -95,7 +95,7 @@ function warnAboutWeak(named: Credentials, say: (line: string) => void): void {
     say('Warning: BOOTSTRAP_ADMIN_TOKEN does not start with svc_at_.')
 }
 
-async function ensure(projects: Projects, wanted: Credentials, id: string): Promise<void> {
+async function ensure(projects: Projects, wanted: Credentials, id: string, say: (line: string) => void): Promise<void> {
   const projectId = id as ProjectId
   const needsProject =
     wanted.project_id !== undefined || wanted.secret_key !== undefined || wanted.public_key !== undefined
@@ -111,16 +111,20 @@ async function ensure(projects: Projects, wanted: Credentials, id: string): Prom
     const text = wanted[`${kind}_key`]
     if (text === undefined) continue
     const known = await projects.findKey(text)
-    if (!known) await projects.createKey(actor, projectId, kind, 'bootstrap', text)
+    if (!known) await projects.createKey(actor, projectId, kind, bootstrapName, { text })
     else if (known.project_id !== projectId || known.kind !== kind) {
       throw new OperatorError(
         `BOOTSTRAP_${kind.toUpperCase()}_KEY is already a ${known.kind} key of the project ${known.project_id}. Choose another key.`,
         78
       )
+    } else if (known.left_ms !== null && known.left_ms <= 0) {
+      // A rotation must not be undone by a restart, so the key is not given a new life.
+      const setting = `BOOTSTRAP_${kind.toUpperCase()}_KEY`
+      say(`Warning: ${setting} has expired, so requests with it are refused. Set it to the key that replaced it.`)
     }
   }
   if (wanted.admin_token && !(await projects.findToken(wanted.admin_token))) {
-    await projects.createToken(actor, null, 'admin', 'bootstrap', wanted.admin_token)
+    await projects.createToken(actor, null, 'admin', bootstrapName, wanted.admin_token)
   }
 }
 

@@ -20,6 +20,8 @@ export interface KnownKey {
   id: string
   kind: store.KeyRow['kind']
   caller: ApiCaller
+  /** When the key ends, by the monotonic clock of this process; absent where it does not. */
+  endsAtMs?: number
 }
 
 export interface KnownToken extends store.TokenRow {}
@@ -81,16 +83,17 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
     forget,
     /** By the hash of its text. Answers at once, without a promise, when the key was looked up a moment ago. */
     key(hashText: string): KnownKey | undefined | Promise<KnownKey | undefined> {
-      return noted(
-        used.keys,
-        remembered(keys, hashText, async (name) => {
-          const hash = Buffer.from(name, 'base64')
-          const row = await store.findKey(pool, hash)
-          if (!row || !timingSafeEqual(row.hash, hash)) return undefined
-          const project = await findProject(row.project_id)
-          return project && { id: row.id, kind: row.kind, caller: { project, actor: `key ${row.id}` } }
-        })
-      )
+      const found = remembered(keys, hashText, async (name) => {
+        const hash = Buffer.from(name, 'base64')
+        // Before the look-up: what that takes makes a key end early rather than late.
+        const askedAtMs = performance.now()
+        const row = await store.findKey(pool, hash)
+        if (!row || !timingSafeEqual(row.hash, hash)) return undefined
+        const project = await findProject(row.project_id)
+        const end = row.left_ms === null ? {} : { endsAtMs: askedAtMs + row.left_ms }
+        return project && { id: row.id, kind: row.kind, caller: { project, actor: `key ${row.id}` }, ...end }
+      })
+      return noted(used.keys, found instanceof Promise ? found.then(unlessEnded) : unlessEnded(found))
     },
     async token(text: string): Promise<KnownToken | undefined> {
       return noted(
@@ -121,6 +124,10 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
     }
   }
 }
+
+/** At every use: a look-up that is believed must not prolong a key. */
+const unlessEnded = (key: KnownKey | undefined): KnownKey | undefined =>
+  key?.endsAtMs !== undefined && key.endsAtMs <= performance.now() ? undefined : key
 
 type Soon<Found> = Found | undefined | Promise<Found | undefined>
 

@@ -38,6 +38,9 @@ const dayMs = 24 * hourMs
 /** Dead jobs are for an operator to look at; a month later nobody will. */
 const deadJobDays = 30
 
+/** An expired key stays in the lists for as long, so that a caller who is refused can find out why. */
+const expiredKeyDays = 30
+
 /** Hourly: what nobody will look at again. */
 export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: number) =>
   recurring({
@@ -46,9 +49,11 @@ export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: num
     async run({ signal }) {
       await nodes.sweep()
       await sweepSessions(pool, new Date())
+      const expiredBefore = new Date(Date.now() - expiredKeyDays * dayMs)
       await forgetDead(pool, new Date(Date.now() - deadJobDays * dayMs))
       const before = firstIdAt(Date.now() - auditDays * dayMs)
       for (const { project_id } of await store.listProjectIds(pool)) {
+        await store.sweepExpiredKeys(pool, project_id, expiredBefore)
         while ((await sweepAudit(pool, project_id, before)) > 0) signal.throwIfAborted()
       }
     }

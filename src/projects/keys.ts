@@ -3,6 +3,9 @@ import { hash, randomBytes } from 'node:crypto'
 export type KeyKind = 'secret' | 'public'
 export type Role = 'admin' | 'editor' | 'viewer'
 
+/** The name of keys and tokens that a start of the service adds. */
+export const bootstrapName = 'bootstrap'
+
 export const prefixes = {
   secret: 'svc_sk_',
   public: 'svc_pk_',

@@ -36,6 +36,23 @@ const set = <Fields extends object>(fields: Fields = {} as Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Record<keyof Fields, number>
 const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('') as ProjectId
 
+export type NewKey = Omit<store.KeyRow, 'last_used_at'> & { key: string }
+
+function newKey(
+  projectId: ProjectId,
+  kind: KeyKind,
+  name: string,
+  expiresAt: Date | null,
+  text: string = newCredential(kind)
+): NewKey {
+  const id = newId()
+  const prefix = shownPrefix(text)
+  return { id, project_id: projectId, kind, name, prefix, created_at: new Date(), expires_at: expiresAt, key: text }
+}
+
+/** For the audit log. */
+const detailsOf = ({ kind, name, expires_at }: NewKey) => ({ kind, name, ...(expires_at && { expires_at }) })
+
 /** Erases what a deleted project had, in steps; given by the composition root, since users come later in the line. */
 export type ScheduleErasure = (tx: Db, projectId: ProjectId) => Promise<void>
 
@@ -124,14 +141,33 @@ export function createProjects({
       projectId: ProjectId,
       kind: KeyKind,
       name: string,
-      text: string = newCredential(kind)
-    ) {
-      const key = { id: newId(), project_id: projectId, kind, name, prefix: shownPrefix(text), created_at: new Date() }
-      const entry = { actor, action: 'key.create', target: key.id, details: { kind, name } }
+      { text, expiresAt = null }: { text?: string; expiresAt?: Date | null } = {}
+    ): Promise<NewKey> {
+      const key = newKey(projectId, kind, name, expiresAt, text)
+      const entry = { actor, action: 'key.create', target: key.id, details: detailsOf(key) }
       await change(projectId, entry, async (tx) => {
-        if (!(await store.insertKey(tx, hashOf(text), key))) throw new Refusal('conflict', 'This key exists already.')
+        if (!(await store.insertKey(tx, hashOf(key.key), key)))
+          throw new Refusal('conflict', 'This key exists already.')
       })
-      return { ...key, key: text }
+      return key
+    },
+    /** A new key of the same kind and name. The old one works for the overlap, or until its own end if that is earlier. */
+    async rotateKey(actor: string, projectId: ProjectId, id: string, overlapMs: number, expiresAt: Date | null) {
+      return pool
+        .transaction(async (tx) => {
+          const old = await store.lockKey(tx, projectId, id)
+          if (!old) throw new Refusal('not_found', 'There is no such key.')
+          if (old.left_ms !== null && old.left_ms <= 0)
+            throw new Refusal('conflict', 'This key has expired. Create a new one.')
+          const key = newKey(projectId, old.kind, old.name, expiresAt)
+          await store.insertKey(tx, hashOf(key.key), key)
+          const replaces = { id, expires_at: await store.expireKey(tx, projectId, id, overlapMs) }
+          const details = { ...detailsOf(key), new_key_id: key.id, old_key_expires_at: replaces.expires_at }
+          await record(tx, projectId, { actor, action: 'key.rotate', target: id, details })
+          await tx.run(notify, [changedChannel, projectId])
+          return { ...key, replaces }
+        })
+        .finally(credentials.forget)
     },
     listKeys: (projectId: ProjectId, before: string | null, limit: number) =>
       store.listKeys(pool, projectId, before, limit),

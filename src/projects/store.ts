@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { KeyKind, Role } from './keys.ts'
+import { bootstrapName, type KeyKind, type Role } from './keys.ts'
 import type { Limits, ProjectRow, Retention } from './project.ts'
 
 const columns = 'project_id, name, mode, plan, limits, retention, created_at'
@@ -89,28 +89,69 @@ export interface KeyRow {
   prefix: string
   created_at: Date
   last_used_at: Date | null
+  expires_at: Date | null
 }
 
-const keyColumns = 'id, project_id, kind, name, prefix, created_at, last_used_at'
+/** A key that was just looked up, with the time it has left: by the database's clock, which all nodes share. */
+export type FoundKey = KeyRow & { hash: Buffer; left_ms: number | null }
+
+const keyColumns = 'id, project_id, kind, name, prefix, created_at, last_used_at, expires_at'
 
 const insertKeyRow = statement(
   'keys.insert',
-  `insert into api_keys (hash, id, project_id, kind, name, prefix, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
+  `insert into api_keys (hash, id, project_id, kind, name, prefix, created_at, expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
 )
-const keyByHash = statement('keys.by_hash', `select hash, ${keyColumns} from api_keys where hash = $1`)
+const leftMs = 'extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as left_ms'
+const keyByHash = statement('keys.by_hash', `select hash, ${keyColumns}, ${leftMs} from api_keys where hash = $1`)
 const keysOf = statement(
   'keys.list',
   `select ${keyColumns} from api_keys where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
+)
+const lockKeyRow = statement(
+  'keys.lock',
+  `select ${keyColumns}, ${leftMs} from api_keys where project_id = $1 and id = $2 for update`
+)
+// An earlier end stays.
+const expireKeyRow = statement(
+  'keys.expire',
+  `update api_keys
+      set expires_at = least(expires_at, clock_timestamp() + $3::float8 * interval '1 millisecond')
+    where project_id = $1 and id = $2 returning expires_at`
+)
+// A bootstrap key stays: the next start would not find it, and add it again without an end.
+const sweepKeyRows = statement(
+  'keys.sweep',
+  'delete from api_keys where project_id = $1 and expires_at < $2 and name <> $3'
 )
 const deleteKeyRow = statement('keys.delete', 'delete from api_keys where project_id = $1 and id = $2')
 const deleteKeysOf = statement('keys.delete_all', 'delete from api_keys where project_id = $1')
 const useKeys = statement('keys.used', 'update api_keys set last_used_at = $2 where id = any($1::uuid[])')
 
 export const insertKey = async (db: Db, hash: Buffer, key: Omit<KeyRow, 'last_used_at'>) =>
-  (await db.run(insertKeyRow, [hash, key.id, key.project_id, key.kind, key.name, key.prefix, key.created_at])) > 0
+  (await db.run(insertKeyRow, [
+    hash,
+    key.id,
+    key.project_id,
+    key.kind,
+    key.name,
+    key.prefix,
+    key.created_at,
+    key.expires_at
+  ])) > 0
 
-export const findKey = (db: Db, hash: Buffer) => db.one<KeyRow & { hash: Buffer }>(keyByHash, [hash])
+export const findKey = (db: Db, hash: Buffer) => db.one<FoundKey>(keyByHash, [hash])
+
+/** Locked until the transaction ends, so that two rotations of a key follow one another. */
+export const lockKey = (db: Db, projectId: ProjectId, id: string) =>
+  db.one<Omit<FoundKey, 'hash'>>(lockKeyRow, [projectId, id])
+
+/** Returns when the key ends now. */
+export const expireKey = async (db: Db, projectId: ProjectId, id: string, inMs: number): Promise<Date> =>
+  (await db.one<{ expires_at: Date }>(expireKeyRow, [projectId, id, inMs]))!.expires_at
+
+export const sweepExpiredKeys = (db: Db, projectId: ProjectId, before: Date) =>
+  db.run(sweepKeyRows, [projectId, before, bootstrapName])
 
 export const listKeys = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
   db.query<KeyRow>(keysOf, [projectId, before, limit])

@@ -44,6 +44,18 @@ test('the doctor finds nothing wrong with a service that runs', async (t) => {
     assert.equal(of('Service')[0]!.message, `${url} is ready`)
   })
 
+  await t.test('a key that expires within 7 days is a warning, and one that expires later is none', async () => {
+    const env7 = { env: { DATA_DIR: dataDir } }
+    await run(['key', 'create', 'later', '--kind', 'secret', '--expires', '8d'], env7)
+    assert.deepEqual((await doctor(env)).statuses('Keys'), ['ok'])
+    const { stdout } = await run(['key', 'create', 'soon', '--kind', 'secret', '--expires', '6d', '--json'], env7)
+    const { ok, of } = await doctor(env)
+    assert.deepEqual([ok, of('Keys').map(({ status }) => status)], [true, ['warn']])
+    assert.match(of('Keys')[0]!.message, /^soon \(svc_sk_\w+…\) of demo expires at 2\S+Z\. .*tidings key rotate/)
+    const revoked = await run(['key', 'revoke', JSON.parse(stdout).id], env7)
+    assert.equal(revoked.code, 0, revoked.stderr)
+  })
+
   await t.test('another master key fails, and files that others can read are a warning', async () => {
     const other = await doctor({ ...env, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') })
     assert.deepEqual(other.statuses('Master key'), ['fail'])

@@ -100,6 +100,35 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal((await tidings('key', 'create', 'backend', '--kind', 'golden')).code, 2)
   })
 
+  await t.test('a key ends when it was told to, and is rotated: the old one goes on for the overlap', async () => {
+    const created = await tidings('key', 'create', 'ci', '--kind', 'secret', '--expires', '90d', '--json')
+    const { id, key, expires_at } = created.json<{ id: string; key: string; expires_at: string }>()
+    assert.ok(Math.abs(Date.parse(expires_at) - Date.now() - 90 * 86_400_000) < 60_000, expires_at)
+    const opens = async (text: string) => {
+      const headers = { 'x-service-project-id': 'demo', 'x-service-api-key': text }
+      return (await fetch(`${url}/api/v1/users/nobody`, { headers })).status === 404
+    }
+    const rotated = await tidings('key', 'rotate', id, '--overlap', '1h')
+    assert.equal(rotated.code, 0, rotated.stderr)
+    const [, text] = /^Key +(svc_sk_\S+)$/m.exec(rotated.stdout)!
+    assert.match(rotated.stdout, /^Name +ci$/m)
+    assert.match(rotated.stderr, /Keep the key now: it is not shown again\. The old key works until 2\S+Z\./)
+    assert.deepEqual([await opens(key), await opens(text!)], [true, true])
+    const listed = await tidings('key', 'list')
+    assert.match(listed.stdout, /^ID +KIND +NAME +KEY +CREATED +LAST USED +EXPIRES$/m)
+    assert.match(listed.stdout, new RegExp(`^${id} .* \\d{4}-\\d\\d-\\d\\dT\\S+Z$`, 'm'))
+
+    const atOnce = await tidings('key', 'rotate', id, '--overlap', '0s')
+    assert.match(atOnce.stderr, /The old key is refused from now on\./)
+    assert.equal(await opens(key), false)
+    assert.match((await tidings('key', 'list')).stdout, new RegExp(`^${id} .* expired \\d{4}-\\S+Z$`, 'm'))
+    assert.equal((await tidings('key', 'rotate', id)).code, 1, 'it has expired')
+    assert.equal((await tidings('key', 'rotate', '0199c0de-0000-7000-8000-000000000001')).code, 3)
+    const wrong = await tidings('key', 'create', 'x', '--kind', 'secret', '--expires', 'tomorrow')
+    assert.equal(wrong.code, 1)
+    assert.match(wrong.stderr, /expires_at: must be an RFC 3339 time/)
+  })
+
   await t.test('a token is for one project or says --all-projects, and is never listed', async () => {
     const unsaid = await tidings('token', 'create', 'deploy', '--role', 'viewer')
     assert.equal(unsaid.code, 2)

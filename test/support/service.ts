@@ -20,7 +20,8 @@ export interface TestProject {
 }
 
 /** What a test gives in the place of the real thing. */
-export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents' | 'console'> & Partial<Pick<AppOptions, 'log'>>
+export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents' | 'console'> &
+  Partial<Pick<AppOptions, 'log' | 'say'>>
 
 export interface TestService {
   url: string
@@ -39,7 +40,7 @@ export interface TestService {
   /** Has recurring work begin now, for tests of what it does and not of when. */
   hurry(job: string): Promise<void>
   /** Another node on the same database. */
-  another(env?: Record<string, string>): Promise<TestService>
+  another(env?: Record<string, string>, given?: Given): Promise<TestService>
   close(): Promise<void>
 }
 
@@ -132,7 +133,7 @@ async function open(env: Record<string, string>, given: Given): Promise<TestServ
         [job]
       )
     },
-    another: (more = {}) => startNode({ ...env, ...more }, given),
+    another: (more = {}, other = {}) => startNode({ ...env, ...more }, { ...given, ...other }),
     close
   }
 }

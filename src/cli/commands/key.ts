@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { parseDuration } from '../../campaigns/duration.ts'
 import { segment } from '../client.ts'
 import { projectOf } from '../connection.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
@@ -13,35 +14,64 @@ interface Key {
   prefix: string
   created_at: string
   last_used_at: string | null
+  expires_at: string | null
 }
 
+type NewKey = Key & { key: string }
+
 export function declare(command: Command, shell: Shell): void {
-  examples(command, ['tidings key create backend --kind secret', 'tidings key list -p shop'])
+  examples(command, [
+    'tidings key create backend --kind secret',
+    'tidings key list -p shop',
+    'tidings key rotate 0199c0de-0000-7000-8000-000000000001 --overlap 24h'
+  ])
   const create = command.command('create <name>').description('Create a key; its text is shown this once')
   const kind = choice('--kind <kind>', 'secret for servers, public for apps', ['secret', 'public'])
   create.addOption(kind.makeOptionMandatory())
+  create.option('--expires <when>', expiresHelp)
   reaching(create, 'project')
   examples(create, [
     'tidings key create backend --kind secret',
+    'tidings key create ci --kind secret --expires 90d',
     'tidings key create ios-app --kind public -p shop --json | jq -r .key'
   ])
-  create.action(async (name: string, options: Common & { kind: string }) => {
+  create.action(async (name: string, options: Common & { kind: string; expires?: string }) => {
+    const expires_at = expiryOf(options.expires)
     const session = await connect(shell, options)
-    const body = { kind: options.kind, name }
-    const key = await session.client.json<Key & { key: string }>('POST', pathIn(projectOf(session.connection)), {
-      body
-    })
-    tell(
-      session,
-      key,
-      record([
-        ['Key', key.key],
-        ['Kind', key.kind],
-        ['Name', key.name],
-        ['Id', key.id]
-      ])
-    )
+    const body = { kind: options.kind, name, ...(expires_at && { expires_at }) }
+    const key = await session.client.json<NewKey>('POST', pathIn(projectOf(session.connection)), { body })
+    tell(session, key, shown(key))
     if (!session.json) remark(shell, '\nKeep the key now: it is not shown again.')
+  })
+
+  const rotate = command.command('rotate <id>').description('Replace a key; the old one works until the overlap ends')
+  rotate.option('--overlap <duration>', 'How long the old key goes on working: 15m, 24h, 7d, or 0s (default: 24h)')
+  rotate.option('--expires <when>', expiresHelp)
+  reaching(rotate, 'project')
+  examples(
+    rotate,
+    [
+      'tidings key rotate 0199c0de-0000-7000-8000-000000000001',
+      'tidings key rotate 0199c0de-0000-7000-8000-000000000001 --overlap 0s --json | jq -r .key'
+    ],
+    'The new key has the kind and the name of the old one. `tidings key list` shows the ids.'
+  )
+  rotate.action(async (id: string, options: Common & { overlap?: string; expires?: string }) => {
+    const expires_at = expiryOf(options.expires)
+    const session = await connect(shell, options)
+    const body = {
+      ...(options.overlap !== undefined && { overlap: options.overlap }),
+      ...(expires_at && { expires_at })
+    }
+    const path = `${pathIn(projectOf(session.connection))}/${segment(id)}:rotate`
+    const key = await session.client.json<NewKey & { replaces: { expires_at: string } }>('POST', path, { body })
+    tell(session, key, shown(key))
+    if (session.json) return
+    const left = Date.parse(key.replaces.expires_at) > Date.now()
+    const old = left
+      ? `The old key works until ${time(key.replaces.expires_at)}.`
+      : 'The old key is refused from now on.'
+    remark(shell, `\nKeep the key now: it is not shown again. ${old}`)
   })
 
   const list = command.command('list').description('List the keys of a project, without their texts')
@@ -56,7 +86,8 @@ export function declare(command: Command, shell: Shell): void {
       ['name', (key: Key) => key.name],
       ['key', (key: Key) => `${key.prefix}…`],
       ['created', (key: Key) => time(key.created_at)],
-      ['last used', (key: Key) => time(key.last_used_at)]
+      ['last used', (key: Key) => time(key.last_used_at)],
+      ['expires', (key: Key) => expiry(key)]
     ] as const
     showList(session, await readAll<Key>(session, pathIn(project), options), columns, `${project} has no keys.`)
   })
@@ -70,5 +101,25 @@ export function declare(command: Command, shell: Shell): void {
     tell(session, { revoked: id }, `Revoked the key ${id}.`)
   })
 }
+
+const expiresHelp = 'When it stops working: a time such as 2027-01-31T00:00:00Z, or from now: 90d (default: never)'
+
+/** A duration from now, or the time itself; the service says what is wrong with it. */
+function expiryOf(text: string | undefined): string | undefined {
+  const ms = parseDuration(text)
+  return ms === undefined ? text : new Date(Date.now() + ms).toISOString()
+}
+
+const expiry = ({ expires_at: at }: Key): string =>
+  at !== null && Date.parse(at) <= Date.now() ? `expired ${time(at)}` : time(at)
+
+const shown = (key: NewKey): string =>
+  record([
+    ['Key', key.key],
+    ['Kind', key.kind],
+    ['Name', key.name],
+    ['Id', key.id],
+    ['Expires', expiry(key)]
+  ])
 
 const pathIn = (project: string) => `/projects/${segment(project)}/keys`

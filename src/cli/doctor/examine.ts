@@ -7,6 +7,7 @@ import { checkEmbedded } from './embedded.ts'
 import { checkCredentials, checkDataFolder } from './folder.ts'
 import { checkMasterKey } from './master-key.ts'
 import { checkPort } from './port.ts'
+import { checkProjects } from './projects.ts'
 
 const nodeWanted = 24
 
@@ -28,7 +29,17 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     : { findings: await checkEmbedded(DATA_DIR) }
   const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)
   const port = await checkPort(HOST, PORT, credentials.baseUrl)
-  return [...first, ok('Settings', 'valid'), ...folder, credentials.finding, ...database.findings, key, ...port]
+  const projects = await checkProjects(credentials.baseUrl, credentials.adminToken)
+  return [
+    ...first,
+    ok('Settings', 'valid'),
+    ...folder,
+    credentials.finding,
+    ...database.findings,
+    key,
+    ...port,
+    ...projects
+  ]
 }
 
 function checkNode(): Finding {

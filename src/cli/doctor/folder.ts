@@ -38,14 +38,18 @@ async function checkSpace(folder: string): Promise<Finding> {
 }
 
 /** The file by which the CLI finds the service; it holds keys. */
-export async function checkCredentials(dataDir: string): Promise<{ finding: Finding; baseUrl?: string }> {
+export async function checkCredentials(
+  dataDir: string
+): Promise<{ finding: Finding; baseUrl?: string; adminToken?: string }> {
   const name = 'Credentials'
   const file = join(dataDir, 'credentials.json')
   const found = await stat(file).catch(() => undefined)
   if (!found) return { finding: warn(name, `${file} is not there yet. The first \`tidings serve\` writes it.`) }
   let baseUrl: string | undefined
+  let adminToken: string | undefined
   try {
-    const { base_url } = JSON.parse(await readFile(file, 'utf8')) as { base_url?: unknown }
+    const { base_url, admin_token } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+    if (typeof admin_token === 'string') adminToken = admin_token
     if (typeof base_url === 'string' && URL.canParse(base_url)) baseUrl = base_url
   } catch (error) {
     return { finding: fail(name, `${file} cannot be read: ${(error as Error).message}. Mend or remove it.`) }
@@ -54,5 +58,5 @@ export async function checkCredentials(dataDir: string): Promise<{ finding: Find
     (found.mode & 0o077) === 0
       ? ok(name, file)
       : warn(name, `${file} can be read by other users, and holds keys. Run: chmod 600 ${file}`)
-  return { finding, ...(baseUrl && { baseUrl }) }
+  return { finding, ...(baseUrl && { baseUrl }), ...(adminToken && { adminToken }) }
 }

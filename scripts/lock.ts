@@ -1,7 +1,7 @@
-// Checks package-lock.json for machines other than this one: `npm run check` runs it first.
+// Checks package-lock.json for machines other than this one, and node_modules for this one: `npm run check` runs it first.
 // npm leaves out an optional package that the registry does not have, without a word, and then other machines miss it.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 export interface Lock {
   packages: Record<string, LockedPackage>
@@ -10,6 +10,8 @@ export interface Lock {
 interface LockedPackage {
   version?: string
   os?: string[]
+  cpu?: string[]
+  libc?: string[]
   engines?: { node?: string } | string[]
   optionalDependencies?: Record<string, string>
 }
@@ -51,6 +53,17 @@ function holds(lock: Lock, path: string, name: string, wanted: string): boolean 
   }
 }
 
+/** Packages of the lock that are meant for this machine and are not in node_modules. */
+export function notInstalled(lock: Lock, root: string): string[] {
+  const meant = ({ os, cpu, libc }: LockedPackage) =>
+    (os?.includes(process.platform) ?? true) &&
+    (cpu?.includes(process.arch) ?? true) &&
+    (libc?.includes('glibc') ?? true)
+  return Object.entries(lock.packages)
+    .filter(([path, locked]) => path !== '' && meant(locked) && !existsSync(join(root, path, 'package.json')))
+    .map(([path]) => nameOf(path))
+}
+
 /** Whether a range of versions, as npm writes them, holds this one. */
 export function accepts(range: string, version: readonly number[]): boolean {
   return range.split('||').some((part) =>
@@ -83,12 +96,18 @@ function compared(version: readonly number[], bound: number[]): number {
 }
 
 if (import.meta.main) {
-  const lock = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8')) as Lock
+  const root = dirname(import.meta.dirname)
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as Lock
   const { errors, notices } = lockProblems(lock)
   for (const sentence of notices) console.log(`For macOS: ${sentence}`)
-  for (const sentence of errors) console.error(sentence)
   if (errors.length > 0) {
-    console.error('Choose a version that the registry has for linux x64 and arm64 (npm view <package>@<version>).')
-    process.exit(1)
+    errors.push('Choose versions that exist for linux x64 and arm64 and accept Node 20 (npm view <package>@<version>).')
   }
+  const missing = notInstalled(lock, root)
+  if (missing.length > 0) {
+    const names = `${missing.slice(0, 5).join(', ')}${missing.length > 5 ? ` and ${missing.length - 5} more` : ''}`
+    errors.push(`node_modules lacks packages that checks and tests need (${names}): run npm install.`)
+  }
+  for (const sentence of errors) console.error(sentence)
+  if (errors.length > 0) process.exit(1)
 }

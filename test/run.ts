@@ -36,8 +36,14 @@ function reachesServer(file: string, seen = new Set<string>()): boolean {
   return imported.some((target) => target.startsWith('test/') && reachesServer(target, seen))
 }
 
-// Whoever starts the program has it build the console, and many here are killed before they have done so.
-const building = chosen.length > 0 ? undefined : builtConsole(tmpdir())
+// Programs that tests start build the console, and tests kill many of them before they have done so. So it is built first;
+// where it cannot be, the suite cannot pass, and says why before anything else.
+if (chosen.length === 0) {
+  await builtConsole(tmpdir()).catch((error: Error) => {
+    console.error(error.message)
+    process.exit(1)
+  })
+}
 const server = external ? undefined : await startServer()
 const url = server?.url ?? process.env.TEST_DATABASE_URL
 if (!url) {
@@ -48,7 +54,6 @@ process.env.TEST_DATABASE_URL = url
 const migrated = await createDatabase('migrated')
 process.env.TEST_DATABASE_TEMPLATE = migrated
 const bootstrapped = await bootstrappedDatabase()
-await building
 const folder = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
 let stopped = false
 let failed = 0

@@ -67,7 +67,9 @@ async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Prom
   try {
     state.files = await readFiles(await builtConsole(dataDir))
   } catch (error) {
-    log.error({ error: (error as Error).message }, 'the console could not be built')
-    state.waiting = 'The console could not be built; the log says why. The API is not affected.'
+    const { message, cause } = error as Error
+    log.error(message)
+    if (cause) log.debug({ cause: String((cause as Error).message ?? cause) }, 'why the console is not built')
+    state.waiting = `${message} The API is not affected.`
   }
 }

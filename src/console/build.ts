@@ -7,6 +7,7 @@ import { dirname, extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, gzip } from 'node:zlib'
+import { OperatorError } from '../platform/errors.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const page = join(import.meta.dirname, 'page')
@@ -16,8 +17,24 @@ const cache = join(root, 'node_modules', '.cache', 'tidings-console')
 const buildMs = 120_000
 const compressed = new Set(['.html', '.js', '.css', '.svg', '.json'])
 
-/** The folder of the built console. In a checkout it is built when its source has changed; a package brings it along. */
+/**
+ * The folder of the built console. In a checkout it is built when its source has changed; a package brings it along.
+ * Throws an OperatorError, one sentence with its remedy, where it cannot be built.
+ */
 export async function builtConsole(dataDir: string): Promise<string> {
+  try {
+    return await foundOrBuilt(dataDir)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw unbuilt(`${(error as Error).message}: mend that`, error)
+  }
+}
+
+/** One sentence for the log, the page and the start of `npm test`. What Vite said is its cause. */
+const unbuilt = (reason: string, cause?: unknown) =>
+  new OperatorError(`The console is not built, because ${reason}, then start again.`, 1, { cause })
+
+async function foundOrBuilt(dataDir: string): Promise<string> {
   if (existsSync(join(shipped, 'index.html'))) return shipped
   const wanted = await fingerprint()
   if (existsSync(join(cache, wanted, 'index.html'))) return join(cache, wanted)
@@ -55,12 +72,14 @@ async function buildInto(place: string, target: string): Promise<void> {
 /** Runs Vite in a process of its own, behind everything else, and compresses what it made. */
 async function buildConsole(outDir: string): Promise<void> {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+  if (!existsSync(vite)) throw unbuilt('this install lacks the packages that build it: run npm install')
   const child = spawn(
     process.execPath,
     [vite, 'build', page, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'],
     {
       stdio: ['ignore', 'ignore', 'pipe'],
       timeout: buildMs,
+      killSignal: 'SIGKILL',
       env: { NODE_ENV: 'production' }
     }
   )
@@ -70,7 +89,7 @@ async function buildConsole(outDir: string): Promise<void> {
     said = (said + text).slice(-2_000)
   })
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-  if (code !== 0) throw new Error(`Vite ended with ${code ?? 'a signal'}. ${said.trim()}`)
+  if (code !== 0) throw unbuilt(failure(code, said), new Error(said))
   const files = globSync('**/*', { cwd: outDir }).filter((name) => compressed.has(extname(name)))
   for (const name of files) {
     const path = join(outDir, name)
@@ -78,6 +97,16 @@ async function buildConsole(outDir: string): Promise<void> {
     await writeFile(`${path}.br`, await promisify(brotliCompress)(body))
     await writeFile(`${path}.gz`, await promisify(gzip)(body, { level: 9 }))
   }
+}
+
+/** The reason and the remedy, from what Vite said last. */
+function failure(code: number | null, said: string): string {
+  if (code === null) return `Vite did not finish within ${buildMs / 1_000} seconds: wait until the machine is less busy`
+  if (/Cannot find module '(@rolldown\/binding-|\.\.\/lightningcss\.)/.test(said)) {
+    const machine = `${process.platform}-${process.arch}`
+    return `the bundler's native package for ${machine} is not installed: remove node_modules, run npm install`
+  }
+  return `Vite ended with ${code} (npm run build shows all that it said): run npm install`
 }
 
 /** Changes with every file the page is made of. */

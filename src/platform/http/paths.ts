@@ -11,17 +11,25 @@ type Marked = IncomingMessage & { [broken]?: true }
  * A path with a broken escape would be refused by the router before anyone is authenticated. It is routed with its
  * percent signs escaped, and marked, so that its route can refuse it in turn.
  */
-export function rewriteUrl(request: IncomingMessage): string {
-  const url = request.url ?? '/'
-  if (!url.includes('%')) return url
-  const end = url.indexOf('?')
-  const path = end < 0 ? url : url.slice(0, end)
+export const rewriteUrl =
+  (methods: MethodTable) =>
+  (request: IncomingMessage): string => {
+    const { url = '/', method = '' } = request
+    if (!url.includes('%')) return url
+    const end = url.indexOf('?')
+    const path = end < 0 ? url : url.slice(0, end)
+    const query = end < 0 ? '' : url.slice(end)
+    if (!isBroken(path)) return methods.withVerb(method, path, '%3A') + query
+    ;(request as Marked)[broken] = true
+    return methods.withVerb(method, path.replaceAll('%', '%25'), '%253A') + query
+  }
+
+function isBroken(path: string): boolean {
   try {
     decodeURIComponent(path)
-    return url
+    return false
   } catch {
-    ;(request as Marked)[broken] = true
-    return path.replaceAll('%', '%25') + (end < 0 ? '' : url.slice(end))
+    return true
   }
 }
 
@@ -33,13 +41,17 @@ interface Known {
   verb: boolean
 }
 
+export type MethodTable = ReturnType<typeof createMethodTable>
+
 /** Knows which methods a path has, by the same router that Fastify uses: for 405 and its Allow header. */
 export function createMethodTable() {
   const router = findMyWay({ maxParamLength })
+  const byMethod = findMyWay({ maxParamLength })
   const paths = new Map<string, Known>()
   const find = (path: string) => router.find('GET', path)?.store as Known | undefined
   return {
     add(path: string, method: string): void {
+      byMethod.on(method as HTTPMethod, path, () => {})
       const known = paths.get(path)
       if (known) return void known.methods.add(method)
       const added = { methods: new Set([method]), verb: /::[a-z-]+$/.test(path) }
@@ -50,6 +62,17 @@ export function createMethodTable() {
     allowed(url: string): string[] | undefined {
       const found = find(url.split('?')[0]!)
       return found && [...found.methods].sort()
+    },
+    /**
+     * Settled-2, 9: an escaped colon before a verb is a colon, since some clients escape every colon of a path. A path
+     * that its method knows as it stands is left alone, so that `GET …/campaigns/x%3Atest` still reads the id `x:test`.
+     */
+    withVerb(method: string, path: string, colon: string): string {
+      const at = path.toUpperCase().lastIndexOf(colon)
+      if (at < 0 || !/^[a-z-]+$/.test(path.slice(at + colon.length))) return path
+      if (byMethod.find(method as HTTPMethod, path)) return path
+      const plain = `${path.slice(0, at)}:${path.slice(at + colon.length)}`
+      return find(plain)?.verb ? plain : path
     },
     /**
      * `…/x:cancel` with another method than the verb has is an id to the router, where that method takes ids. It is the

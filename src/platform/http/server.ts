@@ -30,12 +30,13 @@ export interface Http {
 const bodyLimit = 10 * 1024 * 1024
 
 export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Metrics; trustProxy: boolean }): Http {
+  const methods = createMethodTable()
   const app = Fastify({
     logger: false,
     bodyLimit,
     trustProxy,
     genReqId: requestId,
-    rewriteUrl,
+    rewriteUrl: rewriteUrl(methods),
     routerOptions: { maxParamLength },
     // The limit of a request is its handler's: Node's own would also end a long upload.
     requestTimeout: 0,
@@ -50,7 +51,6 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   })
   const documented: DocumentedRoute[] = []
   const timeLimit = createTimeLimit()
-  const methods = createMethodTable()
 
   installBodyParser(app)
   app.decorateRequest('caller', null)

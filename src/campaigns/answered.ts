@@ -41,6 +41,8 @@ export interface Preview {
     } | null
     payload_bytes: number | null
   }[]
+  /** Fields of the request that a trigger ignores, as `unknown field "recipients"`. */
+  warnings: string[]
 }
 
 /** One thing that a message must pass, in the order in which it is asked. */

@@ -11,6 +11,7 @@ import { patiently } from './segment-turns.ts'
 import { resolveTargets } from './targets.ts'
 import { TemplateFailed } from './template.ts'
 import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from './trigger-request.ts'
+import { unknownFields, warningOf } from './unknown-fields.ts'
 
 /** How long it looks at users. */
 const lookMs = 3_000
@@ -50,7 +51,8 @@ export const createPreview =
     const { users, devices, complete, reason, skipped } = found
     return {
       audience: { users, devices, complete, reason, skipped },
-      sample: await sampleOf(pool, projectId, ready, trigger, found.sample)
+      sample: await sampleOf(pool, projectId, ready, trigger, found.sample),
+      warnings: unknownFields(body).map((name) => warningOf([name]))
     }
   }
 

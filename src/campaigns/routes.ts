@@ -7,6 +7,7 @@ import type { Campaigns } from './campaigns.ts'
 import { ExplainAnswer, PreviewAnswer } from './shapes.ts'
 import { listPage, TriggerQuery } from './trigger-list.ts'
 import { TriggerAnswer, wireTrigger } from './trigger-wire.ts'
+import { unknownFields, warningOf } from './unknown-fields.ts'
 
 const failed = 'Failed to send campaign trigger message'
 const wording = {
@@ -18,24 +19,24 @@ const ofTrigger = { trigger_id: 'As the trigger was answered.' }
 /** Targets are judged by the handler, because a broadcast ignores them whatever they are. */
 export const TriggerBody = Type.Object({
   audience: Type.Optional(
-    Type.Object(
-      {
-        broadcast: Type.Optional(
-          Type.Boolean({ description: "All users that match the campaign's segment; targets are ignored." })
-        ),
-        targets: Type.Optional(
-          Type.Unsafe<unknown>({
-            description:
-              'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Those outside the segment get nothing.'
-          })
-        )
+    Type.Unsafe<object | null>({
+      type: ['object', 'null'],
+      properties: {
+        broadcast: {
+          type: ['boolean', 'null'],
+          description: "All users that match the campaign's segment; targets are ignored."
+        },
+        targets: {
+          description:
+            'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Those outside the segment get nothing.'
+        }
       },
-      { description: "Who is to get it. Absent: the campaign's default audience. Without targets: nobody." }
-    )
+      description: "Who is to get it. Absent or null: the campaign's default audience. Without targets: nobody."
+    })
   ),
   properties: Type.Optional(
-    Type.Unsafe<Record<string, unknown>>({
-      type: 'object',
+    Type.Unsafe<Record<string, unknown> | null>({
+      type: ['object', 'null'],
       additionalProperties: {},
       description: 'For templates and conditions, as {{ trigger.name }}. Any JSON, at most 1 MiB.'
     })
@@ -67,7 +68,10 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
     async ({ caller, params: { campaign_id }, body, request, reply }) => {
       const key = idempotencyKeyOf(request, `/campaigns/${campaign_id}:trigger`)
       const once = () => campaigns.trigger(caller.project.id, campaign_id, body, key)
-      return (await answerOnce(reply, once)).answer
+      const { answer } = await answerOnce(reply, once)
+      const unknown = unknownFields(body)
+      if (unknown.length > 0) reply.header('x-service-warning', warningOf(unknown))
+      return answer
     }
   )
 

@@ -66,5 +66,8 @@ export const PreviewAnswer = Type.Object({
       })
     }),
     { description: 'The first few.' }
-  )
+  ),
+  warnings: Type.Array(Type.String(), {
+    description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'
+  })
 })

@@ -27,23 +27,30 @@ const invalid = (path: string, message: string) => {
 export const checkCampaignId = (id: unknown): string =>
   checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `campaign_id: ${message}`))
 
-/** Contract 4.4 and what is settled about it: nothing is coerced, unknown fields are ignored, null is no object. */
+/** All that the body of a trigger may hold; other fields are ignored with a warning. */
+export const triggerFields: readonly string[] = ['audience', 'properties']
+
+/** Contract 4.4 and what is settled about it: nothing is coerced, unknown fields are ignored, null is absent. */
 export function readTriggerRequest(body: unknown): TriggerRequest {
   if (!isObject(body)) throw invalid('body', 'must be an object')
   return {
-    audience: body.audience === undefined ? null : readAudience(body.audience),
-    properties: body.properties === undefined ? {} : readProperties(body.properties)
+    audience: isAbsent(body.audience) ? null : readAudience(body.audience),
+    properties: isAbsent(body.properties) ? {} : readProperties(body.properties)
   }
 }
+
+/** Settled-2, 9: many clients write null for a field that they do not set. */
+const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
 /** An audience that names nobody reaches nobody: it never widens to a broadcast, nor to the default audience. */
 export function readAudience(audience: unknown, path = 'audience'): StoredAudience {
   if (!isObject(audience)) throw invalid(path, 'must be an object')
-  const { broadcast = false, targets } = audience
+  const { targets } = audience
+  const broadcast = audience.broadcast ?? false
   if (typeof broadcast !== 'boolean') throw invalid(`${path}.broadcast`, 'must be true or false')
   // Spec 2.4: what is ignored is not judged either.
   if (broadcast) return { broadcast }
-  if (targets === undefined) return { targets: [] }
+  if (isAbsent(targets)) return { targets: [] }
   if (!Array.isArray(targets)) throw invalid(`${path}.targets`, 'must be an array')
   if (targets.length > maxTargets) throw invalid(`${path}.targets`, `must be at most ${maxTargets}`)
   return { targets: distinct(readEach(targets, (target, index) => readTarget(target, `${path}.targets[${index}]`))) }
@@ -53,7 +60,7 @@ const kinds = Object.keys(longestId) as TargetKind[]
 
 function readTarget(target: unknown, path: string): StoredTarget {
   if (!isObject(target)) throw invalid(path, 'must be an object')
-  const given = kinds.filter((kind) => target[kind] !== undefined)
+  const given = kinds.filter((kind) => !isAbsent(target[kind]))
   const [kind] = given
   if (!kind || given.length > 1) throw invalid(path, `must have exactly one of ${kinds.join(', ')}`)
   const value = checkChosenId(target[kind], longestId[kind], (message) => invalid(`${path}.${kind}`, message))

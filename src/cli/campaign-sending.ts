@@ -84,6 +84,7 @@ export function declarePreview(parent: Command, shell: Shell): void {
           repeatable: true
         }))
     tell(session, found, shownPreview(found))
+    if (!session.json) for (const warning of found.warnings ?? []) remark(shell, `Warning: ${printable(warning)}`)
   })
 }
 

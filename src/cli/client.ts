@@ -23,7 +23,12 @@ const attempts = 5
 const longestWaitMs = 30_000
 
 /** Talks to /manage/v1. Every wait has a limit, and the token goes nowhere but into its header. */
-export function createClient({ url, token }: Connection, interrupt?: AbortSignal) {
+export function createClient(
+  { url, token }: Connection,
+  interrupt?: AbortSignal,
+  /** Called with the warning of a response that is a success all the same. */
+  warn: (warning: string) => void = () => {}
+) {
   async function once(method: Method, path: string, send: Send, limitMs: number): Promise<Response> {
     const { query, body, lines, headers } = send
     const address = new URL(`${url}/manage/v1${path}`)
@@ -61,6 +66,8 @@ export function createClient({ url, token }: Connection, interrupt?: AbortSignal
     const { repeatable = method !== 'POST' } = options
     for (let attempt = 1; ; attempt += 1) {
       const response = await once(method, path, options, limitMs)
+      const warning = response.ok && response.headers.get('x-service-warning')
+      if (warning) warn(warning)
       if (response.ok) return response
       // 429 is said before anything is done; a 503 may follow work that was half done.
       const again = response.status === 429 || (response.status === 503 && repeatable)

@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Client, createClient } from './client.ts'
 import { type Connection, findConnection, type Where } from './connection.ts'
-import { interruption, print, printJson, type Shell } from './shell.ts'
+import { printable } from './output.ts'
+import { interruption, print, printJson, remark, type Shell } from './shell.ts'
 
 /** The options that every command on the service has. */
 export interface Common extends Where {
@@ -19,7 +20,9 @@ export interface Session {
 export async function connect(shell: Shell, options: Common): Promise<Session> {
   const connection = await findConnection(options, shell.env)
   const interrupt = interruption(shell)
-  return { shell, client: createClient(connection, interrupt), connection, interrupt, json: options.json === true }
+  const warn = (warning: string) => remark(shell, `Warning: ${printable(warning)}`)
+  const client = createClient(connection, interrupt, warn)
+  return { shell, client, connection, interrupt, json: options.json === true }
 }
 
 /** One JSON document, or words for a person. */

@@ -35,6 +35,9 @@ export function readItems<Item>(
   })
 }
 
+/** Settled-2, 9: many clients write null for a field that they do not set. */
+const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -42,7 +45,7 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
   /** An empty text is as good as none. */
   function text(field: string, maxLength?: number): string | undefined {
     const value = item[field]
-    if (value === undefined || value === '') return undefined
+    if (isAbsent(value) || value === '') return undefined
     if (typeof value !== 'string') throw refuse(field, 'must be a string')
     if (maxLength !== undefined && longerThan(value, maxLength))
       throw refuse(field, `must be at most ${maxLength} characters`)
@@ -51,7 +54,7 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
 
   function whole(field: string, most: number): number | undefined {
     const value = item[field]
-    if (value === undefined) return undefined
+    if (isAbsent(value)) return undefined
     const fits = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most
     if (!fits) throw refuse(field, `must be a whole number from 0 to ${most}`)
     return value
@@ -76,7 +79,7 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
 
   return {
     path,
-    has: (field: string) => item[field] !== undefined,
+    has: (field: string) => !isAbsent(item[field]),
     refuse,
     text,
     object,
@@ -97,7 +100,7 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
     },
     texts(field: string): Record<string, string> | undefined {
       const value = item[field]
-      if (value === undefined) return undefined
+      if (isAbsent(value)) return undefined
       if (!isObject(value)) throw refuse(field, 'must be an object')
       for (const [name, inner] of Object.entries(value))
         if (typeof inner !== 'string') throw refuse(`${field}.${name}`, 'must be a string')
@@ -114,7 +117,7 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
     },
     alert(): { title: string; body: string } | undefined {
       const value = item.alert
-      if (value === undefined) return undefined
+      if (isAbsent(value)) return undefined
       if (!isObject(value)) throw refuse('alert', 'must be an object')
       const { title, body } = value
       if (typeof title !== 'string' || title === '') throw refuse('alert.title', 'must be a string that is not empty')
@@ -131,7 +134,7 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
       const value = item.target
       if (value === undefined) throw refuse('target', 'must be given')
       if (!isObject(value)) throw refuse('target', 'must be an object')
-      const named = ['project_user_id', 'device_id', 'user_id'].filter((name) => value[name] !== undefined)
+      const named = ['project_user_id', 'device_id', 'user_id'].filter((name) => !isAbsent(value[name]))
       const [field] = named
       if (named.length !== 1 || !field)
         throw refuse('target', 'must have exactly one of project_user_id, device_id and user_id')

@@ -2,7 +2,11 @@ import { Type } from '@sinclair/typebox'
 
 // What requests and answers look like, for the docs; bodies are read by items.ts.
 
-const Id = (description: string) => Type.Optional(Type.String({ description }))
+/** Null is as good as absent (settled-2, 9). */
+const OrNull = <Value>(type: string, more: object) =>
+  Type.Optional(Type.Unsafe<Value | null>({ ...more, type: [type, 'null'] }))
+const Text = (description: string) => OrNull<string>('string', { description })
+const Id = Text
 const TargetSchema = Type.Object(
   {
     project_user_id: Id("All devices of a user, by the project's own id."),
@@ -11,17 +15,15 @@ const TargetSchema = Type.Object(
   },
   { description: 'Exactly one of the three.' }
 )
-const Ttl = Type.Optional(
-  Type.Integer({
-    minimum: 0,
-    maximum: 2_419_200,
-    description: 'How long it is worth delivering; less than 10 counts as 10.'
-  })
-)
-const Priority = Type.Optional(
-  Type.Union([Type.Literal('high'), Type.Literal('normal')], { description: 'high, unless said otherwise.' })
-)
-const Text = (description: string) => Type.Optional(Type.String({ description }))
+const Ttl = OrNull<number>('integer', {
+  minimum: 0,
+  maximum: 2_419_200,
+  description: 'How long it is worth delivering; less than 10 counts as 10.'
+})
+const Priority = OrNull<string>('string', {
+  enum: ['high', 'normal', null],
+  description: 'high, unless said otherwise.'
+})
 const AnyObject = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: {}, description: `${description} At most 16 KiB.` })
 
@@ -36,15 +38,12 @@ export const SendBody = Type.Object({
       collapse_key: Text('Notifications of one key replace each other on the phone.'),
       ttl_seconds: Ttl,
       priority: Priority,
-      data: Type.Optional(
-        Type.Unsafe<Record<string, string>>({
-          type: 'object',
-          additionalProperties: { type: 'string' },
-          description: 'For the app, texts only.'
-        })
-      ),
+      data: OrNull<Record<string, string>>('object', {
+        additionalProperties: { type: 'string' },
+        description: 'For the app, texts only.'
+      }),
       sound: Text('The name of a sound, or default.'),
-      badge: Type.Optional(Type.Integer({ minimum: 0, description: 'The number on the icon.' })),
+      badge: OrNull<number>('integer', { minimum: 0, description: 'The number on the icon.' }),
       channel_id: Text("Android's notification channel."),
       thread_id: Text('Notifications of one thread are grouped.')
     }),
@@ -52,12 +51,11 @@ export const SendBody = Type.Object({
   )
 })
 
-const alert = Type.Optional(
-  Type.Object(
-    { title: Type.String({ description: 'The title.' }), body: Type.String({ description: 'The text.' }) },
-    { description: 'What the phone shows with it. A start without one says Live Activity / Started.' }
-  )
-)
+const alert = OrNull<object>('object', {
+  properties: { title: Type.String({ description: 'The title.' }), body: Type.String({ description: 'The text.' }) },
+  required: ['title', 'body'],
+  description: 'What the phone shows with it. A start without one says Live Activity / Started.'
+})
 const content_state = AnyObject('What changes while it runs.')
 const attributes_type = { description: 'The Swift type of the attributes.' }
 
@@ -78,8 +76,8 @@ export const StartBody = Type.Object({
 
 const Moment = (description: string) =>
   Type.Optional(
-    Type.Unsafe<number | string>({
-      type: ['integer', 'string'],
+    Type.Unsafe<number | string | null>({
+      type: ['integer', 'string', 'null'],
       description: `${description} Unix seconds or RFC 3339, with Z or an offset.`
     })
   )

@@ -140,6 +140,8 @@ after(() =>
   )
 )
 
+const hasFixedText = (operation: Operation) => answerOf(operation, 400)?.content?.['text/plain'] !== undefined
+
 for (const asked of operations) {
   const { method, path, operation } = asked
   const example = exampleOf(asked)
@@ -232,7 +234,10 @@ for (const asked of operations) {
         const body = typeof example === 'string' ? example : bodyText(example)
         const reply = await send(method, pathOf(asked, project), { ...given, 'content-type': type }, body)
         assertSound(reply, asked, `${method} ${path} as ${type}`)
-        assert.ok([400, 415, 401, 409].includes(reply.status), `${type}: ${reply.status} ${reply.text}`)
+        // Settled 2: where a fixed text is the only refusal, JSON is read under the types that clients send unasked.
+        const read = type === 'text/plain' && hasFixedText(operation)
+        const statuses = read ? [200] : [400, 415, 401, 409]
+        assert.ok(statuses.includes(reply.status), `${type}: ${reply.status} ${reply.text}`)
       }
     })
   })

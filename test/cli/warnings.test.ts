@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { ask } from '../support/http.ts'
+import { startService } from './service.ts'
+
+test('settled-2, 1: the command line shows what a trigger ignored', async (t) => {
+  const { tidings, feed, url, credentials } = await startService(t)
+  const campaign = 'campaign_id: news\nname: News\nstatus: active\nmessage: { title: Hello }\n'
+  assert.equal((await feed(campaign, 'campaign', 'apply', '-f', '-')).code, 0)
+  // A service that is older than the command line does not know all its fields. Renaming one on the way shows the same.
+  const older = createServer(async (request, response) => {
+    const { host: _, 'content-length': __, 'transfer-encoding': ___, ...headers } = request.headers
+    const body = (await text(request)).replace('"audience"', '"recipients"')
+    const reply = await ask(url, request.method!, request.url!, { headers, body })
+    response.writeHead(reply.status, reply.headers).end(reply.text)
+  })
+  await new Promise<void>((done) => older.listen(0, '127.0.0.1', done))
+  t.after(() => older.close())
+  const { port } = older.address() as AddressInfo
+  const through = ['--url', `http://127.0.0.1:${port}`, '--token', credentials.admin_token, '-p', 'demo']
+
+  for (const command of ['trigger', 'preview']) {
+    const warned = await tidings('campaign', command, 'news', '--user', 'demo-user', ...through)
+    assert.deepEqual([warned.code, warned.stderr], [0, 'Warning: unknown field "recipients"\n'], warned.stdout)
+    const fine = await tidings('campaign', command, 'news', '--user', 'demo-user')
+    assert.deepEqual([fine.code, fine.stderr], [0, ''])
+  }
+  const json = await tidings('campaign', 'preview', 'news', '--user', 'demo-user', '--json', ...through)
+  assert.deepEqual(json.json<{ warnings: string[] }>().warnings, ['unknown field "recipients"'])
+})

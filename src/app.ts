@@ -148,7 +148,11 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     docsRoutes(open, http.documented)
     if (role !== 'worker') {
       sdkRoutes(open)
-      consoleRoutes(open, given.console ?? {}, { pool, credentials: rooms.credentials })
+      consoleRoutes(open, given.console ?? {}, {
+        pool,
+        credentials: rooms.credentials,
+        secure: config.PUBLIC_URL?.startsWith('https:') === true
+      })
       mountSurfaces(http, open, rooms, { pool, nodes })
     }
 

@@ -60,7 +60,13 @@ export type Rooms = ReturnType<typeof createRooms>
 /** Makes the capabilities, from left to right, and tells each what it must know of those further right. */
 export function createRooms({ config, pool, listener, log, metrics, key, opened }: House, given: Given) {
   const stopMs = config.SHUTDOWN_SECONDS * 1000
-  const credentials = tenants.createCredentials(pool, listener, tenants.toProject(config.PLANS), log)
+  const credentials = tenants.createCredentials({
+    pool,
+    listener,
+    toProject: tenants.toProject(config.PLANS),
+    log,
+    metrics
+  })
   opened.push(credentials.close)
   const devices = createDevices({
     pool,

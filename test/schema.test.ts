@@ -182,6 +182,7 @@ describe('the statements', () => {
       'a2a.due_tasks',
       'idempotency.sweep',
       'messages.left_behind',
+      'projects.find_many',
       'projects.ids',
       'projects.list',
       'sealed.change_a2a_push_configs_secrets',

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -16,38 +16,46 @@ const Who = Type.Object({
   project_id: Type.Unsafe<string | null>({ ...nullable, description: 'The only project it reaches; null: all.' })
 })
 
-/** Sign-ins that may fail from one address in a minute. Tokens cannot be guessed; this keeps the tries out of the database. */
+/** Sign-ins that may fail from one address in a minute. Later ones that fail get 429; one that is right always passes. */
 const maxFailures = 10
 const minuteMs = 60_000
+const maxAddresses = 10_000
 
 export interface SessionNeeds {
   pool: Pool
-  credentials: Pick<tenants.Credentials, 'token' | 'session' | 'forget'>
+  credentials: Pick<tenants.Credentials, 'token' | 'session' | 'code' | 'forget'>
+  /** Whether clients reach the service by https, as PUBLIC_URL says: the cookie is then for https only. */
+  secure: boolean
 }
 
 /** A token or a printed code is exchanged for a cookie that scripts cannot read; docs/console.md. */
-export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: SessionNeeds): void {
+export function sessionRoutes(open: Routes<null, never>, { pool, credentials, secure }: SessionNeeds): void {
   const failures = new Map<string, { count: number; untilMs: number }>()
 
-  function refuseGuessing(address: string, reply: FastifyReply): void {
-    const failed = failures.get(address)
-    const leftMs = (failed?.untilMs ?? 0) - Date.now()
-    if (failed && leftMs > 0 && failed.count >= maxFailures) {
-      reply.header('retry-after', Math.ceil(leftMs / 1000))
-      throw new Refusal('rate_limited', 'Too Many Requests')
-    }
-  }
-
-  function failed(address: string): Refusal {
-    const now = Date.now()
-    if (failures.size > 10_000) failures.clear()
+  /** Counts a failure. The valid token of another person behind the same address must still pass, so only failures wait. */
+  function failed(request: FastifyRequest, reply: FastifyReply): Refusal {
+    const [now, address] = [Date.now(), tenants.networkOf(request.ip)]
     const known = failures.get(address)
-    if (known && known.untilMs > now) known.count++
-    else failures.set(address, { count: 1, untilMs: now + minuteMs })
+    const current = known && known.untilMs > now ? known : { count: 0, untilMs: now + minuteMs }
+    current.count++
+    failures.delete(address)
+    if (failures.size >= maxAddresses) failures.delete(failures.keys().next().value!)
+    failures.set(address, current)
+    if (current.count > maxFailures) {
+      reply.header('retry-after', Math.ceil((current.untilMs - now) / 1000))
+      return new Refusal('rate_limited', 'Too Many Requests')
+    }
     return new Refusal(
       'invalid_token',
       'This token or link is not valid (any more). A link works once, for 15 minutes.'
     )
+  }
+
+  async function tokenIdOf({ token, code }: Static<typeof SignIn>, request: FastifyRequest) {
+    if (token !== undefined) return (await credentials.token(token, request))?.id
+    // Looked up like all others before it is used up: a guessed code must not cost a write.
+    const valid = code !== undefined && (await credentials.code(code, request))
+    return valid ? tenants.redeemCode(pool, code) : undefined
   }
 
   open.post(
@@ -59,18 +67,12 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: 
       refusals: ['invalid_token', 'rate_limited']
     },
     async ({ request, reply, body }) => {
-      refuseGuessing(request.ip, reply)
-      const tokenId =
-        body.token !== undefined
-          ? (await credentials.token(body.token))?.id
-          : body.code !== undefined
-            ? await tenants.redeemCode(pool, body.code)
-            : undefined
-      if (!tokenId) throw failed(request.ip)
+      const tokenId = await tokenIdOf(body, request)
+      if (!tokenId) throw failed(request, reply)
       const session = await tenants.openSession(pool, tokenId)
       const token = await credentials.session(session)
-      if (!token) throw failed(request.ip)
-      setCookie(request, reply, session, tenants.sessionSeconds)
+      if (!token) throw failed(request, reply)
+      setCookie(reply, secure || request.protocol === 'https', session, tenants.sessionSeconds)
       return who(token)
     }
   )
@@ -82,16 +84,17 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: 
     async ({ request, reply }) => {
       reply.header('cache-control', 'no-store')
       const session = tenants.sessionOf(request)
-      const token = session && (await credentials.session(session))
+      const token = session && (await credentials.session(session, request))
       return token ? who(token) : { role: null, name: null, project_id: null }
     }
   )
 
   open.delete('/console/session', { summary: 'Sign out', answer: Type.Object({}) }, async ({ request, reply }) => {
     const session = tenants.sessionOf(request)
-    // Only who had one: forgetting costs a look-up for every key, and anybody can send a cookie.
-    if (session && (await tenants.endSession(pool, session)) > 0) credentials.forget()
-    setCookie(request, reply, '', 0)
+    // Only for a session that lasts: anybody can send a cookie, a deletion is a write, and forgetting costs look-ups.
+    const lasts = session && (await credentials.session(session, request))
+    if (lasts && (await tenants.endSession(pool, session)) > 0) credentials.forget()
+    setCookie(reply, secure || request.protocol === 'https', '', 0)
     return {}
   })
 }
@@ -99,10 +102,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials }: 
 const who = ({ role, name, project_id }: tenants.TokenRow) => ({ role, name, project_id })
 
 /** Strict: a link on another site opens the console signed out, and a reload later it is signed in again. */
-function setCookie(request: FastifyRequest, reply: FastifyReply, value: string, seconds: number): void {
-  const secure = request.protocol === 'https' ? '; Secure' : ''
-  reply.header(
-    'set-cookie',
-    `${tenants.sessionCookie}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`
-  )
+function setCookie(reply: FastifyReply, secure: boolean, value: string, seconds: number): void {
+  const cookie = `${tenants.sessionCookie}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}`
+  reply.header('set-cookie', secure ? `${cookie}; Secure` : cookie)
 }

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
-import { hashTextOf, prefixes, type Role } from './keys.ts'
+import { hashTextOf, isPossible, prefixes, type Role } from './keys.ts'
 import type { Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
@@ -44,7 +44,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       if (access === 'trigger') spendTrigger(reply, limits, key.caller.project)
       return key.caller
     }
-    const key = credentials.key(hashOnce(request.raw.socket, text))
+    const possible = isPossible(text, 'secret') || isPossible(text, 'public')
+    const key = possible ? credentials.key(hashOnce(request.raw.socket, text), request) : undefined
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
@@ -58,7 +59,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       spend(reply, limits, key.caller.project, 'requests_per_second')
       return key.caller
     }
-    const key = credentials.key(hashOnce(request.raw.socket, text))
+    const possible = isPossible(text, 'secret')
+    const key = possible ? credentials.key(hashOnce(request.raw.socket, text), request) : undefined
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
@@ -67,7 +69,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     const session = text ? undefined : sessionOf(request)
     if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
-    const token = await credentials.token(text)
+    const token = await credentials.token(text, request)
     if (!token) throw new Refusal('invalid_token', 'The management token is unknown or revoked.')
     return token
   }
@@ -78,7 +80,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     if (!reads && header(request, consoleHeader) === '') {
       throw new Refusal('forbidden', `A signed-in browser must send the header ${consoleHeader} to change something.`)
     }
-    const token = await credentials.session(session)
+    const token = await credentials.session(session, request)
     if (!token) throw new Refusal('invalid_token', 'The session is over. Sign in again.')
     return token
   }

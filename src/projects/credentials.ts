@@ -1,11 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { hashTextOf } from './keys.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { hashTextOf, isPossible } from './keys.ts'
+import { createLookups, type From, type LookupCounts, type Soon } from './lookups.ts'
 import type { Project, ProjectRow } from './project.ts'
-import { findSession } from './sessions.ts'
+import { findCodes, findSessions } from './sessions.ts'
 import * as store from './store.ts'
+import { createStrangers } from './strangers.ts'
 
 /** Said by every change of a key, token or project, so that other nodes forget what they cached. */
 export const changedChannel = 'tidings_projects'
@@ -26,38 +30,37 @@ export interface KnownKey {
 
 export interface KnownToken extends store.TokenRow {}
 
-/** A look-up under way, and its answer once it is there. */
-interface Cached<Found> {
-  pending: Promise<Found | undefined>
-  known?: { found: Found | undefined }
-  expiresAtMs: number
-}
-
-/**
- * How long a look-up is believed. A revoked key must be refused everywhere within a second, also when no notification
- * arrives, so this is half of it; at 1,000 requests a second it still saves all but two look-ups.
- */
-const believedMs = 500
-const maxCached = 10_000
 const usedFlushMs = 10_000
 
 export type Credentials = ReturnType<typeof createCredentials>
 
-/** Finds keys, tokens and projects, with a short memory. Absent ones are remembered too: guessing must not load the database. */
-export function createCredentials(pool: Pool, listener: Listener, toProject: (row: ProjectRow) => Project, log: Log) {
-  const keys = new Map<string, Cached<KnownKey>>()
-  const tokens = new Map<string, Cached<KnownToken>>()
-  const sessions = new Map<string, Cached<KnownToken>>()
-  const projects = new Map<string, Cached<Project>>()
+export interface CredentialsNeeds {
+  pool: Pool
+  listener: Pick<Listener, 'on'>
+  toProject: (row: ProjectRow) => Project
+  log: Log
+  metrics: Pick<Metrics, 'counter'>
+}
+
+/**
+ * Finds keys, tokens, sessions and projects, with a short memory. Unknown credentials cost as little as known ones:
+ * lookups.ts says how.
+ */
+export function createCredentials({ pool, listener, toProject, log, metrics }: CredentialsNeeds) {
+  const strangers = createStrangers()
+  const keys = createLookups(findKeys, strangers)
+  const tokens = createLookups((hashes) => byHash(hashes, (wanted) => store.findTokens(pool, wanted)), strangers)
+  const sessions = createLookups((hashes) => byHash(hashes, (wanted) => findSessions(pool, wanted)), strangers)
+  const codes = createLookups((hashes) => byHash(hashes, (wanted) => findCodes(pool, wanted)), strangers)
+  const projects = createLookups((ids) => findProjects(ids as ProjectId[]), strangers)
+  const kinds = { key: keys, token: tokens, session: sessions, code: codes, project: projects }
   const used = { keys: new Set<string>(), tokens: new Set<string>() }
 
   function forget(): void {
-    keys.clear()
-    tokens.clear()
-    sessions.clear()
-    projects.clear()
+    for (const lookups of Object.values(kinds)) lookups.forget()
   }
   listener.on(changedChannel, forget)
+  countLookups(metrics, kinds)
 
   const flushTimer = setInterval(() => void flushUsed(), usedFlushMs)
   flushTimer.unref()
@@ -74,49 +77,50 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
     }
   }
 
-  const findProject = async (id: Project['id'], db: Db = pool) => {
-    const row = await store.findProject(db, id)
-    return row && toProject(row)
+  const findProjects = async (ids: ProjectId[]) =>
+    new Map<string, Project>((await store.findProjects(pool, ids)).map((row) => [row.project_id, toProject(row)]))
+
+  /** Keys with their projects, in two statements; in one if none of them is known. */
+  async function findKeys(hashes: string[]): Promise<Map<string, KnownKey>> {
+    // Before the look-up: what that takes makes a key end early rather than late.
+    const askedAtMs = performance.now()
+    const rows = await byHash(hashes, (wanted) => store.findKeys(pool, wanted))
+    if (rows.size === 0) return new Map()
+    const found = await findProjects([...new Set([...rows.values()].map((row) => row.project_id))])
+    return new Map(
+      [...rows].flatMap(([hash, { id, kind, project_id, left_ms }]) => {
+        const project = found.get(project_id)
+        const end = left_ms === null ? {} : { endsAtMs: askedAtMs + left_ms }
+        return project ? [[hash, { id, kind, caller: { project, actor: `key ${id}` }, ...end }] as const] : []
+      })
+    )
   }
 
   return {
     forget,
-    /** By the hash of its text. Answers at once, without a promise, when the key was looked up a moment ago. */
-    key(hashText: string): KnownKey | undefined | Promise<KnownKey | undefined> {
-      const found = remembered(keys, hashText, async (name) => {
-        const hash = Buffer.from(name, 'base64')
-        // Before the look-up: what that takes makes a key end early rather than late.
-        const askedAtMs = performance.now()
-        const row = await store.findKey(pool, hash)
-        if (!row || !timingSafeEqual(row.hash, hash)) return undefined
-        const project = await findProject(row.project_id)
-        const end = row.left_ms === null ? {} : { endsAtMs: askedAtMs + row.left_ms }
-        return project && { id: row.id, kind: row.kind, caller: { project, actor: `key ${row.id}` }, ...end }
-      })
+    /** By the hash of its text. Returns at once, without a promise, when the key was looked up a moment ago. */
+    key(hashText: string, from?: From): Soon<KnownKey> {
+      const found = keys.get(hashText, from)
       return noted(used.keys, found instanceof Promise ? found.then(unlessEnded) : unlessEnded(found))
     },
-    async token(text: string): Promise<KnownToken | undefined> {
-      return noted(
-        used.tokens,
-        remembered(tokens, hashTextOf(text), async (name) => {
-          const hash = Buffer.from(name, 'base64')
-          const row = await store.findToken(pool, hash)
-          return row && timingSafeEqual(row.hash, hash) ? row : undefined
-        })
-      )
+    async token(text: string, from?: From): Promise<KnownToken | undefined> {
+      return isPossible(text, 'token') ? noted(used.tokens, tokens.get(hashTextOf(text), from)) : undefined
     },
     /** The token on whose behalf a browser is signed in. */
-    async session(text: string): Promise<KnownToken | undefined> {
-      return noted(
-        used.tokens,
-        remembered(sessions, hashTextOf(text), () => findSession(pool, text))
-      )
+    async session(text: string, from?: From): Promise<KnownToken | undefined> {
+      return isPossible(text, 'session') ? noted(used.tokens, sessions.get(hashTextOf(text), from)) : undefined
+    },
+    /** The id of the token for which a sign-in code stands, if the code is valid. It is used up by `redeemCode`. */
+    async code(text: string, from?: From): Promise<string | undefined> {
+      return isPossible(text, 'code') ? (await codes.get(hashTextOf(text), from))?.token_id : undefined
     },
     /** `tx`: by whoever is in a transaction, who must not wait for a second connection. */
-    async project(id: Project['id'], tx?: Db): Promise<Project | undefined> {
-      if (!tx) return remembered(projects, id, () => findProject(id))
-      const cached = projects.get(id)
-      return cached?.known && cached.expiresAtMs > Date.now() ? cached.known.found : findProject(id, tx)
+    async project(id: ProjectId, tx?: Db): Promise<Project | undefined> {
+      if (!tx) return projects.get(id)
+      const recent = projects.recent(id)
+      if (recent) return recent.found
+      const row = await store.findProject(tx, id)
+      return row && toProject(row)
     },
     async close(): Promise<void> {
       clearInterval(flushTimer)
@@ -129,26 +133,19 @@ export function createCredentials(pool: Pool, listener: Listener, toProject: (ro
 const unlessEnded = (key: KnownKey | undefined): KnownKey | undefined =>
   key?.endsAtMs !== undefined && key.endsAtMs <= performance.now() ? undefined : key
 
-type Soon<Found> = Found | undefined | Promise<Found | undefined>
-
-function remembered<Found>(
-  cache: Map<string, Cached<Found>>,
-  key: string,
-  find: (key: string) => Promise<Found | undefined>
-): Soon<Found> {
-  const nowMs = Date.now()
-  const cached = cache.get(key)
-  if (cached && cached.expiresAtMs > nowMs) return cached.known ? cached.known.found : cached.pending
-  const fresh: Cached<Found> = { pending: find(key), expiresAtMs: nowMs + believedMs }
-  if (cache.size >= maxCached) cache.clear()
-  cache.set(key, fresh)
-  fresh.pending.then(
-    (found) => {
-      fresh.known = { found }
-    },
-    () => cache.delete(key) // A failed look-up is not an answer.
-  )
-  return fresh.pending
+/** The rows by the text of their hash. Compared once more in constant time. */
+async function byHash<Row extends { hash: Buffer }>(
+  hashes: string[],
+  find: (hashes: Buffer[]) => Promise<Row[]>
+): Promise<Map<string, Row>> {
+  const wanted = new Map(hashes.map((hash) => [hash, Buffer.from(hash, 'base64')]))
+  const found = new Map<string, Row>()
+  for (const row of await find([...wanted.values()])) {
+    const name = row.hash.toString('base64')
+    const hash = wanted.get(name)
+    if (hash && timingSafeEqual(row.hash, hash)) found.set(name, row)
+  }
+  return found
 }
 
 /** Remembers for the next flush that a credential was used. */
@@ -156,4 +153,24 @@ function noted<Found extends { id: string }>(used: Set<string>, found: Soon<Foun
   if (found instanceof Promise) return found.then((known) => noted(used, known) as Found | undefined)
   if (found) used.add(found.id)
   return found
+}
+
+function countLookups(metrics: Pick<Metrics, 'counter'>, kinds: Record<string, { counts: LookupCounts }>): void {
+  metrics.counter(
+    'tidings_credential_lookups_total',
+    'Keys, tokens, sessions, sign-in codes and projects looked up in the database, by what was found.',
+    () =>
+      Object.entries(kinds).flatMap(
+        ([
+          kind,
+          {
+            counts: { found, unknown, refused }
+          }
+        ]) =>
+          Object.entries({ found, unknown, refused }).map(([result, value]) => ({ labels: { kind, result }, value }))
+      )
+  )
+  metrics.counter('tidings_credential_rounds_total', 'Rounds of those look-ups: one for many credentials.', () =>
+    Object.entries(kinds).map(([kind, { counts }]) => ({ labels: { kind }, value: counts.rounds }))
+  )
 }

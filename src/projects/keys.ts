@@ -25,3 +25,10 @@ export const hashTextOf = (credential: string): string => hash('sha256', credent
 
 /** The part shown in lists, enough to tell keys apart and too little to use. */
 export const shownPrefix = (credential: string): string => credential.slice(0, 12)
+
+/** Longer than any credential: settings may name 255 characters. */
+const longest = 512
+
+/** Whether a text can be a credential of this kind. Others need no look-up. Operators may name tokens without a prefix. */
+export const isPossible = (text: string, kind: keyof typeof prefixes): boolean =>
+  text.length <= longest && (kind === 'token' || text.startsWith(prefixes[kind]))

@@ -28,6 +28,7 @@ export { type Limits, type Mode, type Project, type Retention, toProject } from 
 export { createRateLimits } from './rate-limit.ts'
 export { endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './sessions.ts'
 export type { KeyRow, TokenRow } from './store.ts'
+export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
@@ -218,8 +219,8 @@ export function createProjects({
       credentials.forget()
     },
     /** Whether a text is a key already, and of which project: for the bootstrap. */
-    findKey: (text: string) => store.findKey(pool, hashOf(text)),
-    findToken: (text: string) => store.findToken(pool, hashOf(text)),
+    findKey: async (text: string) => (await store.findKeys(pool, [hashOf(text)]))[0],
+    findToken: async (text: string) => (await store.findTokens(pool, [hashOf(text)]))[0],
     find: async (projectId: ProjectId) => {
       const row = await store.findProject(pool, projectId)
       return row && asProject(row)

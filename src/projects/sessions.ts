@@ -13,11 +13,18 @@ const insert = statement(
 )
 const find = statement(
   'sessions.find',
-  `select t.id, t.project_id, t.role, t.name, t.prefix, t.created_at, t.last_used_at, s.expires_at
+  `select s.hash, t.id, t.project_id, t.role, t.name, t.prefix, t.created_at, t.last_used_at, s.expires_at
      from sessions s join tokens t on t.id = s.token_id
-    where s.hash = $1 and not s.is_code and s.expires_at > $2`
+    where s.hash = any($1::bytea[]) and not s.is_code and s.expires_at > $2`
 )
-const prolong = statement('sessions.prolong', 'update sessions set expires_at = $2 where hash = $1 and not is_code')
+const codes = statement(
+  'sessions.codes',
+  'select hash, token_id from sessions where hash = any($1::bytea[]) and is_code and expires_at > $2'
+)
+const prolong = statement(
+  'sessions.prolong',
+  'update sessions set expires_at = $2 where hash = any($1::bytea[]) and not is_code'
+)
 const remove = statement('sessions.remove', 'delete from sessions where hash = $1 and not is_code')
 const redeem = statement(
   'sessions.redeem',
@@ -44,14 +51,18 @@ export async function redeemCode(db: Db, code: string): Promise<string | undefin
   return (await db.one<{ token_id: string }>(redeem, [hashOf(code), new Date()]))?.token_id
 }
 
-/** The token of a session that still lasts. One that is used in its second half is prolonged. */
-export async function findSession(db: Db, text: string): Promise<TokenRow | undefined> {
-  const found = await db.one<TokenRow & { expires_at: Date }>(find, [hashOf(text), new Date()])
-  if (!found) return undefined
-  const { expires_at, ...token } = found
-  if (expires_at < inSeconds(sessionSeconds / 2)) await db.run(prolong, [hashOf(text), inSeconds(sessionSeconds)])
-  return token
+/** The tokens of those sessions that still last. Sessions that are used in their second half are prolonged. */
+export async function findSessions(db: Db, hashes: Buffer[]): Promise<(TokenRow & { hash: Buffer })[]> {
+  const found = await db.query<TokenRow & { hash: Buffer; expires_at: Date }>(find, [hashes, new Date()])
+  const half = inSeconds(sessionSeconds / 2)
+  const late = found.filter(({ expires_at }) => expires_at < half).map(({ hash }) => hash)
+  if (late.length > 0) await db.run(prolong, [late, inSeconds(sessionSeconds)])
+  return found.map(({ expires_at: _, ...token }) => token)
 }
+
+/** Those of the codes that can still be exchanged. */
+export const findCodes = (db: Db, hashes: Buffer[]) =>
+  db.query<{ hash: Buffer; token_id: string }>(codes, [hashes, new Date()])
 
 export const endSession = (db: Db, text: string) => db.run(remove, [hashOf(text)])
 

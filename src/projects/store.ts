@@ -11,6 +11,11 @@ const insert = statement(
   `insert into projects (${columns}) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
 )
 const find = statement('projects.find', `select ${columns} from projects where project_id = $1 and deleted_at is null`)
+const findMany = statement(
+  'projects.find_many',
+  `select ${columns} from projects where project_id = any($1::text[]) and deleted_at is null`,
+  { acrossProjects: 'the projects of keys that callers showed at the same time' }
+)
 const change = statement(
   'projects.change',
   `update projects set name = coalesce($2, name), mode = coalesce($3, mode), plan = coalesce($4, plan),
@@ -45,6 +50,8 @@ export async function insertProject(db: Db, row: ProjectRow): Promise<boolean> {
   const { project_id, name, mode, plan, limits, retention, created_at } = row
   return (await db.run(insert, [project_id, name, mode, plan, limits, retention, created_at])) > 0
 }
+
+export const findProjects = (db: Db, projectIds: ProjectId[]) => db.query<ProjectRow>(findMany, [projectIds])
 
 export const findProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(find, [projectId])
 
@@ -103,7 +110,10 @@ const insertKeyRow = statement(
    values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
 )
 const leftMs = 'extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as left_ms'
-const keyByHash = statement('keys.by_hash', `select hash, ${keyColumns}, ${leftMs} from api_keys where hash = $1`)
+const keysByHash = statement(
+  'keys.by_hash',
+  `select hash, ${keyColumns}, ${leftMs} from api_keys where hash = any($1::bytea[])`
+)
 const keysOf = statement(
   'keys.list',
   `select ${keyColumns} from api_keys where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
@@ -140,7 +150,7 @@ export const insertKey = async (db: Db, hash: Buffer, key: Omit<KeyRow, 'last_us
     key.expires_at
   ])) > 0
 
-export const findKey = (db: Db, hash: Buffer) => db.one<FoundKey>(keyByHash, [hash])
+export const findKeys = (db: Db, hashes: Buffer[]) => db.query<FoundKey>(keysByHash, [hashes])
 
 /** Locked until the transaction ends, so that two rotations of a key follow one another. */
 export const lockKey = (db: Db, projectId: ProjectId, id: string) =>
@@ -180,7 +190,10 @@ const insertTokenRow = statement(
   `insert into tokens (hash, id, project_id, role, name, prefix, created_at)
    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
 )
-const tokenByHash = statement('tokens.by_hash', `select hash, ${tokenColumns} from tokens where hash = $1`)
+const tokensByHash = statement(
+  'tokens.by_hash',
+  `select hash, ${tokenColumns} from tokens where hash = any($1::bytea[])`
+)
 const tokensOf = statement(
   'tokens.list',
   `select ${tokenColumns} from tokens
@@ -204,7 +217,7 @@ export const insertToken = async (db: Db, hash: Buffer, token: Omit<TokenRow, 'l
     token.created_at
   ])) > 0
 
-export const findToken = (db: Db, hash: Buffer) => db.one<TokenRow & { hash: Buffer }>(tokenByHash, [hash])
+export const findTokens = (db: Db, hashes: Buffer[]) => db.query<TokenRow & { hash: Buffer }>(tokensByHash, [hashes])
 
 /** `only`: the project a narrow token is bound to. */
 export const listTokens = (db: Db, only: ProjectId | null, before: string | null, limit: number) =>

@@ -38,7 +38,10 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   // Fastify closes the connection after a body that it did not take. A client that is still sending would never see why.
   reply.removeHeader('connection')
   if (status === 413) readToTheEnd(request)
-  if (status === 429) return explain(reply.code(429), refusal).send({ error: 'Too Many Requests' })
+  if (status === 429) {
+    if (!reply.hasHeader('retry-after')) reply.header('retry-after', retryAfterSeconds)
+    return explain(reply.code(429), refusal).send({ error: 'Too Many Requests' })
+  }
   if (status === 401) reply.header('www-authenticate', wording.plainUnauthorized ? 'ApiKey' : 'Bearer')
   if ((status === 401 || status === 403) && wording.plainUnauthorized)
     return text(explain(reply.code(status), refusal), refusal.message)

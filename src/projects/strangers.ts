@@ -1,0 +1,43 @@
+/** Unknown credentials that an address may show at once, and how many a second it is forgiven. */
+const burst = 100
+const forgivenPerSecond = 20
+/** Addresses remembered; the one that guessed the longest ago goes first. */
+const maxAddresses = 10_000
+
+export type Strangers = ReturnType<typeof createStrangers>
+
+/**
+ * Counts the unknown credentials of each address. Only unknown ones count, so an address with many valid keys (a proxy, a
+ * NAT) is never slowed by them.
+ */
+export function createStrangers(clock: () => number = Date.now) {
+  const guesses = new Map<string, { count: number; atMs: number }>()
+
+  function countOf(address: string): number {
+    const known = guesses.get(address)
+    if (!known) return 0
+    return Math.max(0, known.count - ((clock() - known.atMs) / 1000) * forgivenPerSecond)
+  }
+
+  return {
+    guessed(address: string): void {
+      // Counted no further than twice the burst: five seconds after its last guess an address is free again.
+      const count = Math.min(countOf(address) + 1, 2 * burst)
+      guesses.delete(address)
+      if (guesses.size >= maxAddresses) guesses.delete(guesses.keys().next().value!)
+      guesses.set(address, { count, atMs: clock() })
+    },
+    slowed: (address: string): boolean => countOf(address) >= burst
+  }
+}
+
+/** What counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. */
+export function networkOf(ip: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
+  if (mapped || !ip.includes(':')) return mapped ?? ip
+  const [head = [], tail] = ip.split('::', 2).map((half) => half.split(':').filter(Boolean))
+  const left = 8 - head.length - (tail?.length ?? 0)
+  const groups = tail ? [...head, ...Array<string>(Math.max(0, left)).fill('0'), ...tail] : head
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
+  return `${network.join(':')}::/64`
+}

@@ -1,4 +1,4 @@
-import type { Agents } from './a2a/a2a.ts'
+import { type Agents, agentQueue } from './a2a/a2a.ts'
 import { demoCampaign } from './campaigns/campaigns.ts'
 import { type ConsoleState, consoleRoutes } from './console/console.ts'
 import { messageMonths } from './delivery/delivery.ts'
@@ -28,6 +28,7 @@ import { makeSignInCode } from './projects/projects.ts'
 import { createRooms, type Given, type Rooms } from './rooms.ts'
 import { sdkRoutes } from './sdk/sdk.ts'
 import { mountSurfaces } from './surfaces.ts'
+import { callQueue } from './webhooks/webhooks.ts'
 
 export interface App {
   baseUrl: string
@@ -51,8 +52,8 @@ export interface AppOptions extends Given {
   console?: ConsoleState
 }
 
-/** Calls to webhooks that one process makes at a time. They cost little but patience. */
-const callsAtOnce = 64
+/** Jobs of these queues do little but wait: for receivers of webhooks, and for the gateways of an agent's push. */
+const waitingQueues = { [callQueue]: 64, [agentQueue]: 32 }
 
 /** Starts the whole service from its settings. rooms.ts tells what knows what, surfaces.ts how it is reached. */
 export async function startApp({ config, database, log, role, say, ...given }: AppOptions): Promise<App> {
@@ -113,29 +114,21 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       log,
       nodeId: nodes.id,
       concurrency: config.WORKER_CONCURRENCY,
+      wider: waitingQueues,
       jobs: [
         rooms.erasure,
         sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
         keepEventsJob(pool),
         webhooks.keepJob,
+        ...webhooks.jobs,
         ...rooms.delivery.jobs,
         ...campaigns.jobs,
         ...agents.jobs
       ].map(tracing.job)
     })
-    // Calls wait for others: they have a worker of their own, so that slow receivers hold up nothing else.
-    const callWorker = createWorker({
-      pool,
-      listener,
-      log,
-      nodeId: nodes.id,
-      concurrency: callsAtOnce,
-      jobs: webhooks.jobs.map(tracing.job)
-    })
-    const workers = [worker, callWorker]
     if (role !== 'api') {
-      for (const one of workers) one.start()
-      opened.push(() => Promise.all(workers.map((one) => one.stop(stopMs))))
+      worker.start()
+      opened.push(() => worker.stop(stopMs))
     }
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
@@ -169,9 +162,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       port,
       bootstrapped,
       consoleUrl: role === 'worker' ? undefined : `${baseUrl}/console/${signIn}`,
-      idle: async () => {
-        for (const one of workers) await one.idle()
-      },
+      idle: worker.idle,
       agents,
       close
     }

@@ -30,6 +30,7 @@ import { readBy } from './texts.ts'
 import type { ReadText } from './turns.ts'
 
 export type { Enqueue, OutgoingCall, RefuseAddress } from './configs.ts'
+export { agentQueue } from './jobs.ts'
 export { agentRoutes, cardRoutes } from './routes.ts'
 export { printSkillDocs } from './skills/docs.ts'
 export { type Capabilities, createSkills, type Skills, skillSchemas } from './skills/registry.ts'

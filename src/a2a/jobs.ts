@@ -11,10 +11,14 @@ export interface TaskJob {
   taskId: string
 }
 
+/** Tasks of agents do not wait behind campaigns. */
+export const agentQueue = 'agents'
+
 /** A task that nobody waits for. */
 export const runTaskJob = (runner: () => Runner) =>
   defineJob<TaskJob>({
     name: 'a2a.run',
+    queue: agentQueue,
     maxAttempts: 10,
     run: ({ projectId, taskId }, { attempt, last }) => runner().runLater(projectId, taskId, { attempt, last })
   })

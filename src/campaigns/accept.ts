@@ -20,20 +20,21 @@ export interface Begin {
   projectId: ProjectId
   triggerIds: string[]
 }
-export const beginJobName = 'campaigns.begin'
+/** By name and queue, because what it does is defined further on. */
+export const beginJobRef = { name: 'campaigns.begin', queue: 'triggers' }
 const togetherAtMost = 50
 
-/** The job that looks after a trigger; by name, because what it does is defined further on. */
-export const expandJobName = 'campaigns.expand'
+/** The job that looks after a trigger. Its queue is not that of small triggers, which would wait behind it. */
+export const expandJobRef = { name: 'campaigns.expand', queue: 'expansions' }
 
 /** Wakes whoever works on a trigger. Safe to say again and again: one such job waits at most. */
 export const wake = (db: Db, { projectId, triggerId }: Wake) =>
-  add<Wake>(db, expandJobName, { projectId, triggerId }, { projectId, key: triggerId })
+  add<Wake>(db, expandJobRef, { projectId, triggerId }, { projectId, key: triggerId })
 
 export const wakeAll = (db: Db, projectId: ProjectId, triggerIds: string[]) =>
   addMany<Wake>(
     db,
-    expandJobName,
+    expandJobRef,
     triggerIds.map((id) => ({ payload: { projectId, triggerId: id }, projectId, key: id }))
   )
 
@@ -67,14 +68,15 @@ export function createAccept({
   }, roughBytes)
 
   async function writeTogether(tx: Db, projectId: ProjectId, batch: NewTrigger[]): Promise<Set<string>> {
-    const written = await insertTriggers(tx, projectId, batch, new Date())
-    const accepted = batch.filter(({ id }) => written.has(id))
-    const small = inParts(accepted.filter(mayBeSmall), togetherAtMost).map((part) => ({
-      payload: { projectId, triggerIds: part.map(({ id }) => id) },
-      projectId
-    }))
-    await addMany<Begin>(tx, beginJobName, small)
-    const large = accepted.filter((trigger) => !mayBeSmall(trigger))
+    const parts = inParts(batch.filter(mayBeSmall), togetherAtMost).map((part) => ({ jobId: newId(), part }))
+    const jobOf = new Map(parts.flatMap(({ jobId, part }) => part.map(({ id }) => [id, jobId] as const)))
+    const written = await insertTriggers(tx, projectId, batch, jobOf, new Date())
+    const small = parts.flatMap(({ jobId, part }) => {
+      const triggerIds = part.flatMap(({ id }) => (written.has(id) ? id : []))
+      return triggerIds.length > 0 ? { id: jobId, payload: { projectId, triggerIds }, projectId } : []
+    })
+    await addMany<Begin>(tx, beginJobRef, small)
+    const large = batch.filter((trigger) => written.has(trigger.id) && !mayBeSmall(trigger))
     await wakeAll(
       tx,
       projectId,
@@ -95,11 +97,7 @@ export function createAccept({
   const underKey = (projectId: ProjectId, trigger: NewTrigger, key: IdempotencyKey) =>
     pool.transaction(async (tx) => {
       const claim = await claimKey<Accepted, Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
-      if (claim.state === 'answered') {
-        // Its job may have been lost with a database that came back from a backup.
-        await wake(tx, { projectId, triggerId: claim.answer.trigger_id })
-        return { answer: claim.answer, replayed: true }
-      }
+      if (claim.state === 'answered') return { answer: claim.answer, replayed: true }
       if (claim.state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
       if (claim.state === 'other')
         throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')

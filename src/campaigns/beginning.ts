@@ -4,7 +4,7 @@ import { againIfRaced } from '../platform/db/races.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
 import { inParts } from '../platform/parts.ts'
-import { type Begin, beginJobName, smallTargets, wakeAll } from './accept.ts'
+import { type Begin, beginJobRef, smallTargets, wakeAll } from './accept.ts'
 import { SegmentFailed } from './audience-store.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, type OnEnded } from './counting.ts'
@@ -15,6 +15,7 @@ import { loadRecipients } from './recipients.ts'
 import { chunkMs, deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { resolveMany } from './targets.ts'
 import { readAudience, type StoredTarget } from './trigger-request.ts'
+import type { Waiting } from './waiting.ts'
 
 /** How long a job waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
 const handOverMs = 3_000
@@ -35,14 +36,16 @@ export interface BeginningOptions {
   delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver'>
   definitions: Definitions
   onEnded: OnEnded
+  waiting: Waiting
 }
 
 /**
  * Triggers that were accepted together. Those for a few targets, which are most, are looked up, written and handed over
  * together: as many statements for fifty as for one. All others are woken to be expanded by themselves.
  */
-export function createBeginning({ pool, delivery, definitions, onEnded }: BeginningOptions) {
-  async function run({ projectId, triggerIds }: Begin, { attempt, signal }: JobContext): Promise<void> {
+export function createBeginning({ pool, delivery, definitions, onEnded, waiting }: BeginningOptions) {
+  async function run({ projectId, triggerIds }: Begin, context: JobContext): Promise<void> {
+    const { attempt, signal } = context
     const works = await chunks.loadWorks(pool, projectId, triggerIds, smallTargets)
     const fresh = works.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const all = await Promise.all(fresh.map((work) => asSmall(projectId, work)))
@@ -57,7 +60,10 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
     // Who ran this before has died with these in hands.
     const begun = works.filter(({ outcome }) => outcome !== null).map(({ id }) => id)
     if (attempt > 1 && begun.length > 0) rows.push(...(await delivery.unanswered(projectId, begun)))
-    if (rows.length > 0) await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal })
+    if (rows.length === 0) return
+    await waiting(context, rows.length, () =>
+      delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal })
+    )
   }
 
   async function asSmall(
@@ -139,5 +145,5 @@ export function createBeginning({ pool, delivery, definitions, onEnded }: Beginn
     })
   }
 
-  return defineJob<Begin>({ name: beginJobName, maxAttempts: 5, run: unlessGone(run) })
+  return defineJob<Begin>({ ...beginJobRef, maxAttempts: 5, run: unlessGone(run) })
 }

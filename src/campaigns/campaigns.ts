@@ -20,6 +20,7 @@ import { eraseCampaignWindow } from './store.ts'
 import { createStreams } from './stream.ts'
 import { createTestSend } from './testing.ts'
 import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './trigger-store.ts'
+import { createWaiting } from './waiting.ts'
 
 export type { Counted as EndedTrigger, OnEnded } from './counting.ts'
 export { demoCampaign } from './demo.ts'
@@ -47,7 +48,8 @@ export function createCampaigns(options: CampaignsOptions) {
   const saving = createSaving(pool)
   const definitions = createDefinitions(pool)
   const { cancel, goOn } = createCancel({ pool, delivery, onEnded })
-  const chunks = createChunks({ pool, delivery, definitions, onEnded })
+  const waiting = createWaiting()
+  const chunks = createChunks({ pool, delivery, definitions, onEnded, waiting })
   const expansion = createExpansion({
     pool,
     definitions,
@@ -56,7 +58,7 @@ export function createCampaigns(options: CampaignsOptions) {
     runChunk: chunks.run,
     goOnCanceling: goOn
   })
-  const beginning = createBeginning({ pool, delivery, definitions, onEnded })
+  const beginning = createBeginning({ pool, delivery, definitions, onEnded, waiting })
   const explain = createExplain({ pool, definitions })
   const preview = createPreview(pool)
   const testSend = createTestSend({ pool, delivery })

@@ -10,11 +10,12 @@ import { addToCounters, type Delta, nothing, type OnEnded, tally } from './count
 import type { Definitions, Ready } from './definitions.ts'
 import { parseDuration } from './duration.ts'
 import { orGiveUp, unlessGone } from './ending.ts'
-import { addChunkJobs, type ChunkPayload, chunkJobName } from './expansion.ts'
+import { addChunkJobs, type ChunkPayload, chunkJobRef } from './expansion.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { countReceived, loadRecipients } from './recipients.ts'
 import { deltaOf, type Sorted, sortRecipients } from './sorting.ts'
 import { lockCampaign } from './store.ts'
+import type { Waiting } from './waiting.ts'
 
 /** How long a chunk waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
 const handOverMs = 5_000
@@ -31,10 +32,11 @@ export interface ChunkOptions {
   delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'leave' | 'abandon'>
   definitions: Definitions
   onEnded: OnEnded
+  waiting: Waiting
 }
 
 /** Sends one chunk: messages are written under their unique key, counted, and handed over. */
-export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOptions) {
+export function createChunks({ pool, delivery, definitions, onEnded, waiting }: ChunkOptions) {
   async function run({ projectId, triggerId, number }: ChunkPayload, context: JobContext, inline = false) {
     const work = await chunks.loadWork(pool, projectId, triggerId)
     const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
@@ -49,7 +51,9 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     // What was written before was in hands that are gone, or is in ours still, where this run follows one that failed: then
     // it is not handed over again. What is written by another this very moment is in his.
     if (written !== 'meanwhile' && !canceled)
-      await delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
+      await waiting(context, rows.length, () =>
+        delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
+      )
     // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
     await pool.transaction(async (tx) => {
       if (canceled) await delivery.abandon(tx, projectId, triggerId, rows)
@@ -160,7 +164,7 @@ export function createChunks({ pool, delivery, definitions, onEnded }: ChunkOpti
     })
 
   const job = defineJob<ChunkPayload>({
-    name: chunkJobName,
+    ...chunkJobRef,
     maxAttempts,
     run: unlessGone(orGiveUp((payload, context) => run(payload, context), giveUp))
   })

@@ -4,7 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
 import { addMany, knownKeys } from '../platform/jobs/jobs.ts'
 import { inParts } from '../platform/parts.ts'
-import { expandJobName, type Wake } from './accept.ts'
+import { expandJobRef, type Wake } from './accept.ts'
 import { firstUser, matchWindow, type Place, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
@@ -19,7 +19,7 @@ import { type TriggerOutcome, terminal } from './trigger-store.ts'
 export interface ChunkPayload extends Wake {
   number: number
 }
-export const chunkJobName = 'campaigns.chunk'
+export const chunkJobRef = { name: 'campaigns.chunk', queue: 'expansions' }
 const chunkKey = (triggerId: string, number: number) => `${triggerId}:${number}`
 
 /** Few enough that others get their turn, so many that what a chunk costs beside its messages does not matter. */
@@ -221,7 +221,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
   /** For what a crash or a restored backup has lost. Jobs that wait or run are left as they are. */
   async function wakeChunks(projectId: ProjectId, triggerId: string, open: { number: number; due_at: Date }[]) {
     const keys = open.map(({ number }) => chunkKey(triggerId, number))
-    const known = await knownKeys(pool, chunkJobName, keys)
+    const known = await knownKeys(pool, chunkJobRef.name, keys)
     // What is held for hours has time to be found when it is due.
     const soon = Date.now() + 60_000
     const lost = open.filter(({ number, due_at }) => !known.has(chunkKey(triggerId, number)) && due_at.getTime() < soon)
@@ -242,7 +242,7 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
     if (work && work.outcome === null) await fail(projectId, work, 'internal_error')
   }
 
-  return defineJob<Wake>({ name: expandJobName, maxAttempts, run: unlessGone(orGiveUp(expand, giveUp)) })
+  return defineJob<Wake>({ ...expandJobRef, maxAttempts, run: unlessGone(orGiveUp(expand, giveUp)) })
 }
 
 export const addChunkJobs = (
@@ -253,7 +253,7 @@ export const addChunkJobs = (
 ) =>
   addMany<ChunkPayload>(
     db,
-    chunkJobName,
+    chunkJobRef,
     added.map(({ number, dueAt }) => ({
       payload: { projectId, triggerId, number },
       projectId,

@@ -2,10 +2,10 @@ import type { Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
-import { addMany } from '../platform/jobs/jobs.ts'
+import { knownJobs } from '../platform/jobs/jobs.ts'
 import { listRetentions } from '../projects/projects.ts'
-import { expandJobName, type Wake } from './accept.ts'
-import { wakeAfterMs } from './trigger-store.ts'
+import { wakeAll } from './accept.ts'
+import { type TriggerOutcome, wakeAfterMs } from './trigger-store.ts'
 
 const overdue = statement(
   'triggers.overdue',
@@ -14,7 +14,7 @@ const overdue = statement(
       where wake_at <= $1 and state in ('accepted', 'running', 'canceling') order by wake_at limit 500
         for no key update skip locked)
    update triggers t set wake_at = $2 from found where t.project_id = found.project_id and t.id = found.id
-   returning t.project_id, t.id`,
+   returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks`,
   { acrossProjects: 'the sweeper finds triggers of all projects whose jobs were lost' }
 )
 // What a trigger counted is added to its campaign when it goes: counters outlive the rows.
@@ -42,6 +42,17 @@ const forget = statement(
    select count(*)::int as gone from gone`
 )
 
+interface Overdue {
+  project_id: ProjectId
+  id: string
+  begin_job: string | null
+  outcome: TriggerOutcome | null
+  open_chunks: number
+}
+
+/** Otherwise all of it is written as messages, which have an alarm clock of their own. */
+const hasWork = ({ outcome, open_chunks }: Overdue) => outcome === null || outcome === 'canceled' || open_chunks > 0
+
 /** The trigger row is the truth and its job only a wake-up: this wakes again what should have ended by now. */
 export const sweepTriggersJob = (pool: Pool) =>
   recurring({
@@ -49,16 +60,16 @@ export const sweepTriggersJob = (pool: Pool) =>
     everyMs: 5_000,
     async run() {
       const now = Date.now()
-      const found = await pool.query<{ project_id: ProjectId; id: string }>(overdue, [
-        new Date(now),
-        new Date(now + wakeAfterMs)
-      ])
-      const wakes = found.map(({ project_id: projectId, id }) => ({
-        payload: { projectId, triggerId: id },
-        projectId,
-        key: id
-      }))
-      await addMany<Wake>(pool, expandJobName, wakes)
+      const found = await pool.query<Overdue>(overdue, [new Date(now), new Date(now + wakeAfterMs)])
+      const ofJobs = found.flatMap(({ begin_job }) => begin_job ?? [])
+      const waiting = await knownJobs(pool, ofJobs)
+      const lost = found.filter((one) => hasWork(one) && !(one.begin_job !== null && waiting.has(one.begin_job)))
+      for (const [projectId, triggers] of Map.groupBy(lost, ({ project_id }) => project_id))
+        await wakeAll(
+          pool,
+          projectId,
+          triggers.map(({ id }) => id)
+        )
     }
   })
 

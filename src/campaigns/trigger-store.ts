@@ -42,11 +42,13 @@ const insert = statement(
   'triggers.insert',
   `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
-     chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at)
+     chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
+     begin_job)
    select p.project_id, t.id, c.id, c.version, 'accepted', t.audience, t.properties, $3, '',
-          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4
+          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4, t.begin_job
      from project p
-    cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb)
+    cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
+      begin_job uuid)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and c.type = 'api_triggered'
    returning id`
 )
@@ -80,13 +82,23 @@ const erase = statement(
 /** How long nobody may have looked at a trigger before the sweeper does. */
 export const wakeAfterMs = 15_000
 
-/** The ids of those that were written; the others name a campaign that cannot be triggered. */
-export async function insertTriggers(tx: Db, projectId: ProjectId, triggers: NewTrigger[], at: Date) {
+/**
+ * The ids of those that were written; the others name a campaign that cannot be triggered. `jobOf`: the job that begins
+ * a trigger, where that job begins others too.
+ */
+export async function insertTriggers(
+  tx: Db,
+  projectId: ProjectId,
+  triggers: NewTrigger[],
+  jobOf: ReadonlyMap<string, string>,
+  at: Date
+) {
   const rows = triggers.map(({ id, campaignId, audience, properties }) => ({
     id,
     campaign_id: campaignId,
     audience,
-    properties
+    properties,
+    begin_job: jobOf.get(id) ?? null
   }))
   const values = [projectId, JSON.stringify(rows), at, new Date(at.getTime() + wakeAfterMs)]
   return new Set((await tx.query<{ id: string }>(insert, values)).map(({ id }) => id))

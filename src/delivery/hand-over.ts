@@ -14,6 +14,8 @@ export interface HandOverOptions {
   /** Until then it is waited for answers and short retries; what is left goes on by itself, durably. */
   untilMs: number
   signal?: AbortSignal | undefined
+  /** A caller waits for the outcomes: these go before the pushes of campaigns. */
+  urgent?: boolean
 }
 
 /** Rows that one statement marks as handed. */
@@ -77,7 +79,7 @@ export function createHandOver({
 
   /** Waits for room at the gateway. Nothing where there was none in time, or the row is no longer ours. */
   async function submit(run: Run, row: MessageRow): Promise<{ answer: Promise<Outcome> } | undefined> {
-    const push = pushOf(run.projectId, row)
+    const push = pushOf(run.projectId, row, run.urgent)
     const { promise: answer, resolve } = Promise.withResolvers<Outcome>()
     const answered = (outcome: Outcome) => {
       change(run.projectId, -1)
@@ -224,7 +226,7 @@ async function soonest(promise: Promise<unknown> | undefined, ms: number, signal
   }
 }
 
-function pushOf(projectId: ProjectId, row: MessageRow): Push {
+function pushOf(projectId: ProjectId, row: MessageRow, urgent = false): Push {
   const { deviceId, gateway, environment, app, token, activityToken, registeredAt } = row.target!
   return {
     projectId,
@@ -241,7 +243,8 @@ function pushOf(projectId: ProjectId, row: MessageRow): Push {
     collapseId: row.collapse_id,
     priority: row.priority,
     notAfter: row.not_after.getTime(),
-    repeat: row.attempts > 0
+    repeat: row.attempts > 0,
+    urgent
   }
 }
 

@@ -14,20 +14,20 @@ import { sweepMessageWindow } from './upkeep.ts'
 /** A message is written and soon after given its end: half a page is kept for that, so that no index is touched by it. */
 export const messageMonths = byId('messages', 50)
 
-const retryName = 'delivery.retry'
+const retryJobRef = { name: 'delivery.retry', queue: 'retries' }
 /** How long one round waits for gateways. */
 const roundMs = 10_000
 const leastWaitMs = 500
 
 /** Says that a message of the project is to be tried again then. One job a project, whose payload is its key. */
 export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promise<void> =>
-  add(tx, retryName, { projectId }, { projectId, key: projectId, runAt })
+  add(tx, retryJobRef, { projectId }, { projectId, key: projectId, runAt })
 
 /** Hands over what is due, and comes back when the next is. The rows are the truth: this is only their alarm clock. */
 export const retryJob = (pool: Pool, hands: ReturnType<typeof createHandOver>) =>
   defineJob<{ projectId: ProjectId }>({
-    name: retryName,
-    async run({ projectId }, { signal }) {
+    ...retryJobRef,
+    async run({ projectId }, { signal, freeSlot }) {
       for (;;) {
         signal.throwIfAborted()
         const now = new Date()
@@ -35,6 +35,7 @@ export const retryJob = (pool: Pool, hands: ReturnType<typeof createHandOver>) =
         const rows = await takeDueMessages(pool, projectId, now, until)
         if (rows.length === 0) break
         for (const row of rows) hands.markHeld(row, until)
+        freeSlot()
         await hands.handOver(projectId, rows, { untilMs: Date.now() + roundMs, signal })
       }
       const next = await nextDueAt(pool, projectId)

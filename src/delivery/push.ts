@@ -66,6 +66,8 @@ export interface Push {
   notAfter: number
   /** A gateway had it before: those that it did not have go first. */
   repeat?: boolean
+  /** A caller waits for the outcome: it goes before those of campaigns. */
+  urgent?: boolean
 }
 
 /** How one attempt to hand a push over ended. */

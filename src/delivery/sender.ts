@@ -227,7 +227,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       if (age < trustedMs) {
         const pool = poolOf(lane, push)
         if ('kind' in pool) setImmediate(counted(push, given), pool)
-        else if (pool.full) return false
+        else if (pool.full(push)) return false
         else pool.submit(push, counted(push, given))
       } else if (lane.waiting.length >= mostWaiting) return false
       else lane.waiting.push({ push, done: counted(push, given), since: now })
@@ -238,7 +238,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       if (Date.now() - lane.foundAt >= trustedMs) await lane.finding
       if (closing) return
       const pool = poolOf(lane, push)
-      if (!('kind' in pool)) await pool.ready()
+      if (!('kind' in pool)) await pool.ready(push)
     },
     async close(deadlineMs) {
       closing = true

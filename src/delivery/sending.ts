@@ -76,7 +76,7 @@ export function createSending({
     })
     if ('answered' in begun) return { results: begun.answered, replayed: true }
     const { messageIds, rows } = begun
-    await hands.handOver(projectId, rows.filter(isOurs), { untilMs })
+    await hands.handOver(projectId, rows.filter(isOurs), { untilMs, urgent: true })
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
     // As text: a repeat gets the same bytes, and the database would put the fields into another order.

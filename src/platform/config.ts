@@ -164,10 +164,14 @@ export const settings = {
   PLANS: setting(plans, 'Plans a project can have, with their campaign triggers per second (0: no limit).', {
     fallback: 'free:10,standard:1000,unlimited:0'
   }),
-  WORKER_CONCURRENCY: setting(whole(1, 1000), 'Jobs one process runs at a time.', {
-    fallback: String(Math.max(4, 2 * availableParallelism())),
-    fallbackText: 'twice the cores, at least 4'
-  }),
+  WORKER_CONCURRENCY: setting(
+    whole(1, 1000),
+    'Jobs of each kind that one process runs at a time; those that only wait for gateways do not count.',
+    {
+      fallback: String(Math.max(4, 2 * availableParallelism())),
+      fallbackText: 'twice the cores, at least 4'
+    }
+  ),
   SHUTDOWN_SECONDS: setting(whole(0, 600), 'How long a stop waits for requests and jobs in flight.', {
     fallback: '20'
   }),

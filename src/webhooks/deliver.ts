@@ -32,6 +32,8 @@ interface Lane {
 }
 
 /** One run makes no more than this, so that the projects take turns. */
+/** Calls wait for others: slow receivers hold up nothing but each other. */
+export const callQueue = 'calls'
 const callsPerRun = 50
 const runMs = 5_000
 /** Receivers say by this that they want nothing more, ever. */
@@ -60,6 +62,7 @@ export function createDelivery(options: {
   /** A lane's job: it makes the calls in order, and comes back when the first of them is to be tried again. */
   const job: JobDefinition<Lane> = defineJob<Lane>({
     name: 'webhooks.deliver',
+    queue: callQueue,
     // The calls know when to give up. An attempt of the job is only spent where the database was away.
     maxAttempts: Number.POSITIVE_INFINITY,
     backoff: () => 5_000,

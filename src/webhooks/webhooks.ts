@@ -13,7 +13,7 @@ import { createRegistry } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
 
 export { mayConnect } from './addresses.ts'
-export type { OutgoingCall } from './deliver.ts'
+export { callQueue, type OutgoingCall } from './deliver.ts'
 export { AddressRefused, guardedLookup, refuseAddress, refuseUrl, resolveByDns } from './guard.ts'
 export type { OutcomeChange, TriggerEnd } from './outcomes.ts'
 export type Webhooks = ReturnType<typeof createWebhooks>

@@ -182,7 +182,7 @@ it('the statements of a worker read a few rows, also with a plan for a table tha
   const tokens = ids.map(() => token)
   const calls: Array<[{ name: string; text: string }, unknown[]]> = [
     [store.sweep, [1000, 1e12]],
-    [store.claim, [token, newId(), 50, '', 32, ['test.ready'], [1000], 1e12]],
+    [store.claim, [token, newId(), 50, '', 32, ['test.ready'], [1000], 1e12, 'work']],
     [store.renew, [ids, tokens, ids.map(() => 1000)]],
     [store.complete, [ids, tokens, nulls]],
     [store.putBack, [ids, tokens, nulls, ids.map(() => 0), ids.map(() => true), ids.map(() => false)]]
@@ -198,21 +198,22 @@ it('the statements of a worker read a few rows, also with a plan for a table tha
   }
 })
 
-/** 40,000 jobs for tomorrow and 500 for now, in a table that the planner believes to be empty. */
+/** 40,000 jobs for tomorrow, as many ready in another queue, and 500 for now, in a table that the planner believes to be empty. */
 async function emptied(pool: Pool): Promise<void> {
   const client = await pool.connect()
-  const fill = (name: string, ready: boolean, count: number) =>
+  const fill = (name: string, ready: boolean, count: number, queue = 'work') =>
     client.query(
-      `insert into jobs (id, name, project_id, payload, ready, run_at, attempts, created_at)
-       select gen_random_uuid(), $1, 'p' || i % 50, '{}', $2, now() + interval '1 day', 0, now()
+      `insert into jobs (id, name, project_id, payload, ready, run_at, attempts, created_at, queue)
+       select gen_random_uuid(), $1, 'p' || i % 50, '{}', $2, now() + interval '1 day', 0, now(), $4
          from generate_series(1, $3::int) i`,
-      [name, ready, count]
+      [name, ready, count, queue]
     )
   await client.query('alter table jobs set (autovacuum_enabled = off)')
   await fill('test.gone', false, 2_000)
   await client.query('delete from jobs')
   await client.query('vacuum analyze jobs')
   await fill('test.later', false, 40_000)
+  await fill('test.other', true, 40_000, 'other')
   await fill('test.ready', true, 500)
   await client.end()
 }

@@ -45,7 +45,14 @@ describe('erasing a project', () => {
     await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
     await eraseProjectJob(pool, [eraseUserWindow]).run(
       { projectId: 'again' as ProjectId },
-      { jobId: newId(), attempt: 1, last: false, signal: new AbortController().signal, complete: async () => {} }
+      {
+        jobId: newId(),
+        attempt: 1,
+        last: false,
+        signal: new AbortController().signal,
+        complete: async () => {},
+        freeSlot() {}
+      }
     )
     assert.deepEqual([await count('projects', id), await count('users', id)], [1, 1])
   })

@@ -33,7 +33,8 @@ async function keep(): Promise<void> {
     attempt: 1,
     last: false,
     signal: new AbortController().signal,
-    complete: async () => {}
+    complete: async () => {},
+    freeSlot() {}
   }
   await keepEventsJob(pool).run({}, context).finally(pool.close)
 }

@@ -47,7 +47,8 @@ export function createPool(options: PoolOptions) {
   const window = createWindow(settings.firstWindow, settings.maxWindow)
   const circuit = createCircuit(settings.probeMs)
   const gates = createGates()
-  const waiters: (() => void)[] = []
+  /** For room in the queue: urgent ones come first. */
+  const waiters = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
   let inFlight = 0
   let closing = false
   let usedAt = Date.now()
@@ -90,6 +91,9 @@ export function createPool(options: PoolOptions) {
     const able = connections.size > 0 ? Math.min(window.size, connections.capacity()) : window.size
     return Math.max(fewestQueued, 2 * able)
   }
+
+  /** Urgent ones are counted apart: a campaign that fills the queue takes no room of theirs. */
+  const full = (push: Push) => (push.urgent ? queue.urgentSize : queue.size) >= queueLimit() && !closing
 
   function end(entry: Entry, outcome: Outcome) {
     usedAt = Date.now()
@@ -152,14 +156,15 @@ export function createPool(options: PoolOptions) {
     } finally {
       pumping = false
     }
-    if (waiters.length > 0) wakeWaiters()
+    if (waiters.urgent.length + waiters.others.length > 0) wakeWaiters()
   }
 
   /** As many as there is room for, so that a thousand do not run for one place. */
   function wakeWaiters() {
     const limit = queueLimit()
-    const room = closing ? waiters.length : queue.size > limit / 2 ? 0 : limit - queue.size
-    for (const wake of waiters.splice(0, room)) wake()
+    const roomFor = (queued: number) => (closing ? Number.POSITIVE_INFINITY : queued > limit / 2 ? 0 : limit - queued)
+    for (const wake of waiters.urgent.splice(0, roomFor(queue.urgentSize))) wake()
+    for (const wake of waiters.others.splice(0, roomFor(queue.size))) wake()
   }
 
   function send(entry: Entry, link: Link) {
@@ -267,11 +272,11 @@ export function createPool(options: PoolOptions) {
     origin,
     tick,
     submit,
-    get full() {
-      return queue.size >= queueLimit() && !closing
-    },
-    ready: () =>
-      queue.size < queueLimit() || closing ? Promise.resolve() : new Promise<void>((wake) => waiters.push(wake)),
+    full,
+    ready: (push: Push) =>
+      full(push)
+        ? new Promise<void>((wake) => (push.urgent ? waiters.urgent : waiters.others).push(wake))
+        : Promise.resolve(),
     get closing() {
       return closing
     },

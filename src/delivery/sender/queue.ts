@@ -1,33 +1,47 @@
 import type { Entry } from './judge.ts'
 
-/** Of so many that leave, one may be a repeat while others wait for their first time. */
+/** Of so many that leave, one may be of those that others go before. */
 const turn = 5
 
-/** What waits to be sent: in order, and those that are tried again behind those that are not. */
+/** What waits to be sent, in order: urgent ones first, and those that are tried again behind those that are not. */
 export function createQueue() {
+  const urgent = new Set<Entry>()
   const fresh = new Set<Entry>()
   const repeats = new Set<Entry>()
   let inRow = 0
+  let rounds = 0
+
+  const setOf = ({ push }: Entry) => (push.repeat ? repeats : push.urgent ? urgent : fresh)
+
+  /** Nothing waits behind all others: a campaign would keep it waiting until its time is over. */
+  function order(): Set<Entry>[] {
+    if (inRow < turn) return [urgent, fresh, repeats]
+    rounds += 1
+    // Where urgent ones never end, the last of a round is a repeat and a fresh one by turns.
+    return urgent.size > 0 && rounds % 2 === 0 ? [fresh, repeats, urgent] : [repeats, fresh, urgent]
+  }
 
   return {
     get size() {
-      return fresh.size + repeats.size
+      return urgent.size + fresh.size + repeats.size
     },
-    add: (entry: Entry) => void (entry.push.repeat ? repeats : fresh).add(entry),
-    delete: (entry: Entry) => fresh.delete(entry) || repeats.delete(entry),
+    get urgentSize() {
+      return urgent.size
+    },
+    add: (entry: Entry) => void setOf(entry).add(entry),
+    delete: (entry: Entry) => urgent.delete(entry) || fresh.delete(entry) || repeats.delete(entry),
     take(): Entry | undefined {
-      // Not behind all of them: a campaign would keep it waiting until its time is over.
       inRow = inRow >= turn ? 1 : inRow + 1
-      const from = repeats.size > 0 && (fresh.size === 0 || inRow === turn) ? repeats : fresh
+      const from = order().find(({ size }) => size > 0)
+      if (!from) return undefined
       const [first] = from
-      if (first) from.delete(first)
+      from.delete(first!)
       return first
     },
     /** All of it, as a copy: whoever is told may put new ones in meanwhile. */
-    all: () => [...fresh, ...repeats],
+    all: () => [...urgent, ...fresh, ...repeats],
     clear() {
-      fresh.clear()
-      repeats.clear()
+      for (const set of [urgent, fresh, repeats]) set.clear()
     }
   }
 }

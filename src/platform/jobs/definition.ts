@@ -15,10 +15,17 @@ export interface JobContext {
    * another worker has taken the job meanwhile: let it pass, so that the transaction rolls back.
    */
   complete(tx: Db): Promise<void>
+  /**
+   * Gives the slot to another job when all that is left is to wait, for a gateway for instance. The lease is kept and
+   * renewed, so a crash is noticed as before. Where too many jobs wait like this the slot is kept.
+   */
+  freeSlot(): void
 }
 
 export interface JobDefinition<Payload = unknown> {
   readonly name: string
+  /** Jobs of one queue share slots and do not wait behind those of another. */
+  readonly queue: string
   readonly maxAttempts: number
   /** How long a worker may be silent before others take the job. It is renewed while the job runs. */
   readonly leaseMs: number
@@ -32,15 +39,19 @@ export interface JobDefinition<Payload = unknown> {
 /** Ten seconds: a killed worker's jobs go on within 15, and a process that stalls for less keeps its work. */
 export const defaultLeaseMs = 10_000
 
+/** The queue of jobs that name none. Its slots also run jobs of other queues that an older version added here. */
+export const workQueue = 'work'
+
 /** The least that `run` needs beside a name. Jobs run at least once: make effects repeatable or use `complete(tx)`. */
 export function defineJob<Payload>(job: {
   name: string
+  queue?: string
   maxAttempts?: number
   leaseMs?: number
   backoff?: (attempt: number) => number
   run(payload: Payload, context: JobContext): Promise<void>
 }): JobDefinition<Payload> {
-  return { maxAttempts: 10, leaseMs: defaultLeaseMs, backoff, everyMs: undefined, ...job }
+  return { queue: workQueue, maxAttempts: 10, leaseMs: defaultLeaseMs, backoff, everyMs: undefined, ...job }
 }
 
 /**
@@ -56,6 +67,7 @@ export function recurring(job: {
 }): JobDefinition<unknown> {
   return {
     name: job.name,
+    queue: workQueue,
     maxAttempts: Number.POSITIVE_INFINITY,
     leaseMs: job.leaseMs ?? defaultLeaseMs,
     backoff: (attempt) => Math.min(backoff(attempt), job.everyMs),

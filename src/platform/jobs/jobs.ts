@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { newId } from '../ids.ts'
-import type { JobDefinition } from './definition.ts'
+import { type JobDefinition, workQueue } from './definition.ts'
 import * as store from './store.ts'
 
 export interface AddOptions {
@@ -21,6 +21,8 @@ export interface AddOptions {
 
 export interface NewJob<Payload = unknown> extends AddOptions {
   payload: Payload
+  /** A `newId()` of the caller's, where it writes down which job it added. */
+  id?: string
 }
 
 export interface DeadJob {
@@ -35,8 +37,8 @@ export interface DeadJob {
   diedAt: Date
 }
 
-/** A job by its definition, which types the payload, or by its name where the definition is out of reach. */
-export type JobRef<Payload> = JobDefinition<Payload> | string
+/** A job by its definition, which types the payload, or by name and queue where the definition is out of reach. */
+export type JobRef<Payload> = JobDefinition<Payload> | { readonly name: string; readonly queue: string } | string
 
 /** Adds a job in the caller's transaction: it is seen when that commits, and never if it does not. */
 export function add<Payload>(db: Db, job: JobRef<Payload>, payload: Payload, options: AddOptions = {}): Promise<void> {
@@ -52,9 +54,10 @@ export async function addMany<Payload>(
   const added = oncePerKey(wanted)
   if (added.length === 0) return
   const now = new Date()
+  const { name, queue } = typeof job === 'string' ? { name: job, queue: workQueue } : job
   await db.query(store.add, [
-    typeof job === 'string' ? job : job.name,
-    added.map(() => newId()),
+    name,
+    added.map(({ id }) => id ?? newId()),
     added.map(({ projectId }) => projectId ?? null),
     added.map(({ key }) => key ?? null),
     added.map(({ payload }) => JSON.stringify(payload ?? null)),
@@ -62,7 +65,8 @@ export async function addMany<Payload>(
     added.map(({ maxAttempts }) => maxAttempts ?? null),
     now,
     // Workers look by themselves at what is due later.
-    added.some(({ runAt }) => !runAt || runAt <= now)
+    added.some(({ runAt }) => !runAt || runAt <= now),
+    queue
   ])
 }
 
@@ -70,6 +74,12 @@ export async function addMany<Payload>(
 export async function knownKeys(db: Db, name: string, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   return new Set((await db.query<{ key: string }>(store.knownKeys, [name, keys])).map(({ key }) => key))
+}
+
+/** Which of these jobs wait or run. */
+export async function knownJobs(db: Db, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  return new Set((await db.query<{ id: string }>(store.knownJobs, [ids])).map(({ id }) => id))
 }
 
 /** One statement may touch a key once, and two adders that lock keys in the same order cannot block each other for ever. */

@@ -25,6 +25,8 @@ export interface Run {
   /** By this process's clock, counted from before the claim was sent and so never later than the database's. */
   leaseEndsAt: number
   outcome: Outcome | undefined
+  /** All that is left is to wait: it holds its lease and no slot. */
+  waits: boolean
   /** The handler has ended the job in a transaction of its own. */
   completed: boolean
   readonly lost: boolean
@@ -39,7 +41,13 @@ export interface Run {
 const crashesForgiven = 3
 const longestError = 2_000
 
-export function createRun(job: Claimed, definition: JobDefinition, claim: string, leaseEndsAt: number): Run {
+export function createRun(
+  job: Claimed,
+  definition: JobDefinition,
+  claim: string,
+  leaseEndsAt: number,
+  freeSlot: (run: Run) => void
+): Run {
   const abort = new AbortController()
   const most = job.maxAttempts ?? definition.maxAttempts
 
@@ -53,7 +61,8 @@ export function createRun(job: Claimed, definition: JobDefinition, claim: string
       const mine = await tx.query(completeInside, [[job.id], [claim], [definition.everyMs ?? null]])
       if (mine.length === 0) throw new LeaseLost(`job ${job.id} was taken over by another worker`)
       run.completed = true
-    }
+    },
+    freeSlot: () => freeSlot(run)
   }
 
   const run: Run = {
@@ -62,6 +71,7 @@ export function createRun(job: Claimed, definition: JobDefinition, claim: string
     claim,
     leaseEndsAt,
     outcome: undefined,
+    waits: false,
     completed: false,
     get lost() {
       return abort.signal.aborted

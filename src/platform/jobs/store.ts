@@ -1,6 +1,6 @@
 import { statement } from '../db/statement.ts'
 
-/** Says that something is due. Only a hint: workers poll behind it. */
+/** Says that something is due in the queue of its payload, or in any. Only a hint: workers poll behind it. */
 export const channel = 'tidings_jobs'
 
 /**
@@ -10,9 +10,10 @@ export const channel = 'tidings_jobs'
 export const add = statement(
   'jobs.add',
   `with added as (
-     insert into jobs as j (id, name, project_id, key, payload, ready, run_at, attempts, max_attempts, created_at)
+     insert into jobs as j (id, name, project_id, key, payload, ready, run_at, attempts, max_attempts, created_at,
+       queue)
      select n.id, $1, n.project_id, n.key, n.payload, coalesce(n.run_at <= now(), true), greatest(n.run_at, now()), 0,
-            n.max_attempts, $8
+            n.max_attempts, $8, $10::text
        from unnest($2::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::timestamptz[], $7::int[])
          as n (id, project_id, key, payload, run_at, max_attempts)
      on conflict (key, name) where key is not null do update
@@ -21,7 +22,7 @@ export const add = statement(
             ready = j.claim is null and excluded.ready
       where j.claim is not null or (not j.ready and j.attempts = 0 and excluded.run_at < j.run_at)
    )
-   select pg_notify('${channel}', '') where $9::boolean`
+   select pg_notify('${channel}', $10::text) where $9::boolean`
 )
 
 /** Makes sure that recurring work has its row, due at once if it is new, and no later than its interval if that shrank. */
@@ -39,15 +40,15 @@ export const keepRecurring = statement(
 )
 
 /**
- * Takes up to $3 jobs, the projects by turns: the next $5 projects from $4 on that have something ready each give an equal
- * share. They are found by leaps over jobs_ready, so the cost is one probe per project, however long their queues are.
+ * Takes up to $3 jobs of a queue, the projects by turns: the next $5 projects from $4 on that have something ready each give an equal
+ * share. They are found by leaps over jobs_ready_of_queue, so the cost is one probe per project, however long their queues are.
  * It looks back no further than $8 ms: what ended earlier may still lie in the index (see `createReach`).
  */
 export const claim = statement(
   'jobs.claim',
   `with recursive turn (lane, n) as (
      (select coalesce(project_id, ''), 1 from jobs
-       where ready and coalesce(project_id, '') >= $4 and run_at >= now() - $8::float8 * interval '1 ms'
+       where ready and queue = $9 and coalesce(project_id, '') >= $4 and run_at >= now() - $8::float8 * interval '1 ms'
          and name = any($6::text[])
        order by coalesce(project_id, '') limit 1)
      union all
@@ -55,7 +56,7 @@ export const claim = statement(
        from turn
       cross join lateral (
         select coalesce(project_id, '') as lane from jobs
-         where ready and coalesce(project_id, '') > turn.lane and run_at >= now() - $8::float8 * interval '1 ms'
+         where ready and queue = $9 and coalesce(project_id, '') > turn.lane and run_at >= now() - $8::float8 * interval '1 ms'
            and name = any($6::text[])
          order by coalesce(project_id, '') limit 1) as next
       where turn.n < $5::int
@@ -65,7 +66,7 @@ export const claim = statement(
        from (select lane, greatest($3::int / max(n) over (), 1) as share from turn) as lanes
       cross join lateral (
         select id from jobs
-         where ready and coalesce(project_id, '') = lanes.lane and run_at >= now() - $8::float8 * interval '1 ms'
+         where ready and queue = $9 and coalesce(project_id, '') = lanes.lane and run_at >= now() - $8::float8 * interval '1 ms'
            and name = any($6::text[])
          order by run_at limit lanes.share
            for update skip locked) as mine
@@ -237,5 +238,7 @@ export const settings = statement(
   `select set_config(name, 'off', false), set_config('statement_timeout', '4s', false)
      from unnest(array['enable_seqscan', 'enable_bitmapscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`
 )
+
+export const knownJobs = statement('jobs.known', 'select id from jobs where id = any($1::uuid[])')
 
 export const knownKeys = statement('jobs.known_keys', 'select key from jobs where name = $1 and key = any($2::text[])')

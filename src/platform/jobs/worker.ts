@@ -3,9 +3,10 @@ import type { Listener } from '../db/listen.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { createBell } from './bell.ts'
-import { defaultLeaseMs, type JobDefinition } from './definition.ts'
+import { defaultLeaseMs, type JobDefinition, workQueue } from './definition.ts'
+import { createQueue, type Queue } from './queue.ts'
 import { createReach } from './reach.ts'
-import { type Claimed, createRun, nowMs, type Run, released } from './run.ts'
+import { nowMs, type Run, released } from './run.ts'
 import { createSession, type Session } from './session.ts'
 import { renew, settle } from './settle.ts'
 import * as store from './store.ts'
@@ -19,8 +20,10 @@ export interface WorkerOptions {
   jobs: ReadonlyArray<JobDefinition<never>>
   /** The id of this node in `nodes`, for those who look into the table. */
   nodeId: string
-  /** How many jobs run here at once. */
+  /** How many jobs of each queue run here at once. */
   concurrency: number
+  /** Instead, for the queues named: those whose jobs do little but wait. */
+  wider?: Readonly<Record<string, number>>
   pollMs?: number
 }
 
@@ -32,11 +35,6 @@ export interface Worker {
   idle(): Promise<void>
 }
 
-/** Projects that share one claim. Each costs a probe, so not more than jobs are wanted, … */
-const mostLanes = 32
-/** … but some, because another worker may hold all that is ready in the first ones. */
-const leastLanes = 4
-const jobsPerClaim = 200
 const jobsPerSweep = 1_000
 /** How long a completion waits whose row is locked. */
 const lockedMs = 50
@@ -45,7 +43,7 @@ const longestAwayMs = 5_000
 const handOverMs = 2_000
 
 export function createWorker(options: WorkerOptions): Worker {
-  const { pool, listener, log, nodeId, concurrency, pollMs = 1_000 } = options
+  const { pool, listener, log, nodeId, concurrency, wider = {}, pollMs = 1_000 } = options
   const definitions = new Map(options.jobs.map((job) => [job.name, job as JobDefinition]))
   const names = [...definitions.keys()]
   const leases = [...definitions.values()].map(({ leaseMs }) => leaseMs)
@@ -53,14 +51,25 @@ export function createWorker(options: WorkerOptions): Worker {
   const bell = createBell()
   const session = createSession(pool, keepRecurring)
 
-  /** Everything that holds a slot: running, or ended and not yet recorded. This bounds every list of the worker. */
-  const runs = new Set<Run>()
+  /** Everything that was claimed: running, or ended and not yet recorded. The queues bound it. */
+  const runs = new Map<Run, Queue>()
   let ended: Run[] = []
-  /** Whether there may be ready jobs. It is put down when a claim comes back empty. */
-  let hinted = true
-  let claiming = false
-  let from = ''
-  const readyReach = createReach()
+  const queues: Queue[] = [...new Set([workQueue, ...[...definitions.values()].map((job) => job.queue)])].map((name) =>
+    createQueue({
+      name,
+      definitions,
+      concurrency: wider[name] ?? concurrency,
+      session,
+      nodeId,
+      begin: (run) => begin(run, queueOf(name)),
+      ring: bell.ring
+    })
+  )
+  const queueOf = (name: string): Queue => queues.find((queue) => queue.name === name)!
+  const isClaiming = () => queues.some((queue) => queue.isClaiming())
+  const hintAll = () => {
+    for (const queue of queues) queue.hint()
+  }
   const laterReach = createReach()
   let sweepAt = 0
   let renewAt = 0
@@ -74,7 +83,7 @@ export function createWorker(options: WorkerOptions): Worker {
     if (kept.length === 0) return
     const everyMs = kept.map((job) => job.everyMs)
     await fresh.query(store.keepRecurring, [kept.map(() => newId()), kept.map(({ name }) => name), everyMs])
-    hinted = true
+    hintAll()
   }
 
   async function work(): Promise<void> {
@@ -95,11 +104,12 @@ export function createWorker(options: WorkerOptions): Worker {
     if (ended.length > 0) await record()
     if (nowMs() >= renewAt) {
       renewAt = nowMs() + renewMs
-      await renew(session, [...runs])
+      await renew(session, [...runs.keys()])
     }
     if (state === 'working' && nowMs() >= sweepAt) await sweep()
     // Asked once more: the stop may have come meanwhile, and would not wait for a claim that begins after it.
-    if (state === 'working' && hinted && runs.size < concurrency) await claim()
+    // All claims travel together: the session answers them in order.
+    if (state === 'working') await Promise.all(queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
   }
 
   async function record(): Promise<void> {
@@ -116,10 +126,9 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   function leave(run: Run): void {
+    runs.get(run)?.leave(run)
     runs.delete(run)
     if (run.outcome?.kind === 'back') sweepAt = Math.min(sweepAt, nowMs() + run.outcome.delayMs)
-    // An ended job may have left another behind: one that recurs, or one that was asked for again.
-    hinted = true
   }
 
   async function sweep(): Promise<void> {
@@ -129,37 +138,11 @@ export function createWorker(options: WorkerOptions): Worker {
     const { woken, nextInMs } = found[0]!
     if (woken < jobsPerSweep) laterReach.clear(sentAt, backMs)
     sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? pollMs, pollMs)
-    hinted = true
+    hintAll()
   }
 
-  async function claim(): Promise<void> {
-    const token = newId()
-    const sentAt = nowMs()
-    const wanted = Math.min(concurrency - runs.size, jobsPerClaim)
-    const lanes = Math.max(leastLanes, Math.min(wanted, mostLanes))
-    // Put down before asking: a hint that comes while the claim is under way must count.
-    hinted = false
-    const backMs = readyReach.lookBackMs()
-    const values = [token, nodeId, wanted, from, lanes, names, leases, backMs]
-    claiming = true
-    const claimed = await session.query<Claimed>(store.claim, values).finally(() => {
-      claiming = false
-    })
-    hinted ||= claimed.length > 0 || from !== ''
-    if (!hinted) readyReach.clear(sentAt, backMs)
-    // Where not every project could be served, the next claim goes on after the last one that was. U+0001 is the least
-    // character a text can continue with.
-    const served = [...new Set(claimed.map(({ lane }) => lane))].sort(byBytes)
-    from = served.length >= Math.min(lanes, wanted) ? `${served.at(-1)}\u0001` : ''
-    for (const job of claimed) {
-      const definition = definitions.get(job.name)!
-      begin(createRun(job, definition, token, sentAt + definition.leaseMs))
-    }
-    if (hinted) bell.ring()
-  }
-
-  function begin(run: Run): void {
-    runs.add(run)
+  function begin(run: Run, queue: Queue): void {
+    runs.set(run, queue)
     const finish = () => {
       if (run.outcome === released) return
       ended.push(run)
@@ -170,7 +153,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   /** Runs beside the loop, so that signals abort also while the database is silent. */
   function watchLeases(): void {
-    for (const run of runs) {
+    for (const run of runs.keys()) {
       if (run.completed || run.lost || nowMs() < run.leaseEndsAt) continue
       log.warn({ job: run.job.name, jobId: run.job.id }, 'a job was lost: its lease could not be renewed in time')
       run.lose('the lease was not renewed in time')
@@ -188,8 +171,11 @@ export function createWorker(options: WorkerOptions): Worker {
     start() {
       if (state !== 'new') throw new Error('a worker starts once')
       state = 'working'
-      listener?.on(store.channel, () => {
-        hinted = true
+      listener?.on(store.channel, (queue) => {
+        // Rows of an older version are in no queue of their own.
+        const named = queue ? queues.filter(({ name }) => name === queue) : []
+        if (named.length > 0) for (const one of named) one.hint()
+        else hintAll()
         bell.ring()
       })
       watch = setInterval(watchLeases, renewMs / 2)
@@ -202,17 +188,17 @@ export function createWorker(options: WorkerOptions): Worker {
       if (state !== 'working') return
       state = 'stopping'
       bell.ring()
-      await until(() => runs.size === 0 && !claiming, deadlineMs)
+      await until(() => runs.size === 0 && !isClaiming(), deadlineMs)
       // What a claim under way brings must be given back as well.
-      await until(() => !claiming, handOverMs)
-      const rest = [...runs].filter((run) => !run.outcome && !run.completed && !run.lost)
+      await until(() => !isClaiming(), handOverMs)
+      const rest = [...runs.keys()].filter((run) => !run.outcome && !run.completed && !run.lost)
       for (const run of rest) {
         run.outcome = released
         run.lose('the worker stops')
         ended.push(run)
       }
       bell.ring()
-      await until(() => ![...runs].some(({ outcome }) => outcome), handOverMs)
+      await until(() => ![...runs.keys()].some(({ outcome }) => outcome), handOverMs)
       state = 'stopped'
       bell.ring()
       clearInterval(watch)
@@ -224,11 +210,11 @@ export function createWorker(options: WorkerOptions): Worker {
     async idle() {
       for (;;) {
         // A job that a claim under way has taken is no longer due and does not run yet.
-        const atRest = () => runs.size === 0 && !claiming
+        const atRest = () => runs.size === 0 && !isClaiming()
         await until(atRest)
         const due = await pool.query(store.anyDue, [names])
         if (due.length === 0 && atRest()) return
-        hinted = true
+        hintAll()
         sweepAt = 0
         bell.ring()
         await new Promise((resolve) => setTimeout(resolve, 5))
@@ -242,6 +228,3 @@ async function until(reached: () => boolean, withinMs = Number.POSITIVE_INFINITY
   const endsAt = nowMs() + withinMs
   while (!reached() && nowMs() < endsAt) await new Promise((resolve) => setTimeout(resolve, 5))
 }
-
-/** As the database sorts projects (collation "C"), where JavaScript would compare UTF-16 units. */
-const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))

@@ -41,6 +41,9 @@ interface Context extends Asked {
   spelling(task: Task): Dialect
 }
 
+/** Characters of a message that take some 10 ms to read and compare. */
+const largeText = 256 * 1024
+
 const whole = { historyLength: undefined, artifacts: true }
 
 export function createOperations({
@@ -74,6 +77,8 @@ export function createOperations({
     }
     if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
     const text = canonical(message)
+    // What is large has its further steps in turns of their own.
+    if (text.length > largeText) await new Promise(setImmediate)
     const fingerprint = hash('sha256', text, 'hex')
     const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
     return { sending, underway: await engine.take(projectId, sending, dialect, { key, admit }) }

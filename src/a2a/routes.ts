@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
 import { jsonType } from '../platform/http/body.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Agents } from './a2a.ts'
 import { defaultDialect, unsupportedVersion, versionOf } from './dialects/choose.ts'
@@ -56,6 +56,7 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
       {
         summary: 'Ask the agent for something',
         body: Envelope,
+        maxBody: largestBody,
         bodyKind: 'bytes',
         answer: Answer,
         example,
@@ -110,7 +111,7 @@ async function answer(
     const error = new AgentError('content_type_not_supported', 'The content type must be application/json.')
     return send(reply.code(415), failure(null, error, dialect))
   }
-  const { id, call: read } = readCall(request.body as Buffer | undefined)
+  const { id, call: read } = await readCall(request.body as Buffer | undefined)
   try {
     const call = read()
     if (!asked) throw unsupportedVersion()

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
 import { pageOf } from '../platform/http/paging.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { CampaignQuery, campaignPage } from './campaign-list.ts'
 import { unknownFields } from './campaign-shape.ts'
@@ -29,6 +29,7 @@ export function campaignManagementRoutes(
       summary: 'Create a campaign',
       access: 'editor',
       body: CampaignBody,
+      maxBody: largestBody,
       checksBody: true,
       answer: SavedAnswer,
       status: 201,
@@ -64,6 +65,7 @@ export function campaignManagementRoutes(
       summary: 'Save a campaign, whether there is one of this id or not',
       access: 'editor',
       body: CampaignBody,
+      maxBody: largestBody,
       checksBody: true,
       answer: SavedAnswer,
       refusals: ['conflict', 'invalid_campaign', 'invalid_segment', 'invalid_template', ...refusals],

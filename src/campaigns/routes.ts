@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
+import { building, unknownNames } from '../platform/http/json-read.ts'
 import { pageOf } from '../platform/http/paging.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
 import { ExplainAnswer, PreviewAnswer } from './shapes.ts'
 import { listPage, TriggerQuery } from './trigger-list.ts'
+import { maxTargets } from './trigger-request.ts'
 import { TriggerAnswer, wireTrigger } from './trigger-wire.ts'
-import { unknownFields, warningOf } from './unknown-fields.ts'
+import { mostNames as mostWarned, unknownFields, warningOf } from './unknown-fields.ts'
 
 const failed = 'Failed to send campaign trigger message'
 const wording = {
@@ -16,32 +18,37 @@ const wording = {
 }
 const params = { campaign_id: 'The id of the campaign, percent-encoded.' }
 const ofTrigger = { trigger_id: 'As the trigger was answered.' }
+const targetFields = { project_user_id: Type.String(), device_id: Type.String(), user_id: Type.String() }
 /** Targets are judged by the handler, because a broadcast ignores them whatever they are. */
-export const TriggerBody = Type.Object({
-  audience: Type.Optional(
-    Type.Unsafe<object | null>({
-      type: ['object', 'null'],
-      properties: {
-        broadcast: {
-          type: ['boolean', 'null'],
-          description: "All users that match the campaign's segment; targets are ignored."
+export const TriggerBody = Type.Object(
+  {
+    audience: Type.Optional(
+      Type.Unsafe<object | null>({
+        type: ['object', 'null'],
+        properties: {
+          broadcast: {
+            type: ['boolean', 'null'],
+            description: "All users that match the campaign's segment; targets are ignored."
+          },
+          targets: {
+            [building]: Type.Array(Type.Object(targetFields), { maxItems: maxTargets }),
+            description:
+              'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Those outside the segment get nothing.'
+          }
         },
-        targets: {
-          description:
-            'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Those outside the segment get nothing.'
-        }
-      },
-      description: "Who is to get it. Absent or null: the campaign's default audience. Without targets: nobody."
-    })
-  ),
-  properties: Type.Optional(
-    Type.Unsafe<Record<string, unknown> | null>({
-      type: ['object', 'null'],
-      additionalProperties: {},
-      description: 'For templates and conditions, as {{ trigger.name }}. Any JSON, at most 1 MiB.'
-    })
-  )
-})
+        description: "Who is to get it. Absent or null: the campaign's default audience. Without targets: nobody."
+      })
+    ),
+    properties: Type.Optional(
+      Type.Unsafe<Record<string, unknown> | null>({
+        type: ['object', 'null'],
+        additionalProperties: {},
+        description: 'For templates and conditions, as {{ trigger.name }}. Any JSON, at most 1 MiB.'
+      })
+    )
+  },
+  { [unknownNames]: mostWarned }
+)
 const example = {
   audience: { targets: [{ project_user_id: 'ana' }, { device_id: 'ana-phone' }] },
   properties: { code: 'SPRING' }
@@ -58,6 +65,7 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
       access: 'trigger',
       params,
       body: TriggerBody,
+      maxBody: largestBody,
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
       idempotent: true,
@@ -81,6 +89,7 @@ export function campaignRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Cam
       summary: 'See what a trigger would do, without doing it',
       params,
       body: TriggerBody,
+      maxBody: largestBody,
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
       answer: PreviewAnswer,

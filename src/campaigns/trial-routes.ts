@@ -1,4 +1,4 @@
-import type { Routes } from '../platform/http/routes.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
 import { DraftBody, example, TestAnswer, TestBody } from './manage-shapes.ts'
@@ -14,6 +14,7 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
       summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
       access: 'viewer',
       body: DraftBody,
+      maxBody: largestBody,
       checksBody: true,
       answer: PreviewAnswer,
       refusals: ['invalid_trigger', 'invalid_campaign', 'invalid_segment', 'invalid_template'],
@@ -31,6 +32,7 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
       summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
       access: 'editor',
       body: TestBody,
+      maxBody: largestBody,
       answer: TestAnswer,
       refusals: ['invalid_parameter', 'invalid_template', 'invalid_campaign_id', 'not_found'],
       example: { device_ids: ['ana-phone'], properties: { code: 'SPRING' } }

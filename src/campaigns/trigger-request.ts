@@ -1,4 +1,5 @@
 import { type Detail, Refusal, readEach } from '../platform/errors.ts'
+import { faultIn } from '../platform/json.ts'
 import { checkChosenId } from '../users/users.ts'
 
 export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
@@ -12,7 +13,7 @@ export interface TriggerRequest {
   properties: Record<string, unknown>
 }
 
-const maxTargets = 20_000
+export const maxTargets = 20_000
 const maxPropertiesBytes = 1024 * 1024
 /** Deeper than any template reaches, and far from what exhausts a stack, ours or the database's. */
 const maxDepth = 128
@@ -75,28 +76,13 @@ function distinct(targets: StoredTarget[]): StoredTarget[] {
 
 function readProperties(properties: unknown): Record<string, unknown> {
   if (!isObject(properties)) throw invalid('properties', 'must be an object')
-  checkValues(properties)
+  const fault = faultIn(properties, maxDepth, false)
+  if (fault === 'levels') throw invalid('properties', `must not be nested deeper than ${maxDepth}`)
+  if (fault) throw invalid('properties', 'holds a number that is too large')
   // Only now: a value that is too deep would exhaust the stack of whoever writes it out.
   if (Buffer.byteLength(JSON.stringify(properties)) > maxPropertiesBytes)
     throw invalid('properties', 'must be at most 1 MiB')
   return properties
-}
-
-/** Any JSON that can be stored and comes back as it was. Walks with a list, so that depth cannot exhaust the stack. */
-function checkValues(root: object): void {
-  let level: object[] = [root]
-  for (let depth = 1; level.length > 0; depth += 1) {
-    if (depth > maxDepth) throw invalid('properties', `must not be nested deeper than ${maxDepth}`)
-    const next: object[] = []
-    for (const holder of level) {
-      for (const value of Object.values(holder)) {
-        if (typeof value === 'number' && !Number.isFinite(value))
-          throw invalid('properties', 'holds a number that is too large')
-        if (typeof value === 'object' && value !== null) next.push(value)
-      }
-    }
-    level = next
-  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,7 +1,7 @@
 import { triggerFields } from './trigger-request.ts'
 
 /** Settled-2, 1: what the header X-Service-Warning holds at most. */
-const mostNames = 5
+export const mostNames = 5
 const longest = 256
 /** Five names of this length, with quotes and commas, fit into the header. */
 const longestName = 40

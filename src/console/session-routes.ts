@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { type Routes, smallForm } from '../platform/http/routes.ts'
 import * as tenants from '../projects/projects.ts'
 
 const SignIn = Type.Object({
@@ -63,6 +63,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
     {
       summary: 'Sign a browser in to the console',
       body: SignIn,
+      maxBody: smallForm,
       answer: Who,
       refusals: ['invalid_token', 'rate_limited']
     },

@@ -1,4 +1,5 @@
 import { Refusal, type RefusalCode, readEach } from '../platform/errors.ts'
+import { faultIn } from '../platform/json.ts'
 import { readTime } from '../platform/time.ts'
 import { checkChosenId, longerThan } from '../users/users.ts'
 
@@ -60,19 +61,14 @@ function readerOf(item: Record<string, unknown>, path: string, refuse: (field: s
     return value
   }
 
-  /** Any JSON object, shallow and small enough for what follows. Walked with a list: depth cannot exhaust the stack. */
+  /** Any JSON object, shallow and small enough for what follows. */
   function object(field: string): object {
     const root = item[field]
     if (root === undefined) throw refuse(field, 'must be given')
     if (!isObject(root)) throw refuse(field, 'must be an object')
-    const open: [value: unknown, depth: number][] = [[root, 1]]
-    while (open.length > 0) {
-      const [value, depth] = open.pop()!
-      if (typeof value === 'number' && !Number.isFinite(value)) throw refuse(field, 'a number is out of range')
-      if (typeof value !== 'object' || value === null) continue
-      if (depth > maxDepth) throw refuse(field, `must have at most ${maxDepth} levels`)
-      for (const inner of Object.values(value)) open.push([inner, depth + 1])
-    }
+    const fault = faultIn(root, maxDepth, false)
+    if (fault === 'levels') throw refuse(field, `must have at most ${maxDepth} levels`)
+    if (fault) throw refuse(field, 'a number is out of range')
     if (Buffer.byteLength(JSON.stringify(root)) > maxBytes) throw refuse(field, 'must be at most 16 KiB')
     return root
   }

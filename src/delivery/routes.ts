@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { defaultLimit, pageOf, pageQuery } from '../platform/http/paging.ts'
-import type { Call, Routes } from '../platform/http/routes.ts'
+import { type Call, largestBody, type Routes } from '../platform/http/routes.ts'
 import { saying } from '../platform/http/schema.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../projects/projects.ts'
@@ -34,6 +34,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
     {
       summary: 'Send push notifications now',
       body: SendBody,
+      maxBody: largestBody,
       checksBody: true,
       answer: ResultsAnswer,
       wording: pushWording,
@@ -55,6 +56,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
     {
       summary: 'Start Live Activities',
       body: StartBody,
+      maxBody: largestBody,
       checksBody: true,
       answer: ResultsAnswer,
       wording: activityWording,
@@ -87,6 +89,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
       {
         summary,
         body: ChangeBody,
+        maxBody: largestBody,
         checksBody: true,
         answer: ResultsAnswer,
         wording: activityWording,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import { Refusal } from '../platform/errors.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import { printable } from '../platform/http/schema.ts'
 import { warnOfFields } from '../platform/http/warnings.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
@@ -51,6 +51,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       summary: 'Register devices, or tell what changed about them',
       access: 'client',
       body: PutBody,
+      maxBody: largestBody,
       fieldCodes: {
         devices: 'invalid_device',
         'devices[].id': 'invalid_device_id',
@@ -119,6 +120,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       access: 'client',
       params,
       body: PropertiesBody,
+      maxBody: 1024 * 1024,
       fieldCodes: { properties: 'invalid_properties' },
       answer: PropertiesBody,
       refusals: [...refusals, 'invalid_properties', 'properties_too_large'],

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { checkDeviceId } from '../devices/devices.ts'
 import { Refusal } from '../platform/errors.ts'
-import { isStorable } from '../platform/http/body.ts'
+import { faultIn, isStorable } from '../platform/json.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import { longerThan } from '../users/users.ts'
 
@@ -133,16 +133,11 @@ function timeOf(text: string | null | undefined, path: string, now: Date): Date 
   return at > now || now.getTime() - at.getTime() > pastMs ? now : at
 }
 
-/** Walks with a list, so that depth cannot exhaust the stack here, and is refused before it could at the database. */
+/** Depth is refused here, before it could exhaust the stack of the database. */
 function checkCustom(root: object, path: string): void {
-  const open: [value: unknown, depth: number][] = [[root, 1]]
-  while (open.length > 0) {
-    const [value, depth] = open.pop()!
-    if (typeof value === 'number' && !Number.isFinite(value)) throw refuse(path, 'a number is out of range')
-    if (typeof value !== 'object' || value === null) continue
-    if (depth > maxDepth) throw refuse(path, `must have at most ${maxDepth} levels`)
-    for (const inner of Object.values(value)) open.push([inner, depth + 1])
-  }
+  const fault = faultIn(root, maxDepth, false)
+  if (fault === 'levels') throw refuse(path, `must have at most ${maxDepth} levels`)
+  if (fault) throw refuse(path, 'a number is out of range')
   if (Buffer.byteLength(JSON.stringify(root)) > maxBytes) throw refuse(path, 'must be at most 64 KiB')
 }
 

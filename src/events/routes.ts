@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { Routes } from '../platform/http/routes.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Events } from './events.ts'
 import { EventAnswer, readEvent, SentEvent, wireEvent } from './fields.ts'
@@ -15,6 +15,7 @@ export function eventRoutes(api: Routes<ApiCaller, ApiAccess>, events: Events): 
       summary: 'Record what users did',
       access: 'client',
       body: Body,
+      maxBody: largestBody,
       fieldCodes: { events: 'invalid_event' },
       answer: Type.Object({ events: Type.Array(EventAnswer, { description: 'By position, as stored.' }) }),
       refusals: ['invalid_event', 'invalid_device_id', 'device_not_found'],

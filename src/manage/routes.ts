@@ -11,7 +11,7 @@ import {
   pageOf,
   timeOf
 } from '../platform/http/paging.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Nodes } from '../platform/nodes.ts'
 import { listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
@@ -106,6 +106,7 @@ export function manageRoutes(
       summary: 'Create a key; its text is only in this answer',
       access: 'admin',
       body: CreateKey,
+      maxBody: smallForm,
       answer: CreatedKey,
       status: 201,
       example: { kind: 'secret', name: 'backend' }
@@ -148,6 +149,7 @@ export function manageRoutes(
       refusals: ['not_found'],
       access: 'admin',
       body: CreateToken,
+      maxBody: smallForm,
       answer: Type.Object({
         id: Type.String(),
         name: Type.String(),

@@ -24,7 +24,7 @@ export const errorCatalogue = {
   idempotency_key_reused: [409, 'The idempotency key was used with another body.'],
   conflict: [409, 'It exists already, or changed since it was read.'],
   project_is_live: [409, 'The project is live: it sends to the real gateways and has no simulator.'],
-  body_too_large: [413, 'The body is larger than 10 MiB.'],
+  body_too_large: [413, 'The body is larger than the endpoint takes: 10 MiB at most, 4 or 64 KiB where it is a form.'],
   unsupported_media_type: [
     415,
     "The content type is not application/json, or not what this endpoint takes. The contract's endpoints also read JSON without a type, as text/plain and as a form."

@@ -1,7 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
-import type { Routes } from '../platform/http/routes.ts'
+import { mostNames } from '../platform/http/json-read.ts'
+import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import { maxProperties } from './properties.ts'
 import type { Users } from './users.ts'
 
 const wording = { invalid: 'Project User Id must be provided' }
@@ -11,6 +13,7 @@ const params = { project_user_id: "The project's own id of the user, percent-enc
 export const PropertiesSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  [mostNames]: maxProperties,
   description: 'Names of 1 to 256 characters; at most 1,000 properties and 64 KiB a user. null is a value.'
 })
 const IdSchema = Type.String({
@@ -46,6 +49,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       {
         summary: 'Create a user, or change the properties of one that exists',
         body: CreateBody,
+        maxBody: largestBody,
         fieldCodes,
         answer: Answer,
         wording,
@@ -70,6 +74,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       summary: 'Change some properties of a user',
       params,
       body: ChangeBody,
+      maxBody: largestBody,
       fieldCodes,
       bodyKind: 'optional',
       answer: Answer,
@@ -119,6 +124,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
     {
       summary: 'Create or change up to 1,000 users',
       body: BatchBody,
+      maxBody: largestBody,
       answer: BatchAnswer,
       example: { users: [{ project_user_id: 'ana', properties: { plan: 'premium' } }, { project_user_id: 'bo' }] }
     },

@@ -12,6 +12,7 @@ export {
   checkProjectUserId,
   checkProperties,
   longerThan,
+  maxProperties,
   type Properties,
   type PropertyValue,
   tooLarge

@@ -219,11 +219,11 @@ describe('faults', () => {
     const { id } = await simulated()
     const path = `/projects/${id}/simulator`
     const headers = { 'content-type': 'application/json' }
-    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+    const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
     for (const [method, where, body] of [
       ['PUT', 'faults', deep],
       ['PUT', 'faults', `{"apns":${deep}}`],
-      ['PUT', 'faults', JSON.stringify({ ['x'.repeat(100_000)]: {} })],
+      ['PUT', 'faults', JSON.stringify({ ['x'.repeat(60_000)]: {} })],
       ['PUT', 'faults', JSON.stringify(Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`x${at}`, 1])))],
       ['PUT', 'faults', '{"\\u0000":{}}'],
       ['PUT', 'faults', '{"__proto__":{"down":true}}'],

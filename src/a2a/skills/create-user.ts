@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { drawUser } from '../../users/users.ts'
+import { drawUser, maxProperties } from '../../users/users.ts'
 import { rejected } from './check.ts'
 import { type Outcome, result, type Skill, type TogetherCall } from './skill.ts'
 
@@ -23,6 +23,7 @@ export type CreateUsers = (
 export const UserProperties = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  maxProperties,
   description: 'Names with text, a number, a boolean or null each.'
 })
 

@@ -18,7 +18,7 @@ const retryAfterSeconds = 1
 
 /** The one place where an error becomes an answer. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
-  const refusal = asRefusal(error)
+  const refusal = asRefusal(error, request)
   if (!refusal) {
     log.error({ error, request_id: request.id, route: request.routeOptions.url }, 'a request failed')
     return reply.code(500).send({ error: 'Internal Server Error' })
@@ -79,13 +79,15 @@ function printable(line: string): string {
   return line.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).slice(0, 500)
 }
 
-function asRefusal(error: unknown): Refusal | undefined {
+const inWords = (bytes: number): string => (bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`)
+
+function asRefusal(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof Unavailable) return new Refusal('unavailable', error.message)
   const { code, statusCode, message } = error as FastifyError
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Refusal('body_too_large', 'The body is larger than 10 MiB.')
+      return new Refusal('body_too_large', `The body is larger than ${inWords(routeOptions.bodyLimit)}.`)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'The content type must be application/json.')
     case 'ECONNRESET': // The client went away, in the middle of its body or before a stream began: nobody reads the answer.

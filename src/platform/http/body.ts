@@ -2,6 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
+import { faultIn, mayHideText } from '../json.ts'
+import { type Size, sizeOf } from './json-count.ts'
+import { readInSlices, Unreadable, type Wanted } from './json-read.ts'
+
+export { isStorable } from '../json.ts'
 
 /** What a route does with a body. `ignored`: neither read nor looked at; `stream`: handed over unread; `bytes`: as it is. */
 export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream' | 'bytes'
@@ -28,7 +33,10 @@ export function installBodyParser(app: FastifyInstance): void {
         const type = request.headers['content-type'] ?? ''
         if (body.length > 0 && !(jsonType.test(type) || (wording?.invalid !== undefined && unaskedType.test(type))))
           throw wrongType()
-        done(null, parseJson(body))
+        const { mostValues, wanted } = request.routeOptions.config
+        const value = parseJson(body, mostValues, wanted)
+        if (value instanceof Promise) value.then((read) => done(null, read), done)
+        else done(null, value)
       } catch (error) {
         done(error as Error)
       }
@@ -61,9 +69,38 @@ export function nameWrongType(request: FastifyRequest): void {
   if (!jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/octet-stream'
 }
 
-function parseJson(body: Buffer): unknown {
+/** More than anything real has, and less than exhausts a stack that walks it, here or in PostgreSQL. */
+const mostLevels = 256
+/** So many values are parsed at once: 16 ms for the worst of texts, where each object has a shape of its own. */
+const mostAtOnce = 20_000
+/** What cannot be deep or many. */
+const tinyBytes = 256
+
+/** Values that a body may make, where a route does not say (docs/decisions/0029). */
+export const usualValues = 200_000
+
+/**
+ * The value of a text. What is large or deep is read in slices: at once for most, a promise for those. `wanted`: the
+ * schema of a route that ignores unknown fields; they are not even built then.
+ */
+export function parseJson(body: Buffer, most = usualValues, wanted?: Wanted): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw new Refusal('malformed_body', 'the body is not UTF-8')
+  if (body.length <= tinyBytes) return parseAtOnce(body)
+  const choose = ({ levels, values }: Size): unknown => {
+    if (levels <= mostLevels && values <= mostAtOnce) return parseAtOnce(body)
+    if (!wanted && levels > mostLevels)
+      throw new Refusal('malformed_body', `the body has more than ${mostLevels} levels`)
+    if (!wanted && values > most) throw new Refusal('malformed_body', `the body has more than ${most} values`)
+    return readInSlices(body, wanted, { levels: mostLevels, values: most }).catch((error: Error) => {
+      throw error instanceof Unreadable ? new Refusal('malformed_body', error.message) : error
+    })
+  }
+  const size = sizeOf(body)
+  return size instanceof Promise ? size.then(choose) : choose(size)
+}
+
+function parseAtOnce(body: Buffer): unknown {
   const text = body.toString('utf8')
   let value: unknown
   try {
@@ -71,49 +108,7 @@ function parseJson(body: Buffer): unknown {
   } catch (error) {
     throw new Refusal('malformed_body', `the body is not JSON: ${(error as Error).message}`)
   }
-  // Only an escape can bring these in: the bytes themselves are valid UTF-8. So most bodies are not walked.
-  if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) refuseUnstorable(value)
-  if (looksDeep(body)) refuseDeep(value)
+  if (mayHideText(text) && faultIn(value, mostLevels, true) === 'text')
+    throw new Refusal('malformed_body', 'a string holds NUL or a lone surrogate')
   return value
 }
-
-/** More than anything real has, and less than exhausts a stack that walks it, here or in PostgreSQL. */
-const maxLevels = 256
-
-/** Brackets that stand open at once. Those inside strings count too: then a look at the value tells. */
-function looksDeep(body: Buffer): boolean {
-  if (body.length <= maxLevels) return false
-  let levels = 0
-  for (let index = 0; index < body.length; index++) {
-    const byte = body[index]!
-    if (byte === 0x5b || byte === 0x7b) {
-      if (++levels > maxLevels) return true
-    } else if ((byte === 0x5d || byte === 0x7d) && levels > 0) levels--
-  }
-  return false
-}
-
-function refuseDeep(root: unknown): void {
-  const open: [value: unknown, level: number][] = [[root, 1]]
-  while (open.length > 0) {
-    const [value, level] = open.pop()!
-    if (typeof value !== 'object' || value === null) continue
-    if (level > maxLevels) throw new Refusal('malformed_body', `the body has more than ${maxLevels} levels`)
-    for (const inner of Object.values(value)) open.push([inner, level + 1])
-  }
-}
-
-/** PostgreSQL stores neither NUL nor half a surrogate pair. Walks with a list, so that depth cannot exhaust the stack. */
-function refuseUnstorable(root: unknown): void {
-  const open: unknown[] = [root]
-  while (open.length > 0) {
-    const value = open.pop()
-    if (typeof value === 'string' && !isStorable(value)) {
-      throw new Refusal('malformed_body', 'a string holds NUL or a lone surrogate')
-    }
-    if (typeof value === 'object' && value !== null)
-      for (const [name, inner] of Object.entries(value)) open.push(name, inner)
-  }
-}
-
-export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()

@@ -73,7 +73,7 @@ export const sharedAnswers = {
     content: refused('conflict', 'A project demo exists already, or is still being erased.')
   },
   BodyTooLarge: {
-    description: 'The body is larger than 10 MiB.',
+    description: 'The body is larger than this operation takes, 10 MiB at most; it was not read.',
     headers: counted,
     content: refused('body_too_large', 'The body is larger than 10 MiB.')
   },

@@ -3,8 +3,9 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
-import { type BodyKind, forgetBody, nameWrongType } from './body.ts'
+import { type BodyKind, forgetBody, nameWrongType, usualValues } from './body.ts'
 import { crossOrigin, readable } from './cross-origin.ts'
+import type { Wanted } from './json-read.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
@@ -19,6 +20,10 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   query?: Query
   body?: Body
   bodyKind?: BodyKind
+  /** Bytes that a body may have, checked before it is read. Absent: enough for a form. */
+  maxBody?: number
+  /** Values that a body may hold, checked before they are built. */
+  maxValues?: number
   fieldCodes?: FieldCodes
   /** The handler checks the body itself, and the schema is for the docs. */
   checksBody?: boolean
@@ -74,6 +79,10 @@ declare module 'fastify' {
     bytes?: boolean
     /** The handler gets the body unread. */
     stream?: boolean
+    /** Values that a body may hold. */
+    mostValues?: number
+    /** What the route reads of a body, where it ignores the rest whatever it is. */
+    wanted?: Wanted
   }
   interface FastifyRequest {
     caller: unknown
@@ -81,6 +90,17 @@ declare module 'fastify' {
 }
 
 const none = Object.freeze({})
+
+/** Where the contract wants bodies of any sensible size (settled: 10 MiB). */
+export const largestBody = 10 * 1024 * 1024
+/** A form: a name and a choice or two. */
+export const smallForm = 4 * 1024
+const formBytes = 64 * 1024
+/**
+ * More than 1 MiB of trigger properties and 20,000 targets can hold (contract 4.4): 524,288 and 60,000. Unknown fields
+ * and what a broadcast ignores do not count, because they are never built.
+ */
+const mostContractValues = 600_000
 
 export type Routes<Caller, Access> = ReturnType<typeof routesOn<Caller, Access>>
 
@@ -97,6 +117,8 @@ export function routesOn<Caller, Access>(
       handle: (call: Call<Caller, Static<Query>, Static<Body>>) => unknown
     ): void => {
       const { wording, status = 200, body } = options
+      // Contract 4.1 to 4.6: a fixed text refuses what is wrong, and unknown fields are ignored.
+      const contract = wording?.invalid !== undefined
       const bodyKind = options.bodyKind ?? (body ? 'json' : 'ignored')
       const parseQuery = options.query && queryParser(options.query)
       const checked = bodyKind !== 'stream' && bodyKind !== 'bytes' && !options.checksBody
@@ -123,8 +145,11 @@ export function routesOn<Caller, Access>(
           config: {
             wording: { ...wording, plainUnauthorized },
             bytes: bodyKind === 'bytes',
-            stream: bodyKind === 'stream'
+            stream: bodyKind === 'stream',
+            mostValues: options.maxValues ?? (contract ? mostContractValues : usualValues),
+            ...(contract && body && { wanted: body as Wanted })
           },
+          bodyLimit: options.maxBody ?? formBytes,
           onRequest: (request, reply, done) => {
             // First of all, so that a page can read a refusal too.
             if (forPages) reply.headers(readable)

@@ -79,6 +79,7 @@ const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
   maxLength: ({ params }) => `must be at most ${params.limit} characters`,
   minItems: ({ params }) => (params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`),
   maxItems: ({ params }) => `must have at most ${params.limit} items`,
+  maxProperties: ({ params }) => `must have at most ${params.limit} names`,
   minimum: ({ params }) => `must be at least ${params.limit}`,
   maximum: ({ params }) => `must be at most ${params.limit}`
 }

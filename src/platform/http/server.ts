@@ -11,7 +11,7 @@ import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { order } from './pipelining.ts'
 import { requestId } from './request-id.ts'
-import type { DocumentedRoute } from './routes.ts'
+import { type DocumentedRoute, largestBody } from './routes.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
 
 export interface Http {
@@ -26,14 +26,11 @@ export interface Http {
   close(deadlineMs: number): Promise<void>
 }
 
-/** Spec: a body over 10 MiB is refused. */
-const bodyLimit = 10 * 1024 * 1024
-
 export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Metrics; trustProxy: boolean }): Http {
   const methods = createMethodTable()
   const app = Fastify({
     logger: false,
-    bodyLimit,
+    bodyLimit: largestBody,
     trustProxy,
     genReqId: requestId,
     rewriteUrl: rewriteUrl(methods),

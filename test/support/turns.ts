@@ -1,0 +1,26 @@
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+/**
+ * Runs `work` and returns the longest turn of the event loop meanwhile, in ms of processor time: what other requests had
+ * to wait for, whatever else the machine does. The service runs in the thread of its test.
+ */
+export async function longestTurn<Result>(work: () => Promise<Result>): Promise<{ result: Result; turnMs: number }> {
+  let turnMs = 0
+  let last = cpuMs()
+  let running = true
+  const look = () => {
+    const now = cpuMs()
+    turnMs = Math.max(turnMs, now - last)
+    last = now
+    if (running) setImmediate(look)
+  }
+  setImmediate(look)
+  try {
+    return { result: await work(), turnMs }
+  } finally {
+    running = false
+  }
+}

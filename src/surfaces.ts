@@ -19,6 +19,7 @@ import type { Nodes } from './platform/nodes.ts'
 import * as tenants from './projects/projects.ts'
 import type { Rooms } from './rooms.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
+import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -60,6 +61,7 @@ export function mountSurfaces(
   webPushKeyRoute(api, async ({ id, mode }) =>
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.webPushKey(id)
   )
+  simulatedWebPushRoutes(api, simulators)
   cardRoutes(open, agents)
   agentRoutes(agentSurface, agents, admission)
 

@@ -15,6 +15,7 @@ const cached = 'public, max-age=3600'
 export function sdkRoutes(open: Routes<null, never>): void {
   for (const [name, folder, summary] of [
     ['tidings.js', 'page', 'The browser client, as a module for pages'],
+    ['tidings-simulated.js', 'page', 'The part of the browser client for projects of mode simulator'],
     ['tidings-sw.js', 'worker', 'The part for service workers, for importScripts']
   ] as const) {
     const script = once(() => readScript(folder, name))
@@ -55,7 +56,8 @@ function withoutTypes(source: string): string {
 }
 
 const PublicKey = Type.Object({
-  public_key: Type.String({ description: 'The applicationServerKey of subscriptions: a P-256 point in base64url.' })
+  public_key: Type.String({ description: 'The applicationServerKey of subscriptions: a P-256 point in base64url.' }),
+  simulated: Type.Boolean({ description: 'true: the project sends to simulated browsers only.' })
 })
 
 /** What a page needs before it can subscribe. `keyOf` answers null where the project has no Web Push. */
@@ -74,7 +76,7 @@ export function webPushKeyRoute(
     async ({ caller }) => {
       const public_key = await keyOf(caller.project)
       if (public_key === null) throw new Refusal('not_found', 'Web Push is not set up for this project.')
-      return { public_key }
+      return { public_key, simulated: caller.project.mode === 'simulator' }
     }
   )
 }

@@ -109,6 +109,12 @@ export function createInbox({
       const rows = await store.newestItems(pool, projectId, { before, deviceId, limit })
       return rows.map(asFollowing)
     },
+    /** Up to 200 items of a device after a number, oldest first, and the number to go on from. Without one: from now on. */
+    async since(projectId: ProjectId, after: string | null, deviceId: string) {
+      if (after === null) return { items: [], last: await store.lastNumber(pool, projectId) }
+      const rows = await store.itemsAfter(pool, projectId, after, deviceId, window)
+      return { items: rows.map((row) => asFollowing(row).item), last: rows.at(-1)?.number ?? after }
+    },
     clear: (projectId: ProjectId) => store.clearItems(pool, projectId),
     /** What comes after a number, or from now on. Null now and then, so that a silent stream is seen to live. */
     async *follow(

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import { createVapidKeys } from '../../src/simulator/simulator.ts'
 import { anotherNode, of, pushWeb } from '../simulator/nodes.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 import { openBrowser, pushDoor, startSite } from './browser.ts'
@@ -159,22 +162,108 @@ async function subscribed(t: TestContext) {
       globalThis.asked = { userVisibleOnly, key: btoa(String.fromCharCode(...applicationServerKey)) }
       return { toJSON: () => (${token}) }
     }`)
-  assert.equal(await page.evaluate(`tidings.registerWebPush({ serviceWorker: '/sw.js' })`), true)
+  const { public_key } = (await project.call('GET', '/api/v1/web-push/public-key')).json
+  // With a key of its own the page uses the browser's push service, also in a simulated project.
+  const asked = `{ serviceWorker: '/sw.js', vapidPublicKey: '${public_key}' }`
+  assert.equal(await page.evaluate(`tidings.registerWebPush(${asked})`), true)
   return { ...shop, token: token as string, push: await pushDoor(page, site) }
 }
 
 describe('Web Push in a real browser', () => {
   it('subscribes with the key of the project and registers the subscription', async (t) => {
-    const { page, project, token } = await subscribed(t)
-    const { public_key } = (await project.call('GET', '/api/v1/web-push/public-key')).json
+    const { page, project } = await openShop(t, { mode: 'live' })
+    const { publicKey, privateKey } = createVapidKeys()
+    const credential = { subject: 'mailto:a@example.com', public_key: publicKey, private_key: privateKey }
+    const saved = await service.manage('PUT', `/projects/${project.id}/gateways/webpush`, { json: credential })
+    assert.equal(saved.status, 200, saved.text)
+    const endpoint = 'https://fcm.googleapis.com/fcm/send/abc'
+    const token = { endpoint, keys: { p256dh: 'BPWn'.padEnd(87, 'A'), auth: 'A'.repeat(22) } }
+    await page.evaluate(`
+      PushManager.prototype.subscribe = async function ({ userVisibleOnly, applicationServerKey }) {
+        globalThis.asked = { userVisibleOnly, key: btoa(String.fromCharCode(...applicationServerKey)) }
+        return { toJSON: () => (${JSON.stringify(token)}) }
+      }`)
+    await page.evaluate(`tidings.registerWebPush({ serviceWorker: '/sw.js' })`)
     const asked = (await page.evaluate('asked')) as { userVisibleOnly: boolean; key: string }
-    assert.deepEqual(
-      [asked.userVisibleOnly, Buffer.from(asked.key, 'base64').toString('base64url')],
-      [true, public_key]
-    )
-    const deviceId = await page.evaluate('tidings.deviceId')
+    const key = Buffer.from(asked.key, 'base64').toString('base64url')
+    assert.deepEqual([asked.userVisibleOnly, key], [true, publicKey])
     const rows = await service.sql('select device_id, token from push_tokens where project_id = $1', [project.id])
-    assert.deepEqual(rows, [{ device_id: deviceId, token }], 'it has moved from the spare device to the browser')
+    assert.deepEqual([rows.length, rows[0].device_id], [1, await page.evaluate('tidings.deviceId')])
+    assert.equal(JSON.parse(rows[0].token).endpoint, endpoint)
+  })
+
+  it('N4: in a simulated project a push by the API is on the screen, without any push service, also after a reload', async (t) => {
+    const { page, project, complaints } = await openShop(t)
+    await page.evaluate(`PushManager.prototype.subscribe = () => Promise.reject(new Error('no push service'))`)
+    await page.evaluate(`tidings.linkUser('ana')`)
+    assert.equal(await page.evaluate(`tidings.registerWebPush({ serviceWorker: '/sw.js' })`), true)
+    const shows = (...titles: string[]) =>
+      eventually(async () => {
+        const found = (await page.evaluate(`navigator.serviceWorker.ready
+          .then((registration) => registration.getNotifications())
+          .then((all) => all.map(({ title }) => title).sort())`)) as string[]
+        assert.deepEqual(found, titles)
+      }, 20_000)
+    const push = async (title: string) => {
+      const push_notifications = [{ target: { project_user_id: 'ana' }, title, body: 'It works' }]
+      const reply = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications } })
+      assert.equal(reply.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED', reply.text)
+    }
+    await push('Hello')
+    await shows('Hello')
+    await page.reload()
+    await load(page, project)
+    await push('Again')
+    await shows('Again', 'Hello')
+    await eventually(async () => {
+      const received = (await events(project)).filter(
+        ({ name }: { name: string }) => name === 'PUSH_NOTIFICATION_RECEIVED'
+      )
+      assert.equal(received.length, 2)
+    })
+    assert.deepEqual(complaints, [])
+  })
+
+  it('N4: the example of docs/web-push.md ends with a push on the screen', async (t) => {
+    const project = await service.project({ mode: 'simulator' })
+    const docs = await readFile(join(import.meta.dirname, '../../docs/web-push.md'), 'utf8')
+    const block = (kind: string) => new RegExp(`\`\`\`${kind}\\n([^]*?)\`\`\``).exec(docs)![1]!
+    const here = (text: string) =>
+      text
+        .replaceAll('http://127.0.0.1:8080', service.url)
+        .replace('svc_pk_…', project.publicKey)
+        .replace("'demo'", `'${project.id}'`)
+    const site = await startSite(t, {
+      '/': ['text/html', here(block('html'))],
+      '/sw.js': ['text/javascript', here(block('js'))]
+    })
+    const page = await (await openBrowser(t, site)).newPage()
+    await page.goto(`${site}/`)
+    await page.getByRole('button', { name: 'Notify me' }).click()
+    await page.getByText('Ready').waitFor()
+    const body = /messages:send .*-d '(\{.*\})'/.exec(docs)![1]!
+    const sent = await project.call('POST', '/api/v1/messages:send', { json: JSON.parse(body) })
+    assert.equal(sent.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED', sent.text)
+    await eventually(async () => {
+      const titles = await page.evaluate(`navigator.serviceWorker.ready
+        .then((registration) => registration.getNotifications()).then((all) => all.map(({ title }) => title))`)
+      assert.deepEqual(titles, ['Hello'])
+    }, 20_000)
+  })
+
+  it('N4: registerWebPush fails with words when the push service of the browser does not respond', async (t) => {
+    const { page, project } = await openShop(t)
+    const { public_key } = (await project.call('GET', '/api/v1/web-push/public-key')).json
+    await page.evaluate('PushManager.prototype.subscribe = () => new Promise(() => {})')
+    const asked = `{ serviceWorker: '/sw.js', vapidPublicKey: '${public_key}', timeoutMs: 1000 }`
+    const refused = await page.evaluate(
+      `tidings.registerWebPush(${asked}).catch(({ name, code, message }) => ({ name, code, message }))`
+    )
+    assert.deepEqual(refused, {
+      name: 'TidingsError',
+      code: 'timeout',
+      message: 'The push service of this browser did not respond within 1 s. Try again later.'
+    })
   })
 
   it('a push that went through the simulated gateway is shown, and a tap opens its landing page; both are recorded', async (t) => {

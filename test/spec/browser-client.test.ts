@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { startService } from '../support/service.ts'
+import type { Json } from '../support/http.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const service = await startService()
 const site = { origin: 'https://shop.example.com' }
 
 describe('the scripts of the browser client', () => {
-  for (const name of ['tidings.js', 'tidings-sw.js']) {
+  for (const name of ['tidings.js', 'tidings-simulated.js', 'tidings-sw.js']) {
     it(`/sdk/${name} is JavaScript without types, for pages of any site, and is answered 304 when unchanged`, async () => {
       const reply = await service.ask('GET', `/sdk/${name}`, { headers: site })
       assert.equal(reply.status, 200)
@@ -94,5 +95,51 @@ describe('GET /api/v1/web-push/public-key', () => {
     const live = await (await service.project()).call('GET', '/api/v1/web-push/public-key')
     assert.deepEqual([live.status, live.json.code], [404, 'not_found'])
     assert.equal((await service.ask('GET', '/api/v1/web-push/public-key')).status, 401)
+  })
+})
+
+describe('N4: the simulated push service for browsers', () => {
+  const asApp = (project: TestProject, method: string, path: string) =>
+    service.ask(method, `/api/v1/web-push${path}`, {
+      headers: { 'x-service-project-id': project.id, 'x-service-api-key': project.publicKey }
+    })
+
+  it('gives a browser a subscription, and the pushes that it accepted for it, in order', async () => {
+    const project = await service.project({ mode: 'simulator' })
+    const subscription = (await asApp(project, 'POST', '/simulated-subscriptions')).json
+    const device = { id: 'browser', platform: 'WEB', push_token: subscription, push_token_type: 'WEBPUSH' }
+    await project.call('POST', '/api/v1/devices', { json: { devices: [device] } })
+    const { after } = (await asApp(project, 'GET', '/simulated-pushes?device_id=browser')).json
+    const push_notifications = ['One', 'Two'].map((title) => ({ target: { device_id: 'browser' }, title }))
+    for (const one of push_notifications)
+      await project.call('POST', '/api/v1/messages:send', { json: { push_notifications: [one] } })
+    const found = await eventually(async () => {
+      const { json } = await asApp(project, 'GET', `/simulated-pushes?device_id=browser&after=${after}`)
+      assert.equal(json.items.length, 2)
+      return json
+    })
+    assert.deepEqual(
+      found.items.map(({ payload }: Json) => payload.title),
+      ['One', 'Two']
+    )
+    const rest = (await asApp(project, 'GET', `/simulated-pushes?device_id=browser&after=${found.after}`)).json
+    assert.deepEqual(rest, { items: [], after: found.after })
+    const other = (await asApp(project, 'GET', `/simulated-pushes?device_id=other&after=${after}`)).json
+    assert.deepEqual(other.items, [])
+  })
+
+  it('does not exist in a live project, and shows nothing of another one', async () => {
+    const [live, simulated] = [await service.project(), await service.project({ mode: 'simulator' })]
+    for (const [method, path] of [
+      ['POST', '/simulated-subscriptions'],
+      ['GET', '/simulated-pushes?device_id=browser']
+    ] as const) {
+      const reply = await asApp(live, method, path)
+      assert.equal(reply.json.code, 'project_is_live', reply.text)
+      const crossed = await asApp({ ...simulated, id: live.id }, method, path)
+      assert.equal(crossed.status, 401)
+    }
+    const bad = await asApp(simulated, 'GET', '/simulated-pushes?device_id=browser&after=x')
+    assert.equal(bad.status, 400)
   })
 })

@@ -280,6 +280,8 @@ describe('what is documented is what is answered', () => {
       deleteToken: async () => manage('DELETE', `/tokens/${await entry('/tokens', 'deploy')}`),
       listNodes: () => manage('GET', '/nodes'),
       listDeadJobs: () => manage('GET', '/dead-jobs'),
+      createWebPushSimulatedSubscription: () => pages.call('POST', '/api/v1/web-push/simulated-subscriptions'),
+      listWebPushSimulatedPushes: () => pages.call('GET', '/api/v1/web-push/simulated-pushes?device_id=none'),
       getWebPushPublicKey: () => pages.call('GET', '/api/v1/web-push/public-key'),
       createProjectSimulatorDevice: () => manage('POST', `${simulator}/devices`, { platform: 'WEB' }),
       replaceProjectSimulatorFaults: () => manage('PUT', `${simulator}/faults`, { apns: { down: true } }),

@@ -131,6 +131,7 @@ const mineAnyway = new Set([
   'DELETE /api/v1/users/{project_user_id}',
   'POST /api/v1/users:batch',
   'POST /api/v1/devices',
+  'POST /api/v1/web-push/simulated-subscriptions',
   'DELETE /api/v1/devices/{device_id}',
   'POST /manage/v1/projects/{project_id}/keys',
   'GET /manage/v1/projects/{project_id}',

@@ -13,8 +13,10 @@ export type PropertyValue = string | number | boolean | null
 export interface WebPushOptions {
   /** Address of your service worker, which imports /sdk/tidings-sw.js, or its registration. */
   serviceWorker: string | ServiceWorkerRegistration
-  /** Asked of the service unless given. */
+  /** Read from the service unless given. One that is given wants the browser's own push service, in a simulated project too. */
   vapidPublicKey?: string
+  /** How long the browser and its push service may take, 30 s unless given. The person's answer does not count. */
+  timeoutMs?: number
 }
 
 /** What a page may tell about its device, beside what the client finds out by itself. */
@@ -58,6 +60,7 @@ const mostQueued = 1_000
 const batchSize = 100
 const attempts = 3
 const answerMs = 30_000
+const subscribeMs = 30_000
 const longestPauseMs = 60_000
 const mostAfterPage = 8_000
 
@@ -70,6 +73,9 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   let timer: ReturnType<typeof setTimeout> | undefined
   let pauseMs = 1_000
   addEventListener('online', () => void flush())
+  // A page that was opened again goes on showing simulated pushes.
+  if (storage.get('simulated') !== null && 'serviceWorker' in navigator)
+    void navigator.serviceWorker.getRegistration().then((found) => found && followSimulated(found))
 
   function once(method: string, path: string, body?: unknown): Promise<Response> {
     const text = body === undefined ? null : JSON.stringify(body)
@@ -128,6 +134,20 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     })
   }
 
+  /** Loaded only where the project is simulated, so that real pages do not carry it. */
+  const simulatedPart = () => import(`${base}/sdk/tidings-simulated.js`)
+  const followSimulated = async (registration: ServiceWorkerRegistration) =>
+    (await simulatedPart()).follow({ call, deviceId, storage }, registration)
+
+  /** In a simulated project the service itself plays the push service, so no other one is needed. */
+  async function subscribeSimulated(registration: ServiceWorkerRegistration): Promise<void> {
+    const known = storage.read<object>('simulated')
+    const subscription = known ?? (await (await simulatedPart()).subscribe({ call, deviceId, storage }))
+    await register({ is_push_permission_granted: true, push_token: subscription, push_token_type: 'WEBPUSH' })
+    storage.write('simulated', subscription)
+    if (!known) void followSimulated(registration)
+  }
+
   const readQueue = (): QueuedEvent[] => storage.read('events') ?? []
 
   /** Sends what waits, in order. What the service will never take is dropped; all else stays for the next time. */
@@ -162,7 +182,9 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   }
 
   async function sendEvents(batch: QueuedEvent[]): Promise<void> {
-    const events = batch.map(({ name, at, properties }) => ({
+    // With their ids, so that a request whose response was lost can be sent again.
+    const events = batch.map(({ id, name, at, properties }) => ({
+      id,
       device_id: deviceId,
       name,
       at,
@@ -178,19 +200,31 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     /** Tells the service about this browser. Without it, the first other call does so with what can be found out. */
     setDevice: (facts: DeviceFacts = {}): Promise<void> => register(facts),
 
-    /** Asks for permission and subscribes. Call it from a click. Answers false where the person says no. */
-    async registerWebPush({ serviceWorker, vapidPublicKey }: WebPushOptions): Promise<boolean> {
+    /** Asks for permission and subscribes. Call it from a click. Returns false where the person says no. */
+    async registerWebPush({ serviceWorker, vapidPublicKey, timeoutMs }: WebPushOptions): Promise<boolean> {
       const granted = (await Notification.requestPermission()) === 'granted'
       if (!granted) {
         await register({ is_push_permission_granted: false })
         return false
       }
-      const key = vapidPublicKey ?? String((await call('GET', '/web-push/public-key')).public_key)
+      const { public_key, simulated } = await call('GET', '/web-push/public-key')
+      const key = vapidPublicKey ?? String(public_key)
+      const inTime = timeLimit(timeoutMs ?? subscribeMs)
       const found =
-        typeof serviceWorker === 'string' ? await navigator.serviceWorker.register(serviceWorker) : serviceWorker
-      const { pushManager } = await activeOne(found)
-      const subscription = await subscribe(pushManager, key)
+        typeof serviceWorker === 'string'
+          ? await inTime(navigator.serviceWorker.register(serviceWorker), 'The service worker was not installed')
+          : serviceWorker
+      const active = await inTime(activeOne(found), 'The service worker did not start')
       await keepForWorker({ base, projectId, publicKey, deviceId })
+      if (simulated && vapidPublicKey === undefined) {
+        await subscribeSimulated(active)
+        return true
+      }
+      storage.remove('simulated')
+      const subscription = await inTime(
+        subscribe(active.pushManager, key),
+        'The push service of this browser did not respond'
+      )
       storage.set('vapid_key', key)
       await register(tokenOf(subscription))
       return true
@@ -275,6 +309,17 @@ function isMadeWith({ options }: PushSubscription, key: Uint8Array): boolean {
   return known !== null && String(new Uint8Array(known)) === String(key)
 }
 
+/** A browser that cannot reach its push service lets a page wait for ever. */
+function timeLimit(ms: number) {
+  const until = Date.now() + ms
+  return <Result>(promise: Promise<Result>, what: string): Promise<Result> => {
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const error = () => new TidingsError(0, 'timeout', `${what} within ${Math.round(ms / 1000)} s. Try again later.`)
+    const timer = setTimeout(() => reject(error()), until - Date.now())
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+  }
+}
+
 /** A worker that was registered just now cannot receive before it is active. */
 async function activeOne(registration: ServiceWorkerRegistration): Promise<ServiceWorkerRegistration> {
   const coming = registration.installing ?? registration.waiting
@@ -335,6 +380,14 @@ function openStorage(prefix: string) {
         return undefined
       }
     },
-    write: (name: string, value: unknown) => set(name, JSON.stringify(value))
+    write: (name: string, value: unknown) => set(name, JSON.stringify(value)),
+    remove(name: string): void {
+      memory.delete(name)
+      try {
+        localStorage.removeItem(prefix + name)
+      } catch {
+        // Storage is forbidden, so nothing is stored.
+      }
+    }
   }
 }

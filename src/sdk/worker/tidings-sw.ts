@@ -22,6 +22,8 @@
   }
 
   interface Recorded {
+    /** Lets the service recognise an event that is sent again. */
+    id: string
     device_id: string
     name: string
     at: string
@@ -66,6 +68,7 @@
     const settings = await read<Settings>('settings')
     if (!settings || !messageId) return
     const event: Recorded = {
+      id: crypto.randomUUID(),
       device_id: settings.deviceId,
       name,
       at: new Date().toISOString(),
@@ -89,8 +92,7 @@
     }
   }
 
-  worker.addEventListener('push', (event) => {
-    const { message_id, title, body, image_url, landing_url, tag, data } = payloadOf(event.data)
+  function show({ message_id, title, body, image_url, landing_url, tag, data }: Payload): Promise<unknown> {
     // A push that shows nothing costs a site its permission, so there is always a title.
     const options: NotificationOptions & { image?: string } = {
       data: { ...data, message_id, landing_url },
@@ -99,7 +101,15 @@
       ...(image_url && { image: image_url })
     }
     const shown = worker.registration.showNotification(title || worker.location.host, options)
-    event.waitUntil(Promise.all([shown, record('PUSH_NOTIFICATION_RECEIVED', message_id)]))
+    return Promise.all([shown, record('PUSH_NOTIFICATION_RECEIVED', message_id)])
+  }
+
+  worker.addEventListener('push', (event) => event.waitUntil(show(payloadOf(event.data))))
+
+  // From a page of this site, in a project of mode simulator: docs/web-push.md.
+  worker.addEventListener('message', (event) => {
+    const { kind, payload } = (event.data ?? {}) as { kind?: string; payload?: Payload }
+    if (kind === 'tidings-push') event.waitUntil(show(payload ?? {}))
   })
 
   worker.addEventListener('notificationclick', (event) => {

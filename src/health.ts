@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
+import type { FastifyRequest } from 'fastify'
 import type { Pool } from './platform/db/db.ts'
 import { statement } from './platform/db/statement.ts'
 import { Refusal, Unavailable } from './platform/errors.ts'
@@ -48,15 +49,19 @@ export function healthRoutes(
     '/metrics',
     { summary: 'Prometheus metrics', answerType: 'text/plain', refusals: ['forbidden'] },
     async ({ request, reply }) => {
-      if (
-        metricsToken === undefined ? !loopback.test(request.ip) : !bears(request.headers.authorization, metricsToken)
-      ) {
+      if (metricsToken === undefined ? !isLocal(request) : !bears(request.headers.authorization, metricsToken)) {
         throw new Refusal('forbidden', 'Metrics are read from this machine, or with METRICS_TOKEN as a bearer token.')
       }
       reply.type(metrics.registry.contentType)
       return metrics.registry.metrics()
     }
   )
+}
+
+/** From this machine, and not passed on by a proxy on it: a forwarded address never counts, whatever it says. */
+function isLocal({ raw: { socket, headers } }: FastifyRequest): boolean {
+  const forwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip'].some((name) => headers[name] !== undefined)
+  return !forwarded && loopback.test(socket.remoteAddress ?? '')
 }
 
 function bears(header: string | undefined, token: string): boolean {

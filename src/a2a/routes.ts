@@ -79,10 +79,12 @@ export function cardRoutes(open: Routes<null, never>, agents: Pick<Agents, 'card
     const dialect = defaultDialect(version(request))
     const body = JSON.stringify(dialect.card(agents.cardFacts(request)))
     const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+    // A card with the address that a proxy forwarded is for its reader alone: a shared cache must not keep it for others.
+    const forwarded = ['x-forwarded-host', 'x-forwarded-proto'].some((name) => request.headers[name] !== undefined)
     reply.headers({
       etag,
-      vary: 'A2A-Version, Host',
-      'cache-control': 'public, max-age=300',
+      vary: forwarded ? 'A2A-Version, Host, X-Forwarded-Host, X-Forwarded-Proto' : 'A2A-Version, Host',
+      'cache-control': `${forwarded ? 'private' : 'public'}, max-age=300`,
       'last-modified': agents.startedAt.toUTCString()
     })
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()

@@ -19,12 +19,17 @@ describe('the configuration', () => {
     ['false', false],
     ['0', false]
   ] as const) {
-    it(`reads the boolean ${text}`, () => assert.equal(readConfig({ TRUST_PROXY: text }).TRUST_PROXY, value))
+    it(`reads the boolean ${text}`, () => assert.equal(readConfig({ A2A_TENANT_MARK: text }).A2A_TENANT_MARK, value))
   }
 
   for (const [name, text] of [
     ['TRUST_PROXY', 'yes'],
     ['TRUST_PROXY', 'TRUE'],
+    ['TRUST_PROXY', '33'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+    ['TRUST_PROXY', 'loopback,proxy.example.com'],
+    ['TRUST_PROXY', '10.0.0.1,'],
+    ['A2A_TENANT_MARK', 'yes'],
     ['PORT', '65536'],
     ['PORT', '80.5'],
     ['PORT', '-1'],

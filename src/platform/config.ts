@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { OperatorError } from './errors.ts'
+import { parseTrustProxy } from './trust-proxy.ts'
 
 /** Reads one variable's text. Throws a plain sentence that says what would be right. */
 type Parse<Value> = (text: string) => Value
@@ -128,9 +129,11 @@ export const settings = {
     'Least severe level that is logged.',
     { fallback: 'info' }
   ),
-  TRUST_PROXY: setting(flag, 'Whether X-Forwarded-* headers are believed. Only behind a proxy that sets them.', {
-    fallback: 'false'
-  }),
+  TRUST_PROXY: setting(
+    parseTrustProxy,
+    'Whose X-Forwarded-* headers are believed: a number of proxies before the service (true is 1), or their networks, as in loopback,10.0.0.0/8 (also linklocal, uniquelocal). See deployment.md.',
+    { fallback: 'false' }
+  ),
   METRICS_TOKEN: setting(
     credential(''),
     'Bearer token that opens /metrics. Without it only this machine may read them.',

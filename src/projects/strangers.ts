@@ -34,10 +34,11 @@ export function createStrangers(clock: () => number = Date.now) {
 /** What counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
-  if (mapped || !ip.includes(':')) return mapped ?? ip
+  // A proxy may forward any text for an address.
+  if (mapped || !ip.includes(':')) return mapped ?? ip.slice(0, 64)
   const [head = [], tail] = ip.split('::', 2).map((half) => half.split(':').filter(Boolean))
   const left = 8 - head.length - (tail?.length ?? 0)
   const groups = tail ? [...head, ...Array<string>(Math.max(0, left)).fill('0'), ...tail] : head
   const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16))
-  return `${network.join(':')}::/64`
+  return `${network.join(':')}::/64`.slice(0, 64)
 }

@@ -6,6 +6,7 @@ import { OperatorError, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { type TrustProxy, trusts } from '../trust-proxy.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
@@ -26,12 +27,13 @@ export interface Http {
   close(deadlineMs: number): Promise<void>
 }
 
-export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Metrics; trustProxy: boolean }): Http {
+export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Metrics; trustProxy: TrustProxy }): Http {
   const methods = createMethodTable()
   const app = Fastify({
     logger: false,
     bodyLimit: largestBody,
-    trustProxy,
+    // A function, also for a number of hops: given as a number, Fastify believes nobody.
+    trustProxy: trusts(trustProxy),
     genReqId: requestId,
     rewriteUrl: rewriteUrl(methods),
     routerOptions: { maxParamLength },

@@ -1,0 +1,46 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Whose X-Forwarded-* headers are believed: a number of proxies, networks of proxies, or none. */
+export type TrustProxy = false | number | readonly string[]
+
+const named: Record<string, string[]> = {
+  loopback: ['127.0.0.0/8', '::1/128'],
+  linklocal: ['169.254.0.0/16', 'fe80::/10'],
+  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
+}
+const mostHops = 32
+
+/** `true` is one proxy, the safe reading: the address that the nearest proxy saw, and no address that a client sent. */
+export function parseTrustProxy(text: string): TrustProxy {
+  if (text === 'true') return 1
+  if (text === 'false' || text === '0') return false
+  if (/^\d+$/.test(text) && Number(text) <= mostHops) return Number(text)
+  const networks = text.split(',').map((one) => one.trim())
+  if (networks.every(isNetwork)) return networks
+  throw new Error(
+    `must be true or false, a number of proxies up to ${mostHops}, or a list of networks such as loopback,10.0.0.0/8`
+  )
+}
+
+function isNetwork(text: string): boolean {
+  if (Object.hasOwn(named, text)) return true
+  const [address = '', bits, ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  return most > 0 && more.length === 0 && (bits === undefined || (/^\d+$/.test(bits) && Number(bits) <= most))
+}
+
+/**
+ * Whether the address `hop` proxies away from us is believed: 0 is the connection itself, 1 the last address in
+ * X-Forwarded-For. Addresses are counted from the right, since a client writes whatever it likes to the left.
+ */
+export function trusts(trust: TrustProxy): false | ((address: string | undefined, hop: number) => boolean) {
+  if (trust === false) return false
+  if (typeof trust === 'number') return (_, hop) => hop < trust
+  const list = new BlockList()
+  for (const network of trust.flatMap((one) => named[one] ?? [one])) {
+    const [address = '', bits] = network.split('/')
+    const [family, most] = isIP(address) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const)
+    list.addSubnet(address, bits === undefined ? most : Number(bits), family)
+  }
+  return (address = '') => isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}

@@ -125,10 +125,11 @@ const orderOf = (taskId: string, configId: string) => `${taskId} ${configId}`
 
 function callOf(task: Task, entry: LogEntry, config: PushConfig): OutgoingCall {
   const { url, token, authentication, dialect } = config
-  const { contentType, body } = dialectOf(dialect).webhook(task, entry)
+  const id = newId()
+  const { contentType, body } = dialectOf(dialect).webhook(task, entry, id)
   const scheme = authentication && [authentication.scheme, authentication.credentials].filter(Boolean).join(' ')
   return {
-    id: newId(),
+    id,
     url,
     headers: {
       'content-type': contentType,

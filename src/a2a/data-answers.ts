@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { conclude, draftOf } from './grammar/draft.ts'
 import { isDescribable, isShown } from './grammar/proposal.ts'
 import type { Request } from './model.ts'
-import { judge } from './skills/check.ts'
+import { askAbout, judge, settle, straysOf } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import { asking, questionOf, type TextReading } from './texts.ts'
 import type { Reading } from './turns.ts'
 
 type Fields = Record<string, unknown>
 
-const whom = ['deviceId', 'projectUserId', 'userId']
-const audience = ['targets', 'broadcast']
+const whom = ['deviceId', 'projectUserId', 'userId', 'target']
+const audience = ['targets', 'broadcast', 'audience', 'target']
 /** The fields that give what a text was asked for, where they have other names. */
 const givenBy = new Map([
   ['target', whom],
@@ -22,11 +22,15 @@ const givenBy = new Map([
  * Data without a skill, in answer to a question that a text raised. It fills a plain gap. It is no yes, and makes
  * nothing clear that the text left unclear: then the same question is asked again.
  */
-export function answerWithData(known: Request, given: Fields, skills: Skills): Reading {
+export function answerWithData(known: Request, sent: Request, skills: Skills): Reading {
+  const given = sent.fields
   const asked = known.pending as TextReading & { kind: 'ask' | 'confirm' }
+  const skill = asked.skill === undefined ? undefined : skills.get(asked.skill)
+  const strays = skill ? straysOf(skill, sent) : []
   const again = (why: string): Reading => ({ kind: 'ask', question: `${why} ${questionOf(asked)}`, request: known })
   if (asked.kind === 'confirm') return again('The data was not taken: this needs a yes or a no.')
   if (asked.missing.length === 0) return again('The data was not taken: what was said before is not clear.')
+  if (skill && strays.length > 0) return again(`The data was not taken: ${askAbout(skill, strays)}`)
   const has = (name: string) => Object.hasOwn(given, name)
   if (!asked.missing.some((field) => (givenBy.get(field) ?? [field]).some(has)))
     return again('The data was not taken: it does not hold what is asked for.')
@@ -37,6 +41,10 @@ export function answerWithData(known: Request, given: Fields, skills: Skills): R
 export function withData(reading: Reading, known: Request | undefined, skills: Skills): Reading {
   const asked = reading.kind === 'ask' ? (reading.request?.pending as TextReading | undefined) : undefined
   if (!known || known.pending !== undefined || asked?.kind !== 'ask' || asked.missing.length === 0) return reading
+  const skill = asked.skill === undefined ? undefined : skills.get(asked.skill)
+  const strays = skill ? straysOf(skill, known) : []
+  if (skill && strays.length > 0)
+    return { kind: 'ask', question: `${askAbout(skill, strays)} ${questionOf(asked)}`, request: known }
   return completed(asked, known.fields, skills) ?? reading
 }
 
@@ -45,8 +53,10 @@ function completed(asked: TextReading & { kind: 'ask' }, given: Fields, skills: 
   const id = asked.skill
   const skill = id === undefined ? undefined : skills.get(id)
   if (id === undefined || !skill || !isDescribable(id)) return undefined
-  const fields = merged(asked.data, given)
+  const settled = settle(skill, merged(asked.data, given))
   // What has a wrong type is refused as it is in any data.
+  if ('wrong' in settled) return { kind: 'request', skill: id, fields: merged(asked.data, given), understood: '' }
+  const { fields } = settled
   if (judge(skill, { ...fields, skill: id }).kind === 'wrong')
     return { kind: 'request', skill: id, fields, understood: '' }
   const draft = draftOf(id, fields)
@@ -55,7 +65,8 @@ function completed(asked: TextReading & { kind: 'ask' }, given: Fields, skills: 
   draft.note = asked.note
   // Where the data takes back what the text said, or the text meant everyone, somebody has to see what came of it.
   const doubtful =
-    asked.data.broadcast === true || Object.keys(asked.data).some((name) => fields[name] !== asked.data[name])
+    asked.data.broadcast === true ||
+    Object.keys(asked.data).some((name) => !isDeepStrictEqual(fields[name], asked.data[name]))
   const reading = conclude(draft, doubtful)
   if (reading.kind === 'act') return { kind: 'request', skill: id, fields, understood: reading.understood }
   if (reading.kind === 'confirm') return isDeepStrictEqual(reading.data, shown(fields)) ? asking(reading) : undefined

@@ -41,8 +41,9 @@ export function dialectInToken(pageToken: unknown): DialectName | undefined {
 }
 
 /**
- * A page in the spelling the call shows. Where it shows none, each task is spelt in its own, and the first one decides
- * for all pages what else there is to decide: the total, and whether artifacts are shown.
+ * A page in the spelling the call shows. Where it shows none, each task is spelt in its own, and the first page decides
+ * for all pages what else there is to decide: the total, and whether artifacts are shown. The contract's rules hold
+ * unless every task of that page is official (settled-2, 9).
  */
 export async function listPage(
   { pool, totals }: { pool: Pool; totals: Totals },
@@ -57,8 +58,8 @@ export async function listPage(
   const found = await store.listTasks(pool, projectId, wanted, window)
   const tasks = found.slice(0, wanted.limit)
   const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? 'plain' : task.dialect)
-  const [first] = tasks
-  const dialect = shown ?? (token ? dialectOf(token.dialect) : first ? spelling(first) : dialectOf('plain'))
+  const official = tasks.length > 0 && tasks.every((task) => spelling(task).name === 'official')
+  const dialect = shown ?? dialectOf(token?.dialect ?? (official ? 'official' : 'plain'))
   const more = found.length > wanted.limit
   const firstPage = token === undefined && wanted.offset === 0
   // What fits on the first page counts itself; what does not is counted once, and the number travels with the token.

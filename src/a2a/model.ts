@@ -73,6 +73,8 @@ export type LogEntry = { status: Status } | { artifact: number }
 export interface Request {
   skill?: string
   fields: Record<string, unknown>
+  /** Names of fields that no skill knows. Some skills ask about them instead of ignoring them. */
+  unknown?: string[]
   /** What a text was taken to ask for, to be said with the result. */
   understood?: string
   /** A question that a text raised, as it was read: the answer is read with it. Nothing is done while it is open. */

@@ -76,7 +76,9 @@ export function createOperations({
       message.taskId = message.taskId.toLowerCase()
     }
     if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
-    const text = canonical(message)
+    // Settled-2, 9: the key alone decides. Where the messageId is the key, its text says no more than the key does.
+    const { messageId: _, ...rest } = message
+    const text = canonical(rest)
     // What is large has its further steps in turns of their own.
     if (text.length > largeText) await new Promise(setImmediate)
     const fingerprint = hash('sha256', text, 'hex')

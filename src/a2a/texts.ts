@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Request } from './model.ts'
-import { askFor, heeded, judge } from './skills/check.ts'
+import { askAbout, askFor, heeded, judge, straysOf } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Reading, ReadText } from './turns.ts'
 
@@ -80,6 +80,15 @@ function askedFor(known: Request | undefined, skills: Skills): TextReading | und
   const data = heeded(skill, known.fields)
   const judgement = judge(skill, { ...data, skill: skill.id })
   const names = judgement.kind === 'missing' ? judgement.names : []
-  const question = names.length > 0 ? askFor(names) : ''
-  return { kind: 'ask', skill: skill.id, data, missing: names.map(askedAs), question, understood: '' }
+  const strays = straysOf(skill, known)
+  const question = [names.length > 0 && askFor(names), strays.length > 0 && askAbout(skill, strays)]
+  return {
+    kind: 'ask',
+    skill: skill.id,
+    data,
+    // A field that the skill does not know may have been the audience: a text has to name one.
+    missing: [...names.map(askedAs), ...(strays.length > 0 ? ['audience'] : [])],
+    question: question.filter(Boolean).join(' '),
+    understood: ''
+  }
 }

@@ -1,8 +1,8 @@
 import { answerWithData, withData } from './data-answers.ts'
-import { isObject } from './dialects/fields.ts'
-import { AgentError, invalid } from './errors.ts'
+import { AgentError } from './errors.ts'
+import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
 import type { Message, Request } from './model.ts'
-import { askFor, judge } from './skills/check.ts'
+import { askAbout, askFor, judge, settle, straysOf } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
 import type { Skill } from './skills/skill.ts'
 
@@ -42,8 +42,8 @@ export async function takeTurn(
     const reading = await readText(text, { skills, known })
     const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
     // What stopped was not the request itself: any word goes on with it, but a no.
-    if (known && whole && reading.kind !== 'declined' && judge(whole, fieldsOf(known)).kind === 'fit')
-      return { kind: 'run', request: known, skill: whole }
+    const goesOn = known && whole && reading.kind !== 'declined' && straysOf(whole, known).length === 0
+    if (goesOn && judge(whole, fieldsOf(known)).kind === 'fit') return { kind: 'run', request: known, skill: whole }
     return ofReading(known?.skill === undefined ? withData(reading, known, skills) : reading, known, skills)
   }
   if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)
@@ -51,7 +51,7 @@ export async function takeTurn(
   const own = mergedRequest(data, undefined, skills)
   if (own.skill !== undefined) return ofRequest(own, skills)
   refuseLarge([known.fields, own.fields])
-  return ofReading(answerWithData(known, own.fields, skills), known, skills)
+  return ofReading(answerWithData(known, own, skills), known, skills)
 }
 
 function ofReading(reading: Reading, known: Request | undefined, skills: Skills): Turn {
@@ -67,52 +67,21 @@ function ofReading(reading: Reading, known: Request | undefined, skills: Skills)
 
 const fieldsOf = ({ skill, fields }: Request) => ({ ...fields, skill })
 
-const namesSkill = (part: unknown) => isObject(part) && part.skill !== undefined && part.skill !== null
+const ask = (request: Request, reason: string): Turn => ({ kind: 'stop', request, state: 'input-required', reason })
 
-/** What no skill knows is not kept from message to message: a task would grow without end. */
-function meant(name: string, skills: Skills): boolean {
-  if (name === 'skill') return false
-  for (const { schema } of skills.values()) if (Object.hasOwn(schema.properties, name)) return true
-  return false
-}
-const mostFields = 10 * 1024 * 1024
-
-function refuseLarge(fields: unknown): void {
-  if (JSON.stringify(fields).length > mostFields)
-    throw invalid('message.parts', 'with what was sent before, the request is too large')
-}
-
-function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {
-  const named = data.filter(namesSkill)
-  if (named.length > 1) throw invalid('message.parts', 'only one data part may name a skill')
-  const skill = (named[0] as { skill?: unknown } | undefined)?.skill
-  if (skill !== undefined && typeof skill !== 'string') throw invalid('skill', 'must be a string')
-  if (skill !== undefined && !skills.has(skill)) throw noSkill(skill, skills)
-  // Another skill is another request: nothing of the one before is meant for it.
-  const before = skill === undefined || known?.skill === undefined || known.skill === skill ? known : undefined
-  const fields: Record<string, unknown> = { ...before?.fields }
-  for (const part of data) {
-    if (!isObject(part)) continue
-    for (const name of Object.keys(part)) if (meant(name, skills)) fields[name] = part[name]
-  }
-  if (before) refuseLarge(fields)
-  const chosen = skill ?? before?.skill
-  return chosen === undefined ? { fields } : { skill: chosen, fields }
-}
-
-const noSkill = (skill: string, skills: Skills) =>
-  new AgentError(
-    'skill_not_found',
-    `There is no skill ${skill.slice(0, 100)}. There are ${[...skills.keys()].join(', ')}.`
-  )
-
-function ofRequest(request: Request, skills: Skills): Turn {
-  const ask = (reason: string): Turn => ({ kind: 'stop', request, state: 'input-required', reason })
-  if (request.skill === undefined) return ask(`Send the missing field: skill, one of ${[...skills.keys()].join(', ')}.`)
-  const skill = skills.get(request.skill)
-  if (!skill) throw noSkill(request.skill, skills)
-  const judgement = judge(skill, fieldsOf(request))
+function ofRequest(given: Request, skills: Skills): Turn {
+  if (given.skill === undefined)
+    return ask(given, `Send the missing field: skill, one of ${[...skills.keys()].join(', ')}.`)
+  const skill = skills.get(given.skill)
+  if (!skill) throw noSkill(given.skill, skills)
+  const settled = settle(skill, given.fields)
+  const request = 'wrong' in settled ? given : { ...given, fields: settled.fields }
+  const judgement =
+    'wrong' in settled ? { kind: 'wrong' as const, reason: settled.wrong } : judge(skill, fieldsOf(request))
   if (judgement.kind === 'wrong') return { kind: 'stop', request, state: 'rejected', reason: `${judgement.reason}.` }
-  if (judgement.kind === 'missing') return ask(askFor(judgement.names))
+  const strays = straysOf(skill, request)
+  const missing = judgement.kind === 'missing' ? askFor(judgement.names) : ''
+  if (strays.length > 0) return ask(request, [missing, askAbout(skill, strays)].filter(Boolean).join(' '))
+  if (missing) return ask(request, missing)
   return { kind: 'run', request, skill }
 }

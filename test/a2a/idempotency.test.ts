@@ -59,15 +59,17 @@ for (const name of names) {
         assert.equal((await send({ a: imitation })).status, 409, imitation)
     })
 
-    it('may choose its own key, which counts instead of the message id', async () => {
+    it('settled-2, 9: may choose its own key, which alone decides, whatever the message id is', async () => {
       const key = { headers: { 'x-service-idempotency-key': randomUUID() } }
       const message = create('d')
       const first = await agent.call('send', { message }, key)
       assert.deepEqual((await agent.call('send', { message }, key)).json, first.json)
+      const renamed = await agent.call('send', { message: create('d') }, key)
+      assert.deepEqual(renamed.json, first.json, 'another message id, the same message')
+      assert.equal((await agent.call('send', { message: { ...message, ...create('other') } }, key)).status, 409)
       assert.equal(
-        (await agent.call('send', { message: create('d') }, key)).status,
-        409,
-        'another message id is another message'
+        (await agent.call('send', { message: { ...create('other'), messageId: message.messageId } }, key)).status,
+        409
       )
       const free = await agent.call('send', { message })
       assert.equal(free.status, 200)

@@ -76,16 +76,15 @@ describe('the spelling of an answer', () => {
     assert.deepEqual(await pages({}), [3, 0, 'completed', ''])
   })
 
-  it('of a list without a sign is decided by its first task for all pages, but for the tasks themselves', async () => {
-    const walked = async (turns: ('plain' | 'official')[]) => {
+  it('settled-2, 9: of a list without a sign is official where all of its first page is, else the contract’s; each task keeps its own', async () => {
+    const walked = async (turns: ('plain' | 'official' | 'legacy')[], pageSize = 1) => {
       const agents = await three()
       for (const turn of turns.toReversed()) await agents[turn].send(create)
       const pages: Json[] = []
       let pageToken = ''
       do {
-        const page = await agents.plain.result('list', { pageSize: 1, ...(pageToken && { pageToken }) })
-        const [task] = page.tasks
-        pages.push([page.totalSize, task.status.state, 'artifacts' in task])
+        const page = await agents.plain.result('list', { pageSize, ...(pageToken && { pageToken }) })
+        for (const task of page.tasks) pages.push([page.totalSize, task.status.state, 'artifacts' in task])
         pageToken = page.nextPageToken
       } while (pageToken)
       return pages
@@ -100,6 +99,21 @@ describe('the spelling of an answer', () => {
       [3, 'TASK_STATE_COMPLETED', false],
       [3, 'completed', false],
       [3, 'TASK_STATE_COMPLETED', false]
+    ])
+    assert.deepEqual(await walked(['official', 'plain', 'official'], 2), [
+      [3, 'TASK_STATE_COMPLETED', true],
+      [3, 'completed', true],
+      [0, 'TASK_STATE_COMPLETED', true]
+    ])
+    assert.deepEqual(await walked(['official', 'legacy', 'official'], 2), [
+      [3, 'TASK_STATE_COMPLETED', true],
+      [3, 'completed', true],
+      [0, 'TASK_STATE_COMPLETED', true]
+    ])
+    assert.deepEqual(await walked(['official', 'official', 'plain'], 2), [
+      [3, 'TASK_STATE_COMPLETED', false],
+      [3, 'TASK_STATE_COMPLETED', false],
+      [3, 'completed', false]
     ])
   })
 

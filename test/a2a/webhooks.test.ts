@@ -95,7 +95,12 @@ for (const name of names) {
       }
       assert.equal(new Set(calls.map(({ id }) => id)).size, 4)
       if (name === 'plain') {
-        assert.deepEqual(Object.keys(bodies[0]), ['jsonrpc', 'method', 'params'])
+        // Contract, section 6: a JSON-RPC request, so with an id, that of the call.
+        assert.deepEqual(Object.keys(bodies[0]), ['jsonrpc', 'id', 'method', 'params'])
+        assert.deepEqual(
+          bodies.map(({ id }) => id),
+          calls.map(({ id }) => id)
+        )
         assert.deepEqual([bodies[0].method, Object.keys(bodies[0].params)], ['tasks/pushNotification', ['result']])
         assert.ok(events[3].statusUpdate.status.timestamp)
       }

@@ -104,7 +104,8 @@ export interface Dialect {
   begin(task: Task, view: View): unknown
   /** A later event; undefined where this dialect does not tell of it. */
   update(task: Task, entry: LogEntry): unknown
-  webhook(task: Task, entry: LogEntry): { contentType: string; body: unknown }
+  /** `id` is that of the call, the same at every try. */
+  webhook(task: Task, entry: LogEntry, id: string): { contentType: string; body: unknown }
   /** The card anybody may read. */
   card(facts: CardFacts): unknown
   /** The card of a project, without a field that its version does not have. */

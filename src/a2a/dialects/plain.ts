@@ -25,10 +25,12 @@ export const plain: Dialect = {
   // Exactly the first and the final state (contract, section 6): artifacts are fetched afterwards.
   update: (task, entry) =>
     'status' in entry && isSettled(entry.status.state) ? statusUpdate(task, entry.status) : undefined,
-  webhook: (task, entry) => ({
+  // Contract, section 6: a JSON-RPC request. Without an id it would be a notification.
+  webhook: (task, entry, id) => ({
     contentType: 'application/json',
     body: {
       jsonrpc: '2.0',
+      id,
       method: 'tasks/pushNotification',
       params: { result: statusUpdate(task, statusOf(task, entry), true) }
     }

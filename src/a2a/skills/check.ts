@@ -1,7 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal } from '../../platform/errors.ts'
 import { validator } from '../../platform/http/schema.ts'
+import type { Request } from '../model.ts'
 import type { Outcome, Skill } from './skill.ts'
+import type { Settled } from './spellings.ts'
 
 /** What is to be said of the fields of a request before it is run. */
 export type Judgement = { kind: 'fit' } | { kind: 'missing'; names: string[] } | { kind: 'wrong'; reason: string }
@@ -10,6 +12,30 @@ interface ObjectSchema extends TSchema {
   properties: Record<string, TSchema>
   required?: string[]
 }
+
+/** Whether a field of this name, in our spelling, means something to the skill. */
+export const knows = ({ schema, spellings }: Skill, name: string): boolean =>
+  Object.hasOwn(schema.properties, name) || (spellings !== undefined && Object.hasOwn(spellings, name))
+
+/** The fields of a request in the spelling of its skill, or what is wrong with them. */
+export const settle = (skill: Skill, fields: Record<string, unknown>): Settled => skill.settle?.(fields) ?? { fields }
+
+/** The fields of a request that its skill does not know and asks about. */
+export function straysOf(skill: Skill, { fields, unknown = [] }: Pick<Request, 'fields' | 'unknown'>): string[] {
+  if (!skill.asksAboutUnknown) return []
+  return [...unknown, ...Object.keys(fields).filter((name) => !knows(skill, name))]
+}
+
+/** Names the fields that a skill does not know, and how to go on. Callers chose the names, so they are cut. */
+export function askAbout(skill: Skill, names: string[]): string {
+  const shown = names.slice(0, mostUnknown).map((name) => JSON.stringify(name.slice(0, longestUnknown)))
+  const [fields, them] = names.length === 1 ? ['the field', 'it'] : ['the fields', 'them']
+  return `${skill.id} does not know ${fields} ${shown.join(', ')}. To name who gets it, send targets, broadcast or audience; else send the whole request again without ${them}.`
+}
+
+/** Unknown names that a request keeps, so that a task cannot grow without end. */
+export const mostUnknown = 5
+export const longestUnknown = 64
 
 type Check = (value: unknown) => void
 

@@ -5,6 +5,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { drawUser, maxProperties } from '../../users/users.ts'
 import { rejected } from './check.ts'
 import { type Outcome, result, type Skill, type TogetherCall } from './skill.ts'
+import { withTarget } from './spellings.ts'
 
 /** As POST /api/v1/users. Answers the service's own id of the user. */
 export type CreateUser = (
@@ -27,6 +28,18 @@ export const UserProperties = Type.Unsafe<Record<string, unknown>>({
   description: 'Names with text, a number, a boolean or null each.'
 })
 
+/** As messages:send has it. */
+export const spelledTarget = {
+  target: Type.Object(
+    {
+      projectUserId: Type.Optional(Type.String()),
+      deviceId: Type.Optional(Type.String()),
+      userId: Type.Optional(Type.String())
+    },
+    { description: 'Instead of the fields of the same names.' }
+  )
+}
+
 const schema = Type.Object({
   skill: Type.Literal('create-user'),
   projectUserId: Type.String({ description: "The project's own id of the user, 1 to 512 characters." }),
@@ -40,6 +53,9 @@ export const createUserSkill = (createUser: CreateUser, createUsers: CreateUsers
   tags: ['user', 'crm', 'profile'],
   examples: ['Create user ana with plan=premium and age=31'],
   schema,
+  spellings: spelledTarget,
+  // Null properties stay, and are refused as POST /api/v1/users refuses them.
+  settle: withTarget,
   async run({ projectId, fields }) {
     const { userId } = await createUser(projectId, fields.projectUserId as string, fields.properties ?? {})
     return done(userId, fields)

@@ -23,7 +23,7 @@ export function printSkillDocs(): string {
     sendPush: unused,
     triggerCampaign: unused
   })
-  const schemas = skillSchemas(skills)
+  const schemas = skillSchemas(skills, { spellings: true })
   const sections = [...skills.values()].map(({ id, description, examples }) => {
     const [name, data] = artifacts[id]!
     return `## ${id}
@@ -39,6 +39,10 @@ ${JSON.stringify(schemas[id], null, 2)}
   return `# Skills of the agent
 
 JSON Schemas of what stands in the \`data\` of a message. How to send one is in [Agents](agents.md).
+
+Every field may be spelt as the REST API spells it, in snake_case (\`project_user_id\`, also inside \`target\` and
+\`targets\`), and \`null\` counts as absent; only \`properties: null\` of a user is refused. Unknown fields are ignored.
+\`trigger-campaign\` asks about them instead (\`input-required\`), since one may have been meant to narrow the audience.
 
 ${sections.join('\n\n')}
 

@@ -27,15 +27,16 @@ export function createSkills(does: Capabilities, more: Skill[] = []): Skills {
   return new Map(all.map((skill) => [skill.id, skill]))
 }
 
-/** JSON Schemas of the payloads, for the docs and for clients. */
-export function skillSchemas(skills: Skills): Record<string, unknown> {
-  return Object.fromEntries(
-    [...skills.values()].map(({ id, schema, oneOf }) => [
-      id,
-      {
-        ...schema,
-        ...(oneOf && { allOf: oneOf.map((group) => ({ anyOf: group.map((name) => ({ required: [name] })) })) })
-      }
-    ])
-  )
+/** JSON Schemas of the payloads; with `spellings`, also of the fields that may stand instead of others. */
+export function skillSchemas(skills: Skills, { spellings = false } = {}): Record<string, unknown> {
+  return Object.fromEntries([...skills.values()].map((skill) => [skill.id, schemaOf(skill, spellings)]))
+}
+
+function schemaOf({ schema, oneOf, spellings = {} }: Skill, all: boolean) {
+  const groups = oneOf?.map((group) => (all && group.includes('projectUserId') ? [...group, 'target'] : group))
+  return {
+    ...schema,
+    ...(all && { properties: { ...schema.properties, ...spellings } }),
+    ...(groups && { allOf: groups.map((group) => ({ anyOf: group.map((name) => ({ required: [name] })) })) })
+  }
 }

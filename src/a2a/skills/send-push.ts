@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { ProjectId } from '../../platform/ids.ts'
+import { spelledTarget } from './create-user.ts'
 import { result, type Skill } from './skill.ts'
+import { withoutNull, withTarget } from './spellings.ts'
 
 /** What the REST API answers for each notification, as far as it is read here. */
 export interface DeliveryResult {
@@ -37,6 +39,8 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
     'Send a push notification to user ana saying "See you tomorrow"'
   ],
   schema,
+  spellings: spelledTarget,
+  settle: (fields) => withTarget(withoutNull(fields)),
   oneOf: [who, ['title', 'body']],
   async run({ projectId, fields, runId }) {
     const named = who.filter((name) => fields[name] !== undefined)

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { DrawnUser } from '../../users/users.ts'
 import type { Part } from '../model.ts'
+import type { Settled } from './spellings.ts'
 
 /** How a skill ended. `reason` is one or two sentences for whoever asked. */
 export type Outcome =
@@ -52,6 +53,12 @@ export interface Skill {
   examples: string[]
   /** The fields, for checking and for the docs. `required` holds what a caller is asked for when it is absent. */
   schema: TSchema
+  /** Other spellings that are taken too, such as the REST API's; `settle` turns them into fields of the schema. */
+  spellings?: Record<string, TSchema>
+  /** Turns other spellings of a request into the fields of the schema, so that all that follows knows only these. */
+  settle?(fields: Record<string, unknown>): Settled
+  /** A field that it does not know is asked about, since ignoring it may do more than was meant. Else it is ignored. */
+  asksAboutUnknown?: true
   /** Of each of these groups at least one must be given. */
   oneOf?: readonly (readonly string[])[]
   /** The field that is not looked at, not even to see whether it fits, since another one is given. */

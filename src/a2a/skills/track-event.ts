@@ -1,6 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import type { ProjectId } from '../../platform/ids.ts'
+import { spelledTarget } from './create-user.ts'
 import { result, type Skill } from './skill.ts'
+import { withoutNull, withTarget } from './spellings.ts'
 
 export interface TrackedEvent {
   eventName: string
@@ -40,6 +42,8 @@ export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
   tags: ['event', 'analytics', 'tracking'],
   examples: ['Track event purchase for device ana-phone with amount=12.5'],
   schema,
+  spellings: spelledTarget,
+  settle: (fields) => withTarget(withoutNull(fields)),
   oneOf: [who],
   async run({ projectId, fields, runId, begunAt }) {
     const named = who.filter((name) => fields[name] !== undefined)

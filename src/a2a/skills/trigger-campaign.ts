@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { ProjectId } from '../../platform/ids.ts'
 import { result, type Skill } from './skill.ts'
+import { withAudience, withoutNull } from './spellings.ts'
 
 /** As POST /api/v1/campaigns/{campaign_id}:trigger, for a body as it is sent there. A repeat of the same run triggers once. */
 export type TriggerCampaign = (
@@ -15,15 +16,16 @@ const Target = Type.Object({
   deviceId: Type.Optional(Type.String()),
   userId: Type.Optional(Type.String())
 })
+const Broadcast = Type.Optional(Type.Boolean({ description: "To everybody in the campaign's segment." }))
 
 const schema = Type.Object({
   skill: Type.Literal('trigger-campaign'),
   campaignId: Type.String({ description: 'The campaign; it must be API-triggered and active.' }),
-  broadcast: Type.Optional(Type.Boolean({ description: "To everybody in the campaign's segment." })),
+  broadcast: Broadcast,
   targets: Type.Optional(
     Type.Array(Target, {
       description:
-        "Recipients, each by one of its fields. Absent: the campaign's default audience. Ignored with broadcast."
+        "Recipients, each by one of its fields. Absent: the campaign's default audience, with broadcast false nobody. Ignored with broadcast."
     })
   ),
   properties: Type.Optional(
@@ -35,6 +37,15 @@ const schema = Type.Object({
   )
 })
 
+/** As the body of a trigger has it (contract 2.4). */
+const spellings = {
+  audience: Type.Object(
+    { broadcast: Broadcast, targets: Type.Optional(Type.Array(Target)) },
+    { description: 'Instead of broadcast and targets. Where both are given and disagree, nobody gets it.' }
+  ),
+  target: { ...Target, description: 'Instead of targets: one recipient.' }
+}
+
 const names = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
 
 export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill => ({
@@ -44,16 +55,17 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
   tags: ['campaign', 'marketing', 'automation'],
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
   schema,
+  spellings,
+  settle: (fields) => withAudience(withoutNull(fields)),
+  asksAboutUnknown: true,
   triggers: true,
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
   async run({ projectId, fields, runId }) {
     const { campaignId, broadcast, targets, properties } = fields
+    // A task that began before audiences were settled may still say that it is no broadcast, and name nobody.
+    const given = targets ?? (broadcast === false ? [] : undefined)
     const audience =
-      broadcast === true
-        ? { broadcast }
-        : targets === undefined
-          ? undefined
-          : { targets: (targets as Record<string, unknown>[]).map(renamed) }
+      broadcast === true ? { broadcast } : given && { targets: (given as Record<string, unknown>[]).map(renamed) }
     const body = { ...(audience && { audience }), ...(properties !== undefined && { properties }) }
     const { trigger_id } = await triggerCampaign(projectId, campaignId as string, body, runId)
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: trigger_id })] }

@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isObject } from '../dialects/fields.ts'
+
+type Fields = Record<string, unknown>
+
+/** Fields in the names and shapes that a skill runs with, or what is wrong with them. */
+export type Settled = { fields: Fields } | { wrong: string }
+
+const camelOf = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+const snakeOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+/**
+ * Settled-2, 9: fields may be spelt as the REST API spells them, in snake_case, and null is absent. Null properties stay:
+ * what they mean depends on the skill. Names that are not known in either spelling come back as `unknown`.
+ */
+export function inOurNames(given: Fields, isKnown: (name: string) => boolean, path = '') {
+  const fields: Fields = {}
+  const unknown: string[] = []
+  let wrong: string | undefined
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || (value === null && name !== 'properties')) continue
+    const ours = isKnown(name) ? name : camelOf(name)
+    if (!isKnown(ours)) unknown.push(name)
+    else if (Object.hasOwn(fields, ours) && !isDeepStrictEqual(fields[ours], value))
+      wrong = `${path}${ours} and ${path}${snakeOf(ours)} differ`
+    else fields[ours] = value
+  }
+  return { fields, unknown, wrong }
+}
+
+const ids = ['projectUserId', 'deviceId', 'userId']
+const isId = (name: string) => ids.includes(name)
+
+/** `target {project_user_id}`, as messages:send has it, beside or instead of the flat fields. */
+export function withTarget(given: Fields): Settled {
+  if (given.target === undefined) return { fields: given }
+  const { target, ...flat } = given
+  if (!isObject(target)) return { wrong: 'target: must be an object' }
+  const { fields, wrong } = inOurNames(target, isId, 'target.')
+  if (wrong !== undefined) return { wrong }
+  const other = ids.find((id) => Object.hasOwn(fields, id) && Object.hasOwn(flat, id) && fields[id] !== flat[id])
+  return other === undefined ? { fields: { ...flat, ...fields } } : { wrong: `${other} and target.${other} differ` }
+}
+
+/** Null properties are none, as in the body of a trigger. */
+export const withoutNull = (given: Fields): Fields => {
+  if (given.properties !== null) return given
+  const { properties: _, ...fields } = given
+  return fields
+}
+
+/** Who an audience names: everyone, some, or nobody. `open`: it only says that it is no broadcast. */
+type Named = 'everyone' | 'open' | unknown[]
+
+/**
+ * The audience of a trigger, which may stand in `audience`, as the contract's 2.4 shows it, in the flat fields, or in one
+ * `target`. Where they disagree, and where `broadcast: false` stands without targets, nobody is named: an audience that
+ * was given never widens to the default audience.
+ */
+export function withAudience(given: Fields): Settled {
+  const { audience, broadcast, targets, target, ...rest } = given
+  const sides: Fields[] = []
+  if (broadcast !== undefined || targets !== undefined) sides.push({ broadcast, targets })
+  if (target !== undefined) sides.push({ targets: [target] })
+  if (audience !== undefined) {
+    if (!isObject(audience)) return { wrong: 'audience: must be an object' }
+    sides.push(audience)
+  }
+  if (sides.length === 0) return { fields: rest }
+  const named: Named[] = []
+  for (const side of sides) {
+    const one = namedBy(side, side === audience ? 'audience.' : '')
+    if (typeof one === 'object' && 'wrong' in one) return one
+    named.push(one as Named)
+  }
+  const firm = named.filter((one) => one !== 'open')
+  const [first] = firm
+  const agree = firm.every((one) => isSame(one, first!)) && !(first === 'everyone' && firm.length < named.length)
+  if (first === 'everyone' && agree) return { fields: { ...rest, broadcast: true } }
+  return { fields: { ...rest, targets: agree && Array.isArray(first) ? first : [] } }
+}
+
+function namedBy(side: Fields, path: string): Named | { wrong: string } {
+  const broadcast = side.broadcast ?? undefined
+  const targets = side.targets ?? undefined
+  if (broadcast !== undefined && typeof broadcast !== 'boolean') return { wrong: `${path}broadcast: must be a boolean` }
+  // Contract 2.4: what is ignored is not judged either.
+  if (broadcast === true) return 'everyone'
+  if (targets === undefined) return broadcast === false ? 'open' : []
+  if (!Array.isArray(targets)) return { wrong: `${path}targets: must be an array` }
+  const found: unknown[] = []
+  for (const [index, target] of targets.entries()) {
+    if (!isObject(target)) return { wrong: `${path}targets[${index}]: must be an object` }
+    const { fields, wrong } = inOurNames(target, isId, `${path}targets[${index}].`)
+    if (wrong !== undefined) return { wrong }
+    found.push(fields)
+  }
+  return found
+}
+
+function isSame(one: Named, other: Named): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other
+  const members = (list: unknown[]) => [...new Set(list.map((entry) => JSON.stringify(entry)))].sort()
+  return isDeepStrictEqual(members(one), members(other))
+}

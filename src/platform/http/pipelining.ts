@@ -1,35 +1,111 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
 
-/** From so many waiting requests on nothing more is read from a connection, until half of them are done. */
-const mostWaiting = 100
+/** From so many waiting requests on nothing more is parsed of a connection, until half of them are done. */
+const mostWaiting = 16
+/** The first bytes of a connection in a turn: some 50 of the shortest requests, which take 0.5 ms to parse. */
+const pieceBytes = 1024
+/** How long bytes are parsed in one turn, of all connections together. Those that are left continue in the next. */
+const parseMs = 10
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+/** The requests of one connection: one under way, others behind it. */
+interface Line {
+  current: ServerResponse | undefined
+  waiting: { request: IncomingMessage; response: ServerResponse }[]
+}
 
 const line = Symbol('requests in line')
-type Lined = Socket & { [line]?: (() => void)[] | undefined }
+type Lined = Socket & { [line]?: Line }
 
 /**
- * Requests that a client sends ahead on one connection are done one after the other. Node hands them all out at once and
- * orders only the answers: a DELETE, which has no body to wait for, would overtake the POST before it.
+ * Gives each connection a share of a turn, account or none: requests that a client sends ahead are done one after the
+ * other, one in a turn, and a chunk full of them is parsed piece by piece. Node would hand out all requests of a chunk of
+ * 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body to wait for,
+ * would overtake the POST before it.
  */
-export const order = {
-  /** Calls `go` when the request before on this connection has been answered. */
-  enter(request: FastifyRequest, go: () => void): void {
-    const socket = request.raw.socket as Lined
-    const waiting = socket[line]
-    if (waiting) {
-      waiting.push(go)
-      if (waiting.length >= mostWaiting) socket.pause()
-    } else {
-      socket[line] = []
-      go()
+export function takeTurns(server: Server): void {
+  const [handle] = server.listeners('request') as [Handle]
+  server.off('request', handle)
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => enter(request, response, handle))
+  const readInTurns = createReading()
+  server.on('connection', (socket: Socket) => readInTurns(socket))
+}
+
+function enter(request: IncomingMessage, response: ServerResponse, handle: Handle): void {
+  const socket = request.socket as Lined
+  const own: Line = socket[line] ?? { current: undefined, waiting: [] }
+  socket[line] = own
+  if (own.waiting.length === 0 && (!own.current || isOver(own.current))) {
+    own.current = response
+    handle(request, response)
+    return
+  }
+  // Most connections send nothing ahead, and no listener is made for them.
+  if (own.waiting.push({ request, response }) === 1) own.current!.once('close', () => advance(socket, own, handle))
+}
+
+const isOver = (response: ServerResponse): boolean => response.writableFinished || response.destroyed
+
+/** Begins the next request of a connection in a turn of its own, after other connections were read. */
+function advance(socket: Socket, own: Line, handle: Handle): void {
+  setImmediate(() => {
+    const next = own.waiting.shift()
+    if (!next || socket.destroyed) return
+    own.current = next.response
+    if (own.waiting.length > 0) next.response.once('close', () => advance(socket, own, handle))
+    if (own.waiting.length <= mostWaiting / 2 && socket.isPaused()) socket.resume()
+    handle(next.request, next.response)
+  })
+}
+
+const isFull = (socket: Lined): boolean => (socket[line]?.waiting.length ?? 0) >= mostWaiting
+
+/** Feeds Node's parser by pieces: what is left of a chunk goes back to its socket, which is paused until its turn comes. */
+function createReading() {
+  /** Until when bytes are parsed in this turn; 0: the turn has not begun. */
+  let untilMs = 0
+  const late = new Set<Socket>()
+
+  function turnOver(): void {
+    untilMs = 0
+    const waiting = [...late]
+    late.clear()
+    for (const socket of waiting) socket.resume()
+  }
+
+  /** Whether this turn's time is used up. */
+  function isLate(): boolean {
+    const nowMs = performance.now()
+    if (untilMs === 0) {
+      untilMs = nowMs + parseMs
+      setImmediate(turnOver)
     }
-  },
-  leave(request: FastifyRequest): void {
-    const socket = request.raw.socket as Lined
-    const waiting = socket[line]
-    const next = waiting?.shift()
-    if (waiting && waiting.length <= mostWaiting / 2 && socket.isPaused()) socket.resume()
-    if (next) next()
-    else socket[line] = undefined
+    return nowMs > untilMs
+  }
+
+  return (socket: Socket): void => {
+    const [parse] = socket.listeners('data') as [(chunk: Buffer) => void]
+    if (!parse) return
+    socket.off('data', parse)
+    socket.on('data', (chunk: Buffer) => {
+      let at = 0
+      let piece = pieceBytes
+      // Behind the last response, or the refusal of what is no HTTP, nothing is of use.
+      while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
+        const full = isFull(socket)
+        if (full || isLate()) {
+          socket.pause()
+          socket.unshift(chunk.subarray(at))
+          if (!full) late.add(socket)
+          return
+        }
+        parse.call(socket, chunk.subarray(at, at + piece))
+        at += piece
+        // A body is no request after the other: its pieces grow.
+        piece *= 2
+      }
+    })
   }
 }

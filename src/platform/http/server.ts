@@ -10,7 +10,7 @@ import { type TrustProxy, trusts } from '../trust-proxy.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
-import { order } from './pipelining.ts'
+import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
 import { type DocumentedRoute, largestBody } from './routes.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
@@ -51,6 +51,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   const documented: DocumentedRoute[] = []
   const timeLimit = createTimeLimit()
 
+  takeTurns(app.server)
   installBodyParser(app)
   app.decorateRequest('caller', null)
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
@@ -66,14 +67,13 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     const { method, url = '/' } = request.raw
     if (!request.is404 && !hostless && methods.isVerbOfOthers(method ?? '', url)) {
       forgetBody(request)
-      return order.enter(request, () => notFound(request, reply))
+      return void notFound(request, reply)
     }
-    order.enter(request, hostless ? () => done(noHost()) : done)
+    done(hostless ? noHost() : undefined)
   })
   const unknown = answered('any', 'unknown')
   app.addHook('onResponse', (request, reply, done) => {
     if (request.is404) unknown(request, reply)
-    order.leave(request)
     done()
   })
   // An expectation that nobody knows is no reason to refuse: RFC 9110 lets a server ignore it, and Node's 417 has no id.

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Nodes } from '../platform/nodes.ts'
-import { listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
+import { listAudit, type ManageAccess, type ManageCaller, noSuchProject, type Projects } from '../projects/projects.ts'
 import { expiryOf, rotationRoutes } from './rotation.ts'
 import {
   AuditAnswer,
@@ -82,13 +82,17 @@ export function manageRoutes(
   manage.patch(
     '/projects/:project_id',
     {
-      summary: 'Change a project',
+      summary: 'Change a project. Its plan and limits need a token for the whole installation',
       access: 'admin',
       body: ChangeProject,
       answer: ProjectAnswer,
       example: { limits: { requests_per_second: 5000 } }
     },
-    async ({ caller, body }) => wireProject(await projects.update(caller.actor, caller.project!.id, knownFields(body)))
+    async ({ caller, body }) => {
+      const changes = knownFields(body)
+      if (caller.token.project_id !== null) refuseOwnLimits(changes)
+      return wireProject(await projects.update(caller.actor, caller.project!.id, changes))
+    }
   )
 
   manage.delete(
@@ -167,7 +171,7 @@ export function manageRoutes(
       // A token bound to a project hands out tokens for that project and no more.
       if (caller.token.project_id !== null && caller.token.project_id !== wanted)
         throw new Refusal('forbidden', `This token creates tokens for the project ${caller.token.project_id} only.`)
-      if (wanted !== null && !(await projects.find(wanted))) throw new Refusal('not_found', 'There is no such project.')
+      if (wanted !== null && !(await projects.find(wanted))) throw noSuchProject(wanted)
       const { id, name, role, project_id, token, prefix, created_at } = await projects.createToken(
         caller.actor,
         wanted,
@@ -202,11 +206,28 @@ export function manageRoutes(
   manage.get(
     '/nodes',
     {
-      summary: 'The processes at work on this database',
+      summary:
+        'The processes at work on this database; hosts and pids for editors and admins of the whole installation',
       access: 'viewer',
       answer: Type.Object({ items: Type.Array(NodeAnswer) })
     },
-    () => ({ items: nodes.list() })
+    ({ caller: { token } }) => {
+      const all = nodes.list()
+      const inside = token.project_id === null && token.role !== 'viewer'
+      return { items: inside ? all : all.map(({ host: _, pid: __, ...node }) => node) }
+    }
+  )
+}
+
+/** What a project may take of the installation is decided by the installation's administrators (decision 0028). */
+function refuseOwnLimits({ plan, limits }: Static<typeof ChangeProject>): void {
+  const named = [...(plan === undefined ? [] : ['plan']), ...Object.keys(limits ?? {}).map((name) => `limits.${name}`)]
+  if (named.length === 0) return
+  const message = 'only a token for the whole installation, with the role admin, changes it'
+  throw new Refusal(
+    'forbidden',
+    `Plan and limits of a project are changed with a token for the whole installation: ${named.join(', ')}. Nothing was changed.`,
+    named.map((path) => ({ path, message }))
   )
 }
 

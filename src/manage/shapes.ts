@@ -132,8 +132,8 @@ export const AuditAnswer = Type.Object({
 export const NodeAnswer = Type.Object({
   id: Type.String(),
   role: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')]),
-  host: Type.String(),
-  pid: Type.Integer(),
+  host: Type.Optional(Type.String()),
+  pid: Type.Optional(Type.Integer()),
   version: Type.String(),
   started_at: Type.String(),
   seen_at: Type.String()

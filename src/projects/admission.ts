@@ -4,7 +4,7 @@ import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { ApiCaller, Credentials, KnownKey, KnownToken } from './credentials.ts'
 import { hashTextOf, isPossible, prefixes, type Role } from './keys.ts'
-import type { Project } from './project.ts'
+import { isProjectId, noSuchProject, type Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
 /** Which keys open a route: `secret` keys only, or those in `client` apps too. A `trigger` has a limit of its own besides. */
@@ -26,6 +26,15 @@ const tokenLimit = 1_000
 /** Whoever may do nothing hears the same: unknown project, wrong key, another project's key, a public key. */
 const invalidKey = () => new Refusal('invalid_api_key', 'Invalid API key')
 
+/**
+ * The same bytes for a public key that is valid for this project; only the header X-Service-Error-Detail says why. The key
+ * is public, so this tells nothing to a guesser.
+ */
+const publicKey = () =>
+  new Refusal('invalid_api_key', 'Invalid API key', [
+    { path: 'X-Service-API-Key', message: 'a public key was given; this endpoint needs a secret key' }
+  ])
+
 export function createAdmission(credentials: Credentials, limits: RateLimits) {
   function byKey(
     request: FastifyRequest,
@@ -37,8 +46,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     const text = header(request, 'x-service-api-key')
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
     const admit = (key: KnownKey | undefined): ApiCaller => {
-      const refused = !key || key.caller.project.id !== projectId || (access !== 'client' && key.kind !== 'secret')
-      if (refused) throw invalidKey()
+      if (!key || key.caller.project.id !== projectId) throw invalidKey()
+      if (access !== 'client' && key.kind !== 'secret') throw publicKey()
       const kind = key.kind === 'secret' ? 'requests_per_second' : 'client_requests_per_second'
       spend(reply, limits, key.caller.project, kind)
       if (access === 'trigger') spendTrigger(reply, limits, key.caller.project)
@@ -89,7 +98,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
     // What cannot be an id is not looked up: the database would refuse a NUL, and that is no fault of ours.
-    const possible = wanted !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(wanted)
+    const possible = wanted !== undefined && isProjectId(wanted)
     const reachable = possible && (token.project_id === null || token.project_id === wanted)
     return reachable ? credentials.project(wanted) : undefined
   }
@@ -111,7 +120,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       spendOfToken(reply, token)
       checkRole(token, access)
       const project = await projectOf(request, token)
-      if (hasProjectParam(request) && !project) throw noProject()
+      if (hasProjectParam(request) && !project) throw noProject(request, token)
       return { token, actor: `token ${token.id}`, project }
     },
     /** The same routes as /api/v1, for the console and the CLI: a viewer reads, an editor writes. */
@@ -121,7 +130,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       if (project) spend(reply, limits, project, 'requests_per_second')
       else spendOfToken(reply, token)
       checkRole(token, request.method === 'GET' || request.method === 'HEAD' ? 'viewer' : 'editor')
-      if (!project) throw noProject()
+      if (!project) throw noProject(request, token)
       if (access === 'trigger') spendTrigger(reply, limits, project)
       return { project, actor: `token ${token.id}` }
     }
@@ -153,7 +162,11 @@ function hashOnce(socket: Remembering, text: string): string {
   return hash
 }
 
-const noProject = () => new Refusal('not_found', 'There is no such project.')
+/** A token of one project learns nothing about others: absent and out of reach look alike, and no id is repeated. */
+function noProject(request: FastifyRequest, { project_id: own }: KnownToken): Refusal {
+  if (own === null) return noSuchProject((request.params as { project_id: string }).project_id)
+  return new Refusal('not_found', `There is no such project for this token, which is for the project ${own}.`)
+}
 
 function checkRole(token: KnownToken, access: ManageAccess): void {
   const least = access === 'installation' ? 'admin' : access

@@ -1,4 +1,5 @@
 import type { Config } from '../platform/config.ts'
+import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 
 export type Mode = 'simulator' | 'live'
@@ -55,3 +56,12 @@ export const toProject =
     retention: retentionOf(row),
     createdAt: row.created_at
   })
+
+export const isProjectId = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text)
+
+/** For callers that may see every project. An id that cannot be one is not repeated: it could be of any length. */
+export const noSuchProject = (id: string): Refusal =>
+  new Refusal(
+    'not_found',
+    `There is no project ${isProjectId(id) ? id : 'of this id'}. GET /manage/v1/projects (tidings project list) lists them.`
+  )

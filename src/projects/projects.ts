@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
-import { type Mode, type Project, type Retention, retentionOf, toProject } from './project.ts'
+import { type Mode, noSuchProject, type Project, type Retention, retentionOf, toProject } from './project.ts'
 import * as store from './store.ts'
 
 export {
@@ -24,7 +24,7 @@ export { listAudit, record as recordAudit } from './audit.ts'
 export { type ApiCaller, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
-export { type Limits, type Mode, type Project, type Retention, toProject } from './project.ts'
+export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
 export { endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './sessions.ts'
 export type { KeyRow, TokenRow } from './store.ts'
@@ -123,14 +123,13 @@ export function createProjects({
       checkPlan(changes.plan)
       const entry = { actor, action: 'project.update', target: projectId, details: { ...changes } }
       const row = await change(projectId, entry, (tx) => store.changeProject(tx, projectId, changes))
-      if (!row) throw new Refusal('not_found', 'There is no such project.')
+      if (!row) throw noSuchProject(projectId)
       return asProject(row)
     },
     /** From here on the project is unknown everywhere; its rows go in the background. */
     async remove(actor: string, projectId: ProjectId): Promise<void> {
       await change(projectId, { actor, action: 'project.delete', target: projectId }, async (tx) => {
-        if (!(await store.markProjectDeleted(tx, projectId, new Date())))
-          throw new Refusal('not_found', 'There is no such project.')
+        if (!(await store.markProjectDeleted(tx, projectId, new Date()))) throw noSuchProject(projectId)
         await store.deleteKeys(tx, projectId)
         await store.deleteTokens(tx, projectId)
         await scheduleErasure(tx, projectId)

@@ -95,7 +95,7 @@ test('users are kept from the command line', async (t) => {
       [['set', ''], 1, /project_user_id/],
       [['get', '..'], 2, /cannot be used as an id/],
       [['get'], 2, /Missing required argument 'user'.*tidings user get --help/],
-      [['list', '--project', 'nope'], 3, /no such project/]
+      [['list', '--project', 'nope'], 3, /no project nope/]
     ]
     for (const [args, code, said] of refused) {
       const ran = await tidings('user', ...args)

@@ -7,8 +7,9 @@ import type { Shell } from '../shell.ts'
 interface Node {
   id: string
   role: string
-  host: string
-  pid: number
+  /** Shown to editors and admins of the whole installation. */
+  host?: string
+  pid?: number
   version: string
   started_at: string
   seen_at: string
@@ -21,8 +22,8 @@ export function declare(command: Command, shell: Shell): void {
     const session = await connect(shell, options)
     const { items } = await session.client.json<{ items: Node[] }>('GET', '/nodes')
     const columns = [
-      ['host', (node: Node) => node.host],
-      ['pid', (node: Node) => node.pid],
+      ['host', (node: Node) => node.host ?? '-'],
+      ['pid', (node: Node) => node.pid ?? '-'],
       ['role', (node: Node) => node.role],
       ['version', (node: Node) => node.version],
       ['started', (node: Node) => time(node.started_at)],

@@ -63,10 +63,14 @@ export function declare(command: Command, shell: Shell): void {
   const update = command.command('update [id]').description('Change the name, mode, plan, limits or retention')
   update.option('--name <name>', 'New name')
   reaching(projectChoices(update), 'project')
-  examples(update, [
-    'tidings project update shop --mode live --plan unlimited',
-    'tidings project update shop --requests-per-second 5000 --events-days 90'
-  ])
+  examples(
+    update,
+    [
+      'tidings project update shop --mode live --plan unlimited',
+      'tidings project update shop --requests-per-second 5000 --events-days 90'
+    ],
+    'The plan and the limits need a token for the whole installation.'
+  )
   update.action(async (id: string | undefined, options: Common & ProjectChoices & { name?: string }) => {
     const body = { ...(options.name !== undefined && { name: options.name }), ...wishOf(options) }
     if (Object.keys(body).length === 0)

@@ -51,7 +51,7 @@ export const gatewaysOf = (projectId: string) => ({
 export function Nodes() {
   const nodes = useQuery({
     queryKey: ['nodes'],
-    queryFn: () => manage<{ items: { id: string; role: string; host: string; seen_at: string }[] }>('GET', '/nodes'),
+    queryFn: () => manage<{ items: { id: string; role: string; host?: string; seen_at: string }[] }>('GET', '/nodes'),
     refetchInterval: 5_000,
     retry: false
   })
@@ -60,7 +60,7 @@ export function Nodes() {
     <Panel title="Processes at work">
       {nodes.data?.items.map(({ id, role, host, seen_at }) => (
         <Group key={id} justify="space-between">
-          <Text size="sm">{host}</Text>
+          <Text size="sm">{host ?? `Process ${id.slice(-6)}`}</Text>
           <Badge variant="light">{role === 'all' ? 'api and worker' : role}</Badge>
           <Text size="xs" c="dimmed">
             <When at={seen_at} />

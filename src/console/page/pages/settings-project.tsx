@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { problemAt, project } from '../api.ts'
 import { useKept } from '../parts/kept.ts'
 import { Failed, Waiting } from '../parts/states.tsx'
-import { type Project, useMay, useProject } from '../who.ts'
+import { type Project, useMay, useProject, useWho } from '../who.ts'
 
 export function ProjectSettings() {
   const found = useProject()
@@ -21,6 +21,7 @@ const shown = (typed: number | string | null | undefined, known: number) =>
 
 function Form({ known }: { known: Project }) {
   const may = useMay('admin')
+  const mayLimit = useWho().data?.project_id === null && may
   const queries = useQueryClient()
   const [changes, setChanges] = useKept<Changes>('settings', {})
   const wish = { ...known, ...changes }
@@ -44,7 +45,7 @@ function Form({ known }: { known: Project }) {
       error={problemAt(save.error, `limits.${name}`)}
       onChange={(given) => change({ limits: { ...changes.limits, [name]: given === '' ? null : given } })}
       placeholder="The default"
-      readOnly={!may}
+      readOnly={!mayLimit}
       allowDecimal={false}
     />
   )
@@ -81,6 +82,11 @@ function Form({ known }: { known: Project }) {
         disabled={!may}
         error={problemAt(save.error, 'mode')}
       />
+      {may && !mayLimit && (
+        <Text size="sm" c="dimmed">
+          Administrators of the whole installation set the plan ({known.plan}) and these limits.
+        </Text>
+      )}
       {limit(
         'requests_per_second',
         'Requests per second',

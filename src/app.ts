@@ -14,11 +14,12 @@ import { makePartitions } from './platform/db/partitions.ts'
 import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { checkAddress, createHttp } from './platform/http/server.ts'
+import { newId } from './platform/ids.ts'
 import { countJobs } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
-import { joinNodes, type NodeRole } from './platform/nodes.ts'
+import { joinNodes, type NodeRole, type Nodes } from './platform/nodes.ts'
 import { finishRotation } from './platform/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets.ts'
 import { openTracing } from './platform/tracing.ts'
@@ -87,10 +88,14 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     opened.push(tracing.close)
     const listener = createListener(pool, log)
     opened.push(listener.close)
-    const rooms = createRooms({ config, pool, listener, log, metrics, key, opened }, given)
+    const nodeId = newId()
+    let nodes: Nodes | undefined
+    // After all that follows messages has ended: to other nodes one that has left the list is dead.
+    opened.push(async () => nodes?.leave())
+    const rooms = createRooms({ config, pool, listener, log, metrics, key, opened, nodeId }, given)
     const { simulators, webhooks, campaigns, agents } = rooms
 
-    const { bootstrapped, nodes } = await migrate(pool, async () => {
+    const started = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
       // Should they be in use for long, the start does not fail over months that may not be needed before tomorrow.
       const months = async () => {
@@ -103,21 +108,22 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         await Promise.all([furnishDemo(rooms, id), campaigns.saving.create(id, 'bootstrap', demoCampaign())])
       })
       // Under the same lock: whoever changes the master key sees every node that read the old one.
-      return { bootstrapped, nodes: await joinNodes(pool, role, log) }
+      nodes = await joinNodes(pool, { id: nodeId, role, alone: config.DATABASE_URL === undefined }, log)
+      return { bootstrapped, nodes }
     })
-    opened.push(nodes.leave)
-    rooms.cluster.workers = nodes.working
+    const { bootstrapped } = started
+    rooms.cluster.workers = started.nodes.working
 
     const worker = createWorker({
       pool,
       listener,
       log,
-      nodeId: nodes.id,
+      nodeId,
       concurrency: config.WORKER_CONCURRENCY,
       wider: waitingQueues,
       jobs: [
         rooms.erasure,
-        sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
+        sweepJob(pool, started.nodes, config.AUDIT_RETENTION_DAYS),
         keepEventsJob(pool),
         webhooks.keepJob,
         ...webhooks.jobs,
@@ -146,7 +152,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         credentials: rooms.credentials,
         secure: config.PUBLIC_URL?.startsWith('https:') === true
       })
-      mountSurfaces(http, open, rooms, { pool, nodes })
+      mountSurfaces(http, open, rooms, { pool, nodes: started.nodes })
     }
 
     const port = await http.listen(config.HOST, config.PORT)

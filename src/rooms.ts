@@ -51,6 +51,8 @@ export interface House {
   metrics: Metrics
   /** The master key. */
   key: Buffer
+  /** What this process is called in the list of nodes. */
+  nodeId: string
   /** Closed in the opposite order. */
   opened: (() => Promise<unknown>)[]
 }
@@ -58,7 +60,7 @@ export interface House {
 export type Rooms = ReturnType<typeof createRooms>
 
 /** Makes the capabilities, from left to right, and tells each what it must know of those further right. */
-export function createRooms({ config, pool, listener, log, metrics, key, opened }: House, given: Given) {
+export function createRooms({ config, pool, listener, log, metrics, key, opened, nodeId }: House, given: Given) {
   const stopMs = config.SHUTDOWN_SECONDS * 1000
   const credentials = tenants.createCredentials({
     pool,
@@ -124,6 +126,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened 
     metrics,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     presence: listener.presence,
+    nodeId,
     isSimulated: async (projectId, tx) => (await credentials.project(projectId, tx))?.mode === 'simulator',
     onOutcomes: async (tx, projectId, changes) => {
       const ended: EndedTrigger[] = []

@@ -4,12 +4,13 @@ import { againIfRaced } from '../platform/db/races.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
 import { inParts } from '../platform/parts.ts'
+import { steadyMs } from '../platform/time.ts'
 import { type Begin, beginJobRef, smallTargets, wakeAll } from './accept.ts'
 import { SegmentFailed } from './audience-store.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, type OnEnded } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
-import { unlessGone } from './ending.ts'
+import { followedByOthers, unlessGone } from './ending.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { loadRecipients } from './recipients.ts'
 import { chunkMs, deltaOf, type Sorted, sortRecipients } from './sorting.ts'
@@ -57,13 +58,14 @@ export function createBeginning({ pool, delivery, definitions, onEnded, waiting 
       fresh.flatMap(({ id }) => (known.has(id) ? [] : id))
     )
     const rows = small.length > 0 ? await writeOrWake(projectId, small) : []
-    // Who ran this before has died with these in hands.
+    // The process that ran this before has died, or lost its lease and follows these still.
     const begun = works.filter(({ outcome }) => outcome !== null).map(({ id }) => id)
     if (attempt > 1 && begun.length > 0) rows.push(...(await delivery.unanswered(projectId, begun)))
     if (rows.length === 0) return
-    await waiting(context, rows.length, () =>
-      delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal })
+    const others = await waiting(context, rows.length, () =>
+      delivery.handOver(projectId, rows, { untilMs: steadyMs() + handOverMs, signal })
     )
+    if (others.length > 0) throw followedByOthers()
   }
 
   async function asSmall(

@@ -3,13 +3,14 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, type JobContext } from '../platform/jobs/definition.ts'
+import { steadyMs } from '../platform/time.ts'
 import { wake } from './accept.ts'
 import type { Campaign } from './campaign-shape.ts'
 import * as chunks from './chunk-store.ts'
 import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counting.ts'
 import type { Definitions, Ready } from './definitions.ts'
 import { parseDuration } from './duration.ts'
-import { orGiveUp, unlessGone } from './ending.ts'
+import { followedByOthers, orGiveUp, unlessGone } from './ending.ts'
 import { addChunkJobs, type ChunkPayload, chunkJobRef } from './expansion.ts'
 import { findTargets, notAfterOf } from './gates.ts'
 import { countReceived, loadRecipients } from './recipients.ts'
@@ -29,7 +30,7 @@ class Canceled extends Error {
 
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'leave' | 'abandon'>
+  delivery: Pick<Delivery, 'write' | 'unanswered' | 'sort' | 'handOver' | 'leave' | 'abandon'>
   definitions: Definitions
   onEnded: OnEnded
   waiting: Waiting
@@ -48,16 +49,19 @@ export function createChunks({ pool, delivery, definitions, onEnded, waiting }: 
     if (written === 'canceled') return
     const rows =
       typeof written === 'string' ? await delivery.unanswered(projectId, [triggerId], chunk.device_ids) : written
-    // What was written before was in hands that are gone, or is in ours still, where this run follows one that failed: then
-    // it is not handed over again. What is written by another this very moment is in his.
-    if (written !== 'meanwhile' && !canceled)
-      await waiting(context, rows.length, () =>
-        delivery.handOver(projectId, rows, { untilMs: Date.now() + handOverMs, signal: context.signal })
-      )
+    // Rows that were written before are owned by a dead process, or still by a living one, where this run follows one whose
+    // lease was lost: then they are not handed over again. Rows that are written this very moment are their writer's.
+    const options = { untilMs: steadyMs() + handOverMs, signal: context.signal }
+    const sorted = canceled ? await delivery.sort(projectId, rows) : undefined
+    const handsOver = written !== 'meanwhile' && !canceled
+    const others = handsOver
+      ? await waiting(context, rows.length, () => delivery.handOver(projectId, rows, options))
+      : (sorted?.others ?? [])
+    if (others.length > 0) throw followedByOthers()
     // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
     await pool.transaction(async (tx) => {
-      if (canceled) await delivery.abandon(tx, projectId, triggerId, rows)
-      else await delivery.leave(tx, projectId, triggerId, rows)
+      if (sorted) await delivery.abandon(tx, projectId, triggerId, sorted.free)
+      await delivery.leave(tx, projectId, triggerId, rows)
       if (await chunks.removeChunk(tx, projectId, triggerId, number)) {
         const [counted] = await addToCounters(tx, projectId, [{ ...nothing(triggerId), openChunks: -1 }], onEnded)
         if (counted?.outcome === null) await wake(tx, { projectId, triggerId })

@@ -11,6 +11,12 @@ type Run<Payload> = JobDefinition<Payload>['run']
 
 /** How soon a job looks again whether its segment may be asked. */
 const busyMs = 500
+/** How soon it looks again whether the owner of its messages has settled them, or is dead. */
+const followedMs = 1_000
+
+/** Thrown by a job that found messages which another living process follows: they are neither sent again nor left. */
+export const followedByOthers = (): RetryLater =>
+  new RetryLater('another process follows these messages', followedMs, { counts: false })
 
 /** A job whose project is being erased has nothing left to do, and no need to try again. */
 export const unlessGone =

@@ -8,11 +8,11 @@ export type Waiting = ReturnType<typeof createWaiting>
 /** Frees the slot of a job while gateways respond, as long as not too many messages are with jobs that have none. */
 export function createWaiting() {
   let messages = 0
-  return async (context: JobContext, count: number, responded: () => Promise<void>): Promise<void> => {
+  return async <Result>(context: JobContext, count: number, responded: () => Promise<Result>): Promise<Result> => {
     if (messages + count <= mostMessages) context.freeSlot()
     messages += count
     try {
-      await responded()
+      return await responded()
     } finally {
       messages -= count
     }

@@ -1,11 +1,11 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Presence } from '../platform/db/presence.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { createHandOver, type HandOverOptions } from './hand-over.ts'
-import { heldMs } from './holds.ts'
+import { createHandOver, type HandOverOptions, type Sorted } from './hand-over.ts'
+import { heldUntil } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
 import { isSettled, type MessageDraft, type MessageRow } from './message.ts'
@@ -38,6 +38,8 @@ export interface DeliveryOptions {
   idempotencyHours: number
   /** Tells which processes live, so that what a dead one left is gone on with at once. */
   presence?: Presence | undefined
+  /** What this process is called in the list of nodes: the owner of what it dispatches. */
+  nodeId?: string
   isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>
   onOutcomes?: OnOutcomes
 }
@@ -50,12 +52,13 @@ export function createDelivery({
   metrics,
   idempotencyHours,
   presence,
+  nodeId = newId(),
   isSimulated,
   onOutcomes = async () => {}
 }: DeliveryOptions) {
   const recorder = createRecorder({ pool, log, metrics, onOutcomes, scheduleRetry })
-  const hands = createHandOver({ pool, sender, recorder, log })
-  const sending = createSending({ pool, idempotencyHours, presence, isSimulated, hands })
+  const hands = createHandOver({ pool, nodeId, sender, recorder, log })
+  const sending = createSending({ pool, idempotencyHours, presence, nodeId, isSimulated, hands })
 
   return {
     /** Sends now, and answers one result for each item, at the latest after 10 s. */
@@ -84,7 +87,7 @@ export function createDelivery({
     ): Promise<MessageRow[]> {
       const simulated = await isSimulated(projectId, tx)
       const at = new Date()
-      const rows = drafts.map((draft, place) => rowOf(draft, place, simulated, at))
+      const rows = drafts.map((draft, place) => rowOf(draft, place, simulated, at, nodeId))
       if (attended) for (const row of rows) hands.attend(row, at)
       return writeRows(tx, projectId, rows)
     },
@@ -92,7 +95,7 @@ export function createDelivery({
     async leave(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {
       const open = rows.filter((row) => !isSettled(row) && row.due_at === null)
       if (open.length === 0) return
-      const at = new Date(Date.now() + heldMs)
+      const at = heldUntil()
       const ids = open.map(({ device_id }) => device_id)
       const left = await leaveMessages(tx, projectId, triggerId, ids, at)
       // Not those that have ended or were given a time meanwhile.
@@ -111,14 +114,15 @@ export function createDelivery({
       deviceIds?: string[],
       db: Db = pool
     ): Promise<MessageRow[]> => findUnanswered(db, projectId, triggerIds, deviceIds),
-    /** Hands over what is not settled, as fast as the gateways take it; what must be tried later goes on by itself. */
-    handOver: (projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> =>
-      // A job that runs again, because the database was away when it ended, finds open what is still with a gateway.
-      hands.handOver(
-        projectId,
-        rows.filter((row) => !hands.follows(projectId, row)),
-        options
-      ),
+    /**
+     * Hands over what is not settled, as fast as the gateways take it; what must be tried later goes on by itself. A job
+     * that runs again, because the database was away when it ended, finds open rows that this process or another one still
+     * follows: these are not handed over again. Returns those of other processes.
+     */
+    handOver: (projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<MessageRow[]> =>
+      hands.handOver(projectId, rows, options),
+    /** Which of these rows this process follows, which another one that lives, and which none. */
+    sort: (projectId: ProjectId, rows: MessageRow[]): Promise<Sorted> => hands.sort(projectId, rows),
     /** Skips up to a window of what waits under a trigger; 0 when nothing is left that could be handed over anew. */
     cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
       upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes),
@@ -131,8 +135,8 @@ export function createDelivery({
       upkeep.removeOfUsers(tx, projectId, userIds, onOutcomes),
     eraseWindow: upkeep.eraseMessageWindow,
 
-    jobs: [retryJob(pool, hands), findLostJob(pool), keepMessagesJob(pool)],
+    jobs: [retryJob(pool, nodeId, hands), findLostJob(pool), keepMessagesJob(pool)],
     /** Waits for what is with the gateways, after the sender was closed. */
-    close: (deadlineMs: number): Promise<void> => hands.idle(deadlineMs)
+    close: (deadlineMs: number): Promise<void> => hands.close(deadlineMs)
   }
 }

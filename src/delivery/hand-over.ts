@@ -1,6 +1,8 @@
-import type { Pool } from '../platform/db/db.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
+import { livingNodes } from '../platform/nodes.ts'
+import { steadyMs } from '../platform/time.ts'
 import { createHolds } from './holds.ts'
 import { isSettled, type MessageRow } from './message.ts'
 import type { Outcome, Push, Sender } from './push.ts'
@@ -11,11 +13,23 @@ import { keyOf } from './store.ts'
 import { locate } from './targets.ts'
 
 export interface HandOverOptions {
-  /** Until then it is waited for answers and short retries; what is left goes on by itself, durably. */
+  /** By the steady clock. Until then it is waited for answers and short retries; what is left goes on by itself, durably. */
   untilMs: number
   signal?: AbortSignal | undefined
   /** A caller waits for the outcomes: these go before the pushes of campaigns. */
   urgent?: boolean
+  /** An owner of rows that is known to be gone, though the list of nodes may not tell so yet. */
+  gone?: string | undefined
+}
+
+/** Open rows, by the process that has them. */
+export interface Sorted {
+  /** Followed by this process. */
+  followed: MessageRow[]
+  /** Owned by another one that lives, or may: it follows them, and no other process touches them. */
+  others: MessageRow[]
+  /** Owned by no process, by a dead one, or by this one, which lost them. */
+  free: MessageRow[]
 }
 
 /** Rows that one statement marks as handed. */
@@ -29,20 +43,23 @@ interface Run extends HandOverOptions {
 /** Hands rows to the gateways and writes down what comes of it. The one engine behind every way to send. */
 export function createHandOver({
   pool,
+  nodeId,
   sender,
   recorder,
   log
 }: {
   pool: Pool
+  /** The owner of all that this process dispatches. */
+  nodeId: string
   sender: Sender
   recorder: Recorder
   log: Log
 }) {
-  const { hold, isHeld, isGone, markHeld, attend } = createHolds(pool)
+  const holds = createHolds(pool, nodeId)
+  const { hold, isHeld, isGone, readAgain } = holds
   let inHands = 0
-  /** What this process follows to its end. */
-  const followed = new Set<string>()
-  const nameOf = (projectId: ProjectId, row: MessageRow) => `${projectId} ${keyOf(row)}`
+  /** What this process follows to its end, by project and key. */
+  const followed = new Map<ProjectId, Map<string, Promise<unknown>>>()
   /** Handed over and not answered, by project. */
   const onTheWay = new Map<ProjectId, number>()
   const change = (projectId: ProjectId, by: number) => {
@@ -54,7 +71,7 @@ export function createHandOver({
   /** Nothing while the database keeps up; else resolves when it does. */
   const room = (projectId: ProjectId) => recorder.room(projectId, () => onTheWay.get(projectId) ?? 0)
 
-  const over = ({ untilMs, signal }: Run) => Date.now() >= untilMs || signal?.aborted === true
+  const over = ({ untilMs, signal }: Run) => steadyMs() >= untilMs || signal?.aborted === true
 
   async function record(
     projectId: ProjectId,
@@ -67,7 +84,7 @@ export function createHandOver({
     const ids = { trigger_id, device_id, message_id, campaign_id, user_id }
     const before = { state, due_at, attempts, retries, gateway_message_id, reason, reason_message, gateway_code }
     const recorded = await recorder.record(projectId, { settlement: { ...ids, ...before, ...changes }, ...more })
-    if (recorded) Object.assign(row, changes)
+    if (recorded) Object.assign(row, changes, { owner: null })
   }
 
   const fail = (projectId: ProjectId, row: MessageRow, reason: FailureCode) =>
@@ -95,7 +112,7 @@ export function createHandOver({
         answered({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
         return { answer }
       }
-      await soonest(sender.ready(push), Math.min(run.untilMs - Date.now(), 5_000), run.signal)
+      await soonest(sender.ready(push), Math.min(run.untilMs - steadyMs(), 5_000), run.signal)
       // Never without a turn of the event loop: a gate that opens and shuts again must not stop the process.
       await new Promise((resolve) => setImmediate(resolve))
       if ((await hold(run.projectId, [row])).length === 0) return undefined
@@ -125,7 +142,7 @@ export function createHandOver({
         return record(projectId, row, changes, { deadToken: deadTokenOf(row, outcome) })
       }
       const { retries } = next
-      if (next.at < run.untilMs && !run.signal?.aborted) {
+      if (steadyMs() + next.at - now < run.untilMs && !run.signal?.aborted) {
         Object.assign(row, { ...said, attempts, retries })
         await soonest(undefined, next.at - now, run.signal)
         if ((await hold(projectId, [row])).length === 0) return
@@ -160,9 +177,36 @@ export function createHandOver({
   }
 
   function end(run: Run, row: MessageRow, ended: Promise<unknown>): void {
-    const name = nameOf(run.projectId, row)
-    followed.add(name)
-    run.ends.push(guarded(run, ended).finally(() => followed.delete(name)))
+    const { projectId } = run
+    const own = followed.get(projectId) ?? new Map<string, Promise<unknown>>()
+    followed.set(projectId, own)
+    const key = keyOf(row)
+    const following = guarded(run, ended).finally(() => {
+      if (own.get(key) === following) own.delete(key)
+      if (own.size === 0 && followed.get(projectId) === own) followed.delete(projectId)
+    })
+    own.set(key, following)
+    run.ends.push(following)
+  }
+
+  const endOf = (projectId: ProjectId, row: MessageRow) => followed.get(projectId)?.get(keyOf(row))
+
+  /** Who has these rows. The list of nodes is read only where another process owns some of them. */
+  async function sort(projectId: ProjectId, rows: MessageRow[], gone?: string, db: Db = pool): Promise<Sorted> {
+    const isOthers = ({ owner }: MessageRow) => owner !== null && owner !== nodeId && owner !== gone
+    const living = rows.some(isOthers) ? await livingNodes(db, nodeId) : new Set<string>()
+    const placeOf = (row: MessageRow): keyof Sorted => {
+      if (endOf(projectId, row) !== undefined) return 'followed'
+      return isOthers(row) && living.has(row.owner!) ? 'others' : 'free'
+    }
+    const by = Map.groupBy(rows, placeOf)
+    return { followed: by.get('followed') ?? [], others: by.get('others') ?? [], free: by.get('free') ?? [] }
+  }
+
+  /** Their outcomes may wait for the database: they are not dispatched again, and read once they have ended. */
+  async function attendTo({ projectId }: Run, rows: MessageRow[]): Promise<void> {
+    await Promise.all(rows.map((row) => endOf(projectId, row)))
+    await readAgain(projectId, rows)
   }
 
   /** A row that could not be followed is found by the sweeper: the others must not suffer. */
@@ -188,25 +232,31 @@ export function createHandOver({
   }
 
   return {
-    markHeld,
-    attend,
-    follows: (projectId: ProjectId, row: MessageRow): boolean => followed.has(nameOf(projectId, row)),
-    async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<void> {
+    markHeld: holds.markHeld,
+    attend: holds.attend,
+    sort,
+    /** The keys of what this process follows. */
+    followedOf: (projectId: ProjectId): string[] => [...(followed.get(projectId)?.keys() ?? [])],
+    /** Returns the rows that another living process follows, and that were left to it. */
+    async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<MessageRow[]> {
       const run: Run = { ...options, projectId, ends: [] }
-      const open = await locateAll(
-        run,
-        rows.filter((row) => !isSettled(row))
-      )
-      const lanes = Map.groupBy(open, ({ target }) => `${target!.gateway} ${target!.environment} ${target!.app}`)
+      const open = rows.filter((row) => !isSettled(row))
+      const sorted = await sort(projectId, open, options.gone)
+      const located = await locateAll(run, sorted.free)
+      const lanes = Map.groupBy(located, ({ target }) => `${target!.gateway} ${target!.environment} ${target!.app}`)
       const work = Promise.all([...lanes.values()].map((lined) => guarded(run, lane(run, lined)))).then(() =>
         Promise.all(run.ends)
       )
-      await soonest(work, options.untilMs - Date.now(), undefined)
+      const attended = sorted.followed.length > 0 ? guarded(run, attendTo(run, sorted.followed)) : undefined
+      await soonest(Promise.all([work, attended]), options.untilMs - steadyMs(), undefined)
+      return sorted.others
     },
-    /** Resolves when nothing is under way any more, or at the deadline. */
-    async idle(deadlineMs: number): Promise<void> {
-      const giveUpAt = Date.now() + deadlineMs
-      while (inHands > 0 && Date.now() < giveUpAt) await soonest(undefined, 20, undefined)
+    /** Resolves when nothing is under way any more, or at the deadline; then what is left is dropped. */
+    async close(deadlineMs: number): Promise<void> {
+      const giveUpAt = steadyMs() + deadlineMs
+      while (inHands > 0 && steadyMs() < giveUpAt) await soonest(undefined, 20, undefined)
+      holds.close()
+      recorder.close()
     }
   }
 }

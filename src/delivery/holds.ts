@@ -1,30 +1,38 @@
-import type { Pool } from '../platform/db/db.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isPassing, type Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { MessageRow } from './message.ts'
 import { findMessages, holdMessages, keyOf } from './store.ts'
 
-/** How long a row counts as in somebody's hands. After that whoever finds it takes it. */
+/** How long a row counts as held by its owner. After that another process takes it, if the owner is dead. */
 export const heldMs = 30_000
 /** A gateway answers within 10 s or so: with less than this left, a row is held anew before it is handed over. */
 const marginMs = 15_000
+/** While the database is away. */
+const againMs = 500
 
-/** Which rows are in the hands of this process, by their `due_at` in the database. */
-export function createHolds(pool: Pool) {
-  const heldUntil = new WeakMap<MessageRow, number>()
+export const heldUntil = (): Date => new Date(Date.now() + heldMs)
+
+/** Which rows this process (`owner`) holds, by their `owner` and `due_at` in the database. */
+export function createHolds(pool: Pool, owner: string) {
+  /** By the steady clock: a clock that is set must not make a hold longer than it is for others. */
+  const endsAt = new WeakMap<MessageRow, number>()
   /** Rows that turned out to be somebody else's, or nobody's any more. */
   const gone = new WeakSet<MessageRow>()
+  let closed = false
 
-  const isHeld = (row: MessageRow) => (heldUntil.get(row) ?? 0) >= Date.now() + marginMs
+  const isHeld = (row: MessageRow) => (endsAt.get(row) ?? 0) >= steadyMs() + marginMs
 
   /** Written without a time of its own: whoever wrote it attends to it, and so does whoever takes over from him. */
   function attend(row: MessageRow, at: Date): void {
-    heldUntil.set(row, at.getTime() + heldMs)
-    Object.assign(row, { state: 'handed', due_at: null, handed_at: at })
+    endsAt.set(row, steadyMs() + heldMs)
+    Object.assign(row, { state: 'handed', due_at: null, handed_at: at, owner })
   }
 
   function markHeld(row: MessageRow, until: Date): void {
-    heldUntil.set(row, until.getTime())
-    Object.assign(row, { state: 'handed', due_at: until })
+    endsAt.set(row, steadyMs() + heldMs)
+    Object.assign(row, { state: 'handed', due_at: until, owner })
   }
 
   /** Somebody else has or ended them, or they went with their user. */
@@ -34,24 +42,39 @@ export function createHolds(pool: Pool) {
       Object.assign(row, found.get(keyOf(row)) ?? { state: 'skipped', reason: 'CANCELED', due_at: null })
   }
 
+  async function claim(projectId: ProjectId, loose: MessageRow[]): Promise<void> {
+    const until = heldUntil()
+    const held = await holdMessages(pool, projectId, loose, { at: new Date(), until, owner })
+    const lost = loose.filter((row) => !held.has(keyOf(row)))
+    for (const row of loose) if (held.has(keyOf(row))) markHeld(row, until)
+    for (const row of lost) gone.add(row)
+    if (lost.length > 0) await readAgain(projectId, lost)
+  }
+
   return {
     isHeld,
     markHeld,
     attend,
+    readAgain,
     isGone: (row: MessageRow) => gone.has(row),
-    /** Makes sure that the rows are ours for long enough, and answers those that are; the others were taken or ended. */
+    /**
+     * Makes sure that the rows are ours for long enough, and returns those that are; the others were taken or ended. Waits
+     * for a database that is away: until it is back no row is dispatched, and none of them is forgotten.
+     */
     async hold(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
-      const now = Date.now()
-      const loose = rows.filter((row) => !gone.has(row) && !isHeld(row))
-      if (loose.length > 0) {
-        const until = new Date(now + heldMs)
-        const held = await holdMessages(pool, projectId, loose, new Date(now), until)
-        const lost = loose.filter((row) => !held.has(keyOf(row)))
-        for (const row of loose) if (held.has(keyOf(row))) markHeld(row, until)
-        for (const row of lost) gone.add(row)
-        if (lost.length > 0) await readAgain(projectId, lost)
+      for (;;) {
+        const loose = rows.filter((row) => !gone.has(row) && !isHeld(row))
+        try {
+          if (loose.length > 0) await claim(projectId, loose)
+          return rows.filter((row) => !gone.has(row))
+        } catch (error) {
+          if (closed || !isPassing(error)) throw error
+          await sleep(againMs)
+        }
       }
-      return rows.filter((row) => !gone.has(row))
+    },
+    close(): void {
+      closed = true
     }
   }
 }

@@ -4,9 +4,11 @@ import { sweepKeys } from '../platform/idempotency.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
+import { livingNodes } from '../platform/nodes.ts'
+import { steadyMs } from '../platform/time.ts'
 import { listRetentions } from '../projects/projects.ts'
 import type { createHandOver } from './hand-over.ts'
-import { heldMs } from './holds.ts'
+import { heldUntil } from './holds.ts'
 import { forgetMinutes } from './minutes.ts'
 import { findLeftBehind, nextDueAt, takeDueMessages } from './store.ts'
 import { sweepMessageWindow } from './upkeep.ts'
@@ -18,29 +20,34 @@ const retryJobRef = { name: 'delivery.retry', queue: 'retries' }
 /** How long one round waits for gateways. */
 const roundMs = 10_000
 const leastWaitMs = 500
+/** What is due and was not taken is followed by a process that lives; that one will settle it. */
+const othersWaitMs = 2_000
 
 /** Says that a message of the project is to be tried again then. One job a project, whose payload is its key. */
 export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promise<void> =>
   add(tx, retryJobRef, { projectId }, { projectId, key: projectId, runAt })
 
 /** Hands over what is due, and comes back when the next is. The rows are the truth: this is only their alarm clock. */
-export const retryJob = (pool: Pool, hands: ReturnType<typeof createHandOver>) =>
+export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof createHandOver>) =>
   defineJob<{ projectId: ProjectId }>({
     ...retryJobRef,
     async run({ projectId }, { signal, freeSlot }) {
       for (;;) {
         signal.throwIfAborted()
-        const now = new Date()
-        const until = new Date(now.getTime() + heldMs)
-        const rows = await takeDueMessages(pool, projectId, now, until)
+        const until = heldUntil()
+        const living = await livingNodes(pool, owner)
+        // After the await: what this process began to follow meanwhile is among them.
+        const followed = hands.followedOf(projectId)
+        const rows = await takeDueMessages(pool, projectId, { at: new Date(), until, owner, living, followed })
         if (rows.length === 0) break
         for (const row of rows) hands.markHeld(row, until)
         freeSlot()
-        await hands.handOver(projectId, rows, { untilMs: Date.now() + roundMs, signal })
+        await hands.handOver(projectId, rows, { untilMs: steadyMs() + roundMs, signal })
       }
       const next = await nextDueAt(pool, projectId)
       if (!next) return
-      const afterMs = Math.max(leastWaitMs, next.getTime() - Date.now())
+      const inMs = next.getTime() - Date.now()
+      const afterMs = inMs <= 0 ? othersWaitMs : Math.max(leastWaitMs, inMs)
       throw new RetryLater('more messages are due later', afterMs, { counts: false })
     }
   })

@@ -76,6 +76,8 @@ export interface MessageRow {
   settled_at: Date | null
   delivered_at: Date | null
   tapped_at: Date | null
+  /** The node that dispatches it and follows it to its end. Null once it has ended, and while it waits for a retry. */
+  owner: string | null
   /** Known where it was just looked up; else it is looked up before it is handed over. */
   target?: PushTarget | undefined
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { reach } from '../devices/devices.ts'
 import { createCoalescer } from '../platform/coalesce.ts'
 import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
@@ -20,13 +21,16 @@ export interface Recording {
 
 export type Recorder = ReturnType<typeof createRecorder>
 
-/** How often a batch is tried while the database is away; then the sweeper finds what is left. */
-const waitsMs = [200, 500, 1_000, 2_000, 4_000]
+/** After a failure; the last one again and again, for as long as the database is away. */
+const waitsMs = [100, 200, 500, 1_000]
+/** An outcome that a database which works refuses this often is dropped: waiting does not mend that. */
+const refusalsForgiven = 5
 /** Of many outcomes the next ones are waited for: a transaction costs as much for ten as for fifty. */
 const gatherMs = 20
 /**
  * What a killed process has handed over and not recorded is sent once more. So while the database does not keep up,
- * which it does as long as few outcomes wait for it, no more than this of a project is with the gateways or waiting.
+ * which it does as long as few outcomes wait for it, no more than this of a project is with the gateways or waiting. While
+ * it is away nothing more is handed over: the outcomes that wait are of what was with the gateways when it went.
  */
 const mostUnrecorded = 800
 const fewWaiting = 200
@@ -51,6 +55,9 @@ export function createRecorder({
   const waitingOf = new Map<ProjectId, number>()
   const blocked: (() => void)[] = []
   let waking = false
+  /** Whether the last write found the database away. */
+  let away = false
+  let closed = false
   const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
   metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
 
@@ -89,16 +96,30 @@ export function createRecorder({
   }
 
   /** A fault in what is told must not make a push that was accepted go out again. */
-  async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<boolean> {
+  async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<void> {
     log.error({ error, projectId }, 'an outcome could not be told')
-    const done = await settleMessages(pool, projectId, [settlement], new Date()).catch(() => [])
-    return done.length > 0
+    await settleMessages(pool, projectId, [settlement], new Date())
+  }
+
+  async function attempt(projectId: ProjectId, recording: Recording): Promise<void> {
+    try {
+      await writes.write(projectId, keyOf(recording.settlement), recording)
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await recordAlone(projectId, recording, error)
+    }
+  }
+
+  function found(isAway: boolean, error?: unknown): void {
+    if (isAway && !away) log.error({ error }, 'outcomes wait in memory: the database does not take them')
+    if (!isAway && away) log.info('outcomes are recorded again: the database takes them')
+    away = isAway
   }
 
   /** `onTheWay`: pushes of the project that no gateway has answered yet. */
   function isFull(projectId: ProjectId, onTheWay: number): boolean {
     const own = waitingOf.get(projectId) ?? 0
-    return waiting >= mostWaiting || (own >= fewWaiting && own + onTheWay >= mostUnrecorded)
+    return waiting >= mostWaiting || (away && waiting > 0) || (own >= fewWaiting && own + onTheWay >= mostUnrecorded)
   }
 
   function wait(projectId: ProjectId): void {
@@ -123,23 +144,29 @@ export function createRecorder({
   }
 
   return {
-    /** False where the database stayed away: the row is as it was, and will be found by the sweeper. */
+    /**
+     * Keeps the outcome until the database has taken it, however long that is away. False where this process stops before,
+     * or the database refuses it: then the row is as it was, and another process finds it by its time.
+     */
     async record(projectId: ProjectId, recording: Recording): Promise<boolean> {
       wait(projectId)
+      let refusals = 0
       try {
         for (let tries = 0; ; tries += 1) {
           try {
-            await writes.write(projectId, keyOf(recording.settlement), recording)
+            await attempt(projectId, recording)
+            found(false)
             return true
           } catch (error) {
-            if (!isPassing(error)) return await recordAlone(projectId, recording, error)
-            const waitMs = waitsMs[tries]
-            if (waitMs === undefined) {
+            const isAway = isPassing(error)
+            if (isAway) found(true, error)
+            else refusals += 1
+            if (closed || refusals > refusalsForgiven) {
               log.error({ error, projectId }, 'an outcome was not recorded')
               return false
             }
-            await new Promise((resolve) => setTimeout(resolve, waitMs))
           }
+          await sleep(waitsMs[Math.min(tries, waitsMs.length - 1)]!)
         }
       } finally {
         leave(projectId)
@@ -151,6 +178,10 @@ export function createRecorder({
         while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))
       }
       return isFull(projectId, onTheWay()) ? untilRoom() : undefined
+    },
+    /** From now on an outcome that the database does not take is dropped: the process ends. */
+    close(): void {
+      closed = true
     }
   }
 }

@@ -5,8 +5,9 @@ import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { createHandOver } from './hand-over.ts'
-import { heldMs } from './holds.ts'
+import { heldUntil } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { messageMonths } from './jobs.ts'
 import { isSettled, type MessageRow } from './message.ts'
@@ -24,6 +25,8 @@ export interface Delivered {
 /** What a repeat after a crash goes on with. */
 interface Work {
   messageIds: string[]
+  /** The node that wrote them. Absent in keys of older versions. */
+  owner?: string
 }
 
 /** A request waits this long for gateways; what is not settled then is pending. */
@@ -37,18 +40,27 @@ const leastTtlSeconds = 10
 /** Up to here rows are written as handed: one statement less, and a crash in between is one whose answer was lost. */
 const handedAtOnce = 500
 
+interface Begun {
+  messageIds: string[]
+  rows: MessageRow[]
+  /** The owner of the rows, where it is known to be gone. */
+  gone?: string | undefined
+}
+
 type Item = { priority: 'high' | 'normal'; ttlSeconds: number | undefined }
 
 export function createSending({
   pool,
   idempotencyHours,
   presence,
+  nodeId,
   isSimulated,
   hands
 }: {
   pool: Pool
   idempotencyHours: number
   presence: Presence | undefined
+  nodeId: string
   isSimulated: (projectId: ProjectId) => Promise<boolean>
   hands: ReturnType<typeof createHandOver>
 }) {
@@ -60,7 +72,7 @@ export function createSending({
     key: IdempotencyKey | undefined
   ): Promise<Delivered> {
     const at = new Date()
-    const untilMs = at.getTime() + requestMs
+    const untilMs = steadyMs() + requestMs
     const wishes = items.map(({ priority, ttlSeconds: own }) => ({
       messageId: newId(),
       priority,
@@ -75,8 +87,8 @@ export function createSending({
       return begin()
     })
     if ('answered' in begun) return { results: begun.answered, replayed: true }
-    const { messageIds, rows } = begun
-    await hands.handOver(projectId, rows.filter(isOurs), { untilMs, urgent: true })
+    const { messageIds, rows, gone } = begun
+    await hands.handOver(projectId, rows.filter(isOurs), { untilMs, gone, urgent: true })
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
     // As text: a repeat gets the same bytes, and the database would put the fields into another order.
@@ -93,18 +105,18 @@ export function createSending({
     at: Date,
     key: IdempotencyKey | undefined,
     last: boolean
-  ): Promise<{ answered: DeliveryResult[] } | { messageIds: string[]; rows: MessageRow[] }> {
+  ): Promise<{ answered: DeliveryResult[] } | Begun> {
     const messageIds = wishes.map(({ messageId }) => messageId)
     // Outside of the transaction, so that it is short.
     const planned = await plan(wishes)
     const rows = planned.flatMap((one) =>
       'deadEnd' in one
         ? [deadEndRow(one.deadEnd, simulated, at)]
-        : one.drafts.map((draft, place) => rowOf(draft, place, simulated, at))
+        : one.drafts.map((draft, place) => rowOf(draft, place, simulated, at, nodeId))
     )
     const open = rows.filter((row) => !isSettled(row))
     if (open.length <= handedAtOnce) {
-      const until = new Date(Date.now() + heldMs)
+      const until = heldUntil()
       for (const row of open) {
         hands.markHeld(row, until)
         row.handed_at = at
@@ -112,13 +124,18 @@ export function createSending({
     }
     return pool.transaction(async (tx) => {
       if (key) {
-        const work = { messageIds }
+        const work = { messageIds, owner: nodeId }
         const claim = await claimKey<Work, string>(tx, projectId, key, work, idempotencyHours, presence)
         refuseTaken(claim)
         if (claim.state === 'answered') return { answered: JSON.parse(claim.answer) }
         if (claim.state === 'resumed') {
-          const { messageIds } = claim.work
-          return { messageIds, rows: await findByMessageId(tx, projectId, messageIds) }
+          const { messageIds, owner } = claim.work
+          const gone = claim.gone ? owner : undefined
+          const rows = await findByMessageId(tx, projectId, messageIds)
+          // A request may outlast the time of its key, as when the database was away. The refusal leaves the key to it.
+          if ((await hands.sort(projectId, rows.filter(isOurs), gone, tx)).others.length > 0)
+            refuseTaken({ state: 'running' })
+          return { messageIds, rows, gone }
         }
       }
       const standing = await writeRows(tx, projectId, rows)

@@ -5,7 +5,7 @@ import { type MessageRow, openStates } from './message.ts'
 
 export const columns = `trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at, not_after,
   content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
-  reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at`
+  reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at, owner`
 
 /** What is written of a new message, with its types. */
 const written = {
@@ -32,7 +32,8 @@ const written = {
   simulated: 'boolean',
   created_at: 'timestamptz',
   handed_at: 'timestamptz',
-  settled_at: 'timestamptz'
+  settled_at: 'timestamptz',
+  owner: 'uuid'
 }
 type Written = keyof typeof written
 const columnsWritten = Object.keys(written) as Written[]
@@ -83,14 +84,15 @@ const findByMessage = statement(
   'messages.by_message',
   `select ${columns} from messages where project_id = $1 and message_id = any($2::uuid[]) order by message_id, place`
 )
-// Only what nobody has settled or taken meanwhile, which changes due_at, and what is still there: a user may have been
-// deleted.
+// Only rows that no process has settled or taken meanwhile, which changes due_at or the owner, and that are still there: a
+// user may have been deleted.
 const hold = statement(
   'messages.hold',
-  `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3)
-     from json_to_recordset($2::json) as g(trigger_id uuid, device_id text, due_at timestamptz)
+  `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3), owner = $5
+     from json_to_recordset($2::json) as g(trigger_id uuid, device_id text, due_at timestamptz, owner uuid)
     where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
-      and messages.due_at is not distinct from g.due_at and messages.state in ${openStates}
+      and messages.due_at is not distinct from g.due_at
+      and messages.owner is not distinct from g.owner and messages.state in ${openStates}
    returning messages.trigger_id, messages.device_id`
 )
 // What was written without a time of its own, because a chunk attended to it, gets one.
@@ -113,14 +115,18 @@ const giveUp = statement(
 )
 /** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
 const dueAtOnce = 500
-// One that is still called handed was in hands that are gone.
+// Not what a living process owns ($4, this one among them). Of its own messages this process takes those that it does not
+// follow ($6): it lost them by an error. One that is still called handed was left by its owner.
 const takeDue = statement(
   'messages.take_due',
   `with due as (
      select trigger_id, device_id from messages
-      where project_id = $1 and due_at <= $2 order by due_at limit ${dueAtOnce} for update skip locked)
+      where project_id = $1 and due_at <= $2
+        and (owner is null or owner <> all($4::uuid[])
+             or (owner = $5 and (trigger_id::text || device_id) <> all($6::text[])))
+      order by due_at limit ${dueAtOnce} for update skip locked)
    update messages
-      set state = 'handed', due_at = $3, handed_at = coalesce(messages.handed_at, $2),
+      set state = 'handed', due_at = $3, owner = $5, handed_at = coalesce(messages.handed_at, $2),
           retries = case when messages.state = 'handed'
                          then messages.retries
                               || jsonb_build_object('crashed', coalesce((messages.retries ->> 'crashed')::int, 0) + 1)
@@ -166,7 +172,7 @@ const settling = (narrowed: string) => `
         set state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts, retries = excluded.retries,
             gateway_message_id = excluded.gateway_message_id, reason = excluded.reason,
             reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
-            settled_at = excluded.settled_at)
+            settled_at = excluded.settled_at, owner = null)
    select place, owner from held`
 // With all of them given, each index that could be taken leads to the one row.
 const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
@@ -176,11 +182,13 @@ export const keyOf = ({ trigger_id, device_id }: Pick<MessageRow, 'trigger_id' |
   `${trigger_id}${device_id}`
 
 type Key = Pick<MessageRow, 'trigger_id' | 'device_id'>
-type Held = Pick<MessageRow, 'trigger_id' | 'device_id' | 'due_at'>
+type Held = Pick<MessageRow, 'trigger_id' | 'device_id' | 'due_at' | 'owner'>
 const keysOf = (rows: Key[]) =>
   JSON.stringify(rows.map(({ trigger_id, device_id }) => ({ trigger_id, device_id })).sort(inKeyOrder))
 const heldOf = (rows: Held[]) =>
-  JSON.stringify(rows.map(({ trigger_id, device_id, due_at }) => ({ trigger_id, device_id, due_at })).sort(inKeyOrder))
+  JSON.stringify(
+    rows.map(({ trigger_id, device_id, due_at, owner }) => ({ trigger_id, device_id, due_at, owner })).sort(inKeyOrder)
+  )
 /** Every node locks rows in the same order. */
 export const inKeyOrder = (one: Key, two: Key) =>
   one.trigger_id < two.trigger_id ? -1 : one.trigger_id > two.trigger_id ? 1 : one.device_id < two.device_id ? -1 : 1
@@ -225,8 +233,13 @@ export const findByMessageId = (db: Db, projectId: ProjectId, messageIds: string
   db.query<MessageRow>(findByMessage, [projectId, messageIds])
 
 /** Marks as handed, and answers the keys of those that may be: the others are settled, taken or gone. */
-export async function holdMessages(db: Db, projectId: ProjectId, rows: Held[], at: Date, until: Date) {
-  return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until])).map(keyOf))
+export async function holdMessages(
+  db: Db,
+  projectId: ProjectId,
+  rows: Held[],
+  { at, until, owner }: { at: Date; until: Date; owner: string }
+) {
+  return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until, owner])).map(keyOf))
 }
 
 /** Gives those that are open and have no time one at which somebody looks at them, and answers their devices. */
@@ -239,9 +252,20 @@ export async function leaveMessages(db: Db, projectId: ProjectId, triggerId: str
 export const giveUpMessages = (db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[]) =>
   db.run(giveUp, [projectId, triggerId, deviceIds])
 
-/** Takes a window of what is due into these hands. */
-export const takeDueMessages = (db: Db, projectId: ProjectId, at: Date, until: Date) =>
-  db.query<MessageRow>(takeDue, [projectId, at, until])
+export interface Taking {
+  at: Date
+  until: Date
+  /** This process. */
+  owner: string
+  /** Processes that live: what they own is theirs. */
+  living: Iterable<string>
+  /** Keys of the messages that this process follows. */
+  followed: string[]
+}
+
+/** Claims a window of what is due and owned by no living process. */
+export const takeDueMessages = (db: Db, projectId: ProjectId, { at, until, owner, living, followed }: Taking) =>
+  db.query<MessageRow>(takeDue, [projectId, at, until, [...new Set([...living, owner])], owner, followed])
 
 export const nextDueAt = async (db: Db, projectId: ProjectId): Promise<Date | null> =>
   (await db.one<{ due_at: Date | null }>(nextDue, [projectId]))?.due_at ?? null

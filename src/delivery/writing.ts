@@ -18,7 +18,7 @@ const blank = {
   tapped_at: null
 }
 
-export const rowOf = (draft: MessageDraft, place: number, simulated: boolean, at: Date): MessageRow => ({
+export const rowOf = (draft: MessageDraft, place: number, simulated: boolean, at: Date, owner: string): MessageRow => ({
   ...blank,
   trigger_id: draft.triggerId,
   device_id: draft.device.deviceId,
@@ -43,6 +43,7 @@ export const rowOf = (draft: MessageDraft, place: number, simulated: boolean, at
   created_at: at,
   handed_at: null,
   settled_at: null,
+  owner,
   target: draft.device
 })
 
@@ -69,7 +70,8 @@ export const deadEndRow = (end: DeadEnd, simulated: boolean, at: Date): MessageR
   simulated,
   created_at: at,
   handed_at: null,
-  settled_at: at
+  settled_at: at,
+  owner: null
 })
 
 /** Writes rows, and answers those that stand now: an earlier run's where it wrote one, none for users who are gone. */

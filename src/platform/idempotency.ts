@@ -14,8 +14,11 @@ export interface IdempotencyKey {
 export type Claim<Work, Answer> =
   /** It is ours: the row stands in this transaction, with the work that was given. */
   | { state: 'begun' }
-  /** It was begun by someone who died. It is ours now: go on with that work. */
-  | { state: 'resumed'; work: Work }
+  /**
+   * It was begun by another process, which is gone (`gone`: the database knows) or has not been heard of for some seconds.
+   * It is ours now: go on with that work.
+   */
+  | { state: 'resumed'; work: Work; gone: boolean }
   | { state: 'answered'; answer: Answer }
   /** The first call still runs, for all the key knows. */
   | { state: 'running'; work?: Work }
@@ -132,7 +135,7 @@ export async function claimKey<Work, Answer>(
   const abandoned = presence !== undefined && typeof holder === 'number' && (await presence.isGone(tx, holder))
   if (row.held_until.getTime() > now && !abandoned) return { state: 'running' }
   await tx.run(resume, [projectId, scope, key, heldUntil, JSON.stringify(held)])
-  return { state: 'resumed', work: row.work }
+  return { state: 'resumed', work: row.work, gone: abandoned }
 }
 
 export interface KeyedWork<Work> {

@@ -1,3 +1,10 @@
+/**
+ * Milliseconds since 1970 as they were when this process started, and counted from there: it never jumps. For all that
+ * lasts (deadlines, pauses, what is believed for a while). A clock that is set, by hand or by NTP, moves `Date.now()` by
+ * hours either way; only what is stored or told to others is measured by that.
+ */
+export const steadyMs = (): number => performance.timeOrigin + performance.now()
+
 const zone = '(?:Z|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)'
 const time = `T[0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?${zone}?`
 

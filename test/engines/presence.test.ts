@@ -10,7 +10,7 @@ const nameOf = (listener: Listener) =>
   eventually(() => listener.presence.name ?? assert.fail('it is not known to the database'))
 
 async function present(pool: Pool): Promise<{ listener: Listener; name: number }> {
-  const listener = createListener(pool, silentLog)
+  const listener = createListener(pool, silentLog, { judgesAfterMs: 0 })
   return { listener, name: await nameOf(listener) }
 }
 

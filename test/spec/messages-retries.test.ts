@@ -117,15 +117,37 @@ describe('sending', { concurrency: true }, () => {
     it('that a process left behind is found, and repeated as the same push', async () => {
       const project = await service.project()
       await givenUser(project, 'h', 'h-1')
-      sender.script('h-1', 'silence', accepted())
-      const sending = results(project, [to('h')])
-      await eventually(() => assert.equal(sender.to('h-1').length, 1))
-      await service.sql(`update messages set due_at = now() - interval '1 minute' where project_id = $1`, [project.id])
-      const [result] = await sending
-      const { status } = (await read(project, result.message_id)).json
-      assert.equal(status, succeed)
-      assert.equal(sender.to('h-1').length, 2)
+      const [result] = await results(project, [to('h')])
+      // As kill -9 leaves it.
+      await service.sql(
+        `update messages set state = 'handed', settled_at = null, attempts = 0, gateway_message_id = null,
+                due_at = now() - interval '1 minute', owner = gen_random_uuid() where project_id = $1`,
+        [project.id]
+      )
+      await eventually(async () => {
+        const { status } = (await read(project, result.message_id)).json
+        assert.equal(status, succeed)
+        assert.equal(sender.to('h-1').length, 2)
+      }, 15_000)
       assert.equal(identities('h-1').size, 1)
+    })
+
+    it('E2: that this process follows is not repeated, however late its answer and whatever its time', async () => {
+      const project = await service.project()
+      await givenUser(project, 'h', 'h-2')
+      const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()
+      sender.script('h-2', promise)
+      const sending = results(project, [to('h')])
+      await eventually(() => assert.equal(sender.to('h-2').length, 1))
+      await service.sql(`update messages set due_at = now() - interval '1 minute' where project_id = $1`, [project.id])
+      for (let turn = 0; turn < 3; turn += 1) {
+        await service.hurry('delivery.find_lost')
+        await service.app.idle()
+      }
+      resolve(accepted())
+      const [result] = await sending
+      assert.equal(result.status, succeed)
+      assert.equal(sender.to('h-2').length, 1)
     })
 
     it('goes to the token that the phone has by then, and nowhere if it was turned off', async () => {

@@ -19,8 +19,14 @@ const retryMs = 1_000
 /** A connection that lived this long is opened again at once: meanwhile others miss this process. */
 const livedMs = 100
 
+/**
+ * A process whose own connection is younger than this cannot tell who is gone: the database may have been away, and the
+ * others are on their way back. They need 4 s at most: a pause and the time-out of a connection.
+ */
+const steadyMs = 5_000
+
 /** Keeps one connection listening and opens it again when it is lost. */
-export function createListener(pool: Pool, log: Log): Listener {
+export function createListener(pool: Pool, log: Log, { judgesAfterMs = steadyMs } = {}): Listener {
   const channels = new Map<string, Array<(payload: string | undefined) => void>>()
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
@@ -59,6 +65,9 @@ export function createListener(pool: Pool, log: Log): Listener {
     if (!closed) timer = setTimeout(() => void open(), lived ? 0 : retryMs)
   }
 
+  const isMissing = createLookout()
+  const isSteady = () => isPresent && performance.now() - openedAtMs >= judgesAfterMs
+
   void open()
   return {
     on(channel, heard) {
@@ -70,7 +79,7 @@ export function createListener(pool: Pool, log: Log): Listener {
       get name() {
         return isPresent ? name : undefined
       },
-      isGone: createLookout()
+      isGone: async (db, asked) => isSteady() && (await isMissing(db, asked)) && isSteady()
     },
     async close() {
       closed = true

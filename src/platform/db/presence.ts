@@ -8,7 +8,10 @@ import { statement } from './statement.ts'
 export interface Presence {
   /** What this process is known by. Nothing while it has no such connection: then nobody can tell. */
   readonly name: number | undefined
-  /** Whether the process of that name is gone: missed, and missed still after a moment. */
+  /**
+   * Whether the process of that name is gone: missed, and missed still after a moment. False while this process has not
+   * been connected for some seconds itself: then it cannot tell.
+   */
   isGone(db: Db, name: number): Promise<boolean>
 }
 

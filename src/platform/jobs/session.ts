@@ -12,13 +12,13 @@ export interface Session {
 }
 
 /** Longer than any statement of a worker takes, shorter than a lease: a swallowed answer must not cost the leases. */
-const answerMs = 5_000
+const patienceMs = 5_000
 
 /**
  * The worker does not share the pool with its jobs: when those have taken every connection, it must still renew their
  * leases. The connection is opened when first needed and again after it was lost; `opened` is called each time.
  */
-export function createSession(pool: Pool, opened: (session: Session) => Promise<void>): Session {
+export function createSession(pool: Pool, opened: (session: Session) => Promise<void>, answerMs = patienceMs): Session {
   let client: Promise<pg.Client> | undefined
 
   function connected(): Promise<pg.Client> {

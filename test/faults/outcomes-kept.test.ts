@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { outage, toDevices } from '../support/outage.ts'
+import { eventually } from '../support/service.ts'
+
+/** Longer than any lease of a job, and than the recorder once waited. */
+const awayMs = 13_000
+const everyone = { audience: { broadcast: true } }
+const hurry = `update messages set due_at = now() where due_at is not null`
+
+describe('E2: while the database is away', { concurrency: 3 }, () => {
+  it('one node keeps the outcomes of a request and of a broadcast, and sends nothing twice', async (t) => {
+    const { urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
+      nodes: 1,
+      people: 120,
+      latencyMs: 1_500
+    })
+    const [url] = urls as [string]
+    const reply = post(url, '/messages:send', toDevices(1, 24))
+    assert.equal((await post(url, '/campaigns/news:trigger', everyone)).status, 200)
+    await eventually(() => assert.ok(arrived().length > 30))
+    await sleep(500)
+    proxy.cut()
+    await sleep(awayMs)
+    const before = arrived().length
+    // From now on whoever looks for what a dead process left finds all of it.
+    await sql(hurry)
+    proxy.mend()
+    const results = (await reply).json.delivery_results
+    assert.ok(
+      results.every(({ status }: { status: string }) => /PENDING|SUCCEED/.test(status)),
+      JSON.stringify(results[0])
+    )
+    await settled(144, 60_000)
+    t.diagnostic(`${before} of 144 had arrived when the database was back`)
+    assert.deepEqual(repeated(), [])
+    assert.equal(arrived().length, 144)
+  })
+
+  it('neither of two nodes resumes what the other one follows, though leases, holds and keys ran out', async (t) => {
+    const { urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
+      nodes: 2,
+      people: 100,
+      latencyMs: 1_500
+    })
+    const [one, two] = urls as [string, string]
+    const keyed = (url: string) => post(url, '/messages:send', toDevices(1, 24), 'once')
+    const first = keyed(one)
+    for (const url of [one, two]) assert.equal((await post(url, '/campaigns/news:trigger', everyone)).status, 200)
+    await eventually(() => assert.ok(arrived().length > 60))
+    await sleep(500)
+    proxy.cut()
+    await sleep(awayMs)
+    await sql(hurry)
+    await sql(`update idempotency_keys set held_until = now()`)
+    proxy.mend()
+    // A caller repeats its request at the other node as soon as that responds.
+    const repeat = await eventually(async () => {
+      const answer = await keyed(two)
+      assert.equal(answer.status, 200, answer.text)
+      return answer
+    }, 40_000)
+    assert.equal(repeat.json.delivery_results.length, 24)
+    await first
+    await settled(224, 60_000)
+    assert.deepEqual(repeated(), [])
+    assert.equal(arrived().length, 224)
+  })
+
+  it('a node killed meanwhile repeats what it could not record, under the same collapse id, and nothing else', async (t) => {
+    const { running, urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
+      nodes: 2,
+      people: 100,
+      latencyMs: 1_500
+    })
+    const [dying, living] = urls as [string, string]
+    void post(dying, '/messages:send', toDevices(1, 50)).catch(() => undefined)
+    void post(living, '/messages:send', toDevices(51, 50)).catch(() => undefined)
+    assert.equal((await post(dying, '/campaigns/news:trigger', everyone)).status, 200)
+    await eventually(() => assert.ok(arrived().length > 60))
+    proxy.cut()
+    await sleep(awayMs / 2)
+    const open = await sql(`select owner, collapse_id, device_id from messages where state = 'handed'`)
+    const [{ id: owner }] = (await sql('select id from nodes where pid = $1', [running[0]!.pid])) as [{ id: string }]
+    process.kill(running[0]!.pid, 'SIGKILL')
+    await running[0]!.exited
+    await sleep(awayMs / 2)
+    proxy.mend()
+    await sql(hurry)
+    await settled(200, 90_000)
+    const unrecorded = open.filter((row) => row.owner === owner)
+    const tokens = new Map(
+      (await sql('select device_id, token from push_tokens')).map((row) => [row.token, row.device_id])
+    )
+    const names = new Set(unrecorded.map((row) => `${row.collapse_id} ${row.device_id}`))
+    assert.ok(repeated().length > 0, 'the killed node had outcomes that it could not record')
+    for (const [name, items] of repeated()) {
+      const [collapseId, token] = name.split(' ') as [string, string]
+      assert.ok(names.has(`${collapseId} ${tokens.get(token)}`), `${name} was recorded, or was of the node that lives`)
+      assert.equal(items.length, 2)
+    }
+    assert.equal(arrived().length, 200 + repeated().length)
+  })
+})

@@ -1,0 +1,20 @@
+import { startApp } from '../../src/app.ts'
+import type { ApnsCredential } from '../../src/delivery/credential.ts'
+import { createSender } from '../../src/delivery/sender.ts'
+import { readConfig } from '../../src/platform/config.ts'
+import { silentLog } from './log.ts'
+
+// A node of its own process, for tests that kill it or take its database away. It sends for real, to a simulated APNs that
+// lives elsewhere and keeps its own ledger. GATEWAY has the credential, TOKEN the provider token.
+
+const credential = JSON.parse(process.env.GATEWAY!) as ApnsCredential
+const sender = createSender({
+  credentials: { find: async (projectId) => ({ ...credential, projectId }) },
+  providerTokens: { of: async () => process.env.TOKEN! },
+  log: silentLog
+})
+const config = readConfig(process.env)
+const database = { connection: { connectionString: config.DATABASE_URL! } }
+const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, sender })
+process.stdout.write(`it is ready at ${app.baseUrl}\n`)
+process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

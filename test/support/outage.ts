@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { apnsCredential, apnsToken } from '../delivery/senders.ts'
+import { simulator } from '../simulator/client.ts'
+import { givenMany } from './campaigns.ts'
+import { emptyDatabase, withClient } from './database.ts'
+import { ask, type Json } from './http.ts'
+import { type Program, startProgram, temporaryFolder } from './program.ts'
+import { databaseProxy } from './proxy.ts'
+import { eventually, type TestProject, type TestService } from './service.ts'
+
+const program = join(import.meta.dirname, 'gateway-node.ts')
+const headers = { 'x-service-project-id': 'shop', 'x-service-api-key': 'svc_sk_outage' }
+
+/**
+ * Nodes of their own processes behind one way to the database that can be cut, before one simulated APNs that responds
+ * after `latencyMs`. What arrived is counted by the simulator alone.
+ */
+export async function outage(
+  t: TestContext,
+  { nodes, people, latencyMs }: Record<'nodes' | 'people' | 'latencyMs', number>
+) {
+  const sim = await simulator(t, { ledgerSize: 500_000 })
+  sim.faults.set('apns', { latencyMs })
+  const { url } = await emptyDatabase(t)
+  const proxy = await databaseProxy(url)
+  const gateway = apnsCredential(sim)
+  const env = {
+    DATABASE_URL: proxy.url,
+    MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
+    BOOTSTRAP_PROJECT_ID: 'shop',
+    BOOTSTRAP_SECRET_KEY: headers['x-service-api-key'],
+    BOOTSTRAP_ADMIN_TOKEN: 'svc_at_outage',
+    SHUTDOWN_SECONDS: '2',
+    GATEWAY: JSON.stringify(gateway),
+    TOKEN: apnsToken(gateway)
+  }
+  const start = async (): Promise<Program> =>
+    startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t) }, [process.execPath, program])
+  const sql = async (text: string, values?: unknown[]): Promise<Json[]> =>
+    (await withClient(url, (client) => client.query(text, values))).rows
+  const running = [await start()]
+  const first = await running[0]!.ready
+  while (running.length < nodes) running.push(await start())
+  await givenMany({ sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')
+  const authorization = 'Bearer svc_at_outage'
+  const saved = await ask(first, 'PUT', '/manage/v1/projects/shop/campaigns/news', {
+    json: { name: 'News', status: 'active', message: { title: 'Hi' } },
+    headers: { authorization }
+  })
+  assert.equal(saved.status < 300, true, saved.text)
+  const urls = await Promise.all(running.map(({ ready }) => ready))
+  const arrived = () => sim.ledger.items({ gateway: 'apns' })
+
+  return {
+    running,
+    urls,
+    start,
+    sql,
+    proxy,
+    arrived,
+    /** How often each message arrived, by its collapse id and device token. */
+    repeated: () =>
+      [
+        ...Map.groupBy(arrived(), (item) => `${item.request.headers['apns-collapse-id']} ${item.token}`).entries()
+      ].filter(([, items]) => items.length > 1),
+    post: (base: string, path: string, json: Json, key?: string) =>
+      ask(base, 'POST', `/api/v1${path}`, { json, headers: { ...headers, ...(key && { 'idempotency-key': key }) } }),
+    /** All messages have ended, and were accepted. */
+    settled: (count: number, withinMs: number) =>
+      eventually(async () => {
+        const [row] = await sql(
+          `select count(*)::int as all, count(*) filter (where state = 'accepted')::int as accepted from messages`
+        )
+        assert.deepEqual([row.all, row.accepted], [count, count])
+      }, withinMs)
+  }
+}
+
+export const toDevices = (from: number, count: number) => ({
+  push_notifications: Array.from({ length: count }, (_, n) => ({ target: { device_id: `p-${from + n}` }, title: 'Hi' }))
+})

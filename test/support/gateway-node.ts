@@ -11,6 +11,8 @@ const credential = JSON.parse(process.env.GATEWAY!) as ApnsCredential
 const sender = createSender({
   credentials: { find: async (projectId) => ({ ...credential, projectId }) },
   providerTokens: { of: async () => process.env.TOKEN! },
+  // A crowded machine must not make an answer look lost: that is repeated, as it should be.
+  settings: { deadlineMs: 60_000 },
   log: silentLog
 })
 const config = readConfig(process.env)

@@ -56,6 +56,17 @@ const url =
     return value
   }
 
+/** One server of PostgreSQL. */
+const databaseUrl: Parse<string> = (value) => {
+  const authority = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(value)?.[1] ?? ''
+  const host = /[?&]host=([^&#]*)/.exec(value)?.[1] ?? ''
+  if (/,|%2c/i.test(authority) || (/,|%2c/i.test(host) && !/^(\/|%2f)/i.test(host)))
+    throw new Error(
+      'names several hosts, and Tidings connects to one: name the primary, or an address that moves with it'
+    )
+  return url('postgres', 'postgresql')(value)
+}
+
 /** A request to an address with a password in it fails, with the password in the error. */
 const plainUrl: Parse<string> = (value) => {
   const { username, password, hash } = new URL(url('http', 'https')(value))
@@ -109,7 +120,7 @@ export const settings = {
     'Folder for the embedded database, the master key and credentials.json.',
     { fallback: './data' }
   ),
-  DATABASE_URL: setting(url('postgres', 'postgresql'), 'A PostgreSQL 15 or newer to use instead of the embedded one.', {
+  DATABASE_URL: setting(databaseUrl, 'A PostgreSQL 15 or newer to use instead of the embedded one.', {
     secret: true
   }),
   DATABASE_POOL_SIZE: setting(whole(2, 200), 'Most connections this process keeps to the database.', {

@@ -91,3 +91,33 @@ export async function withClient<Result>(url: string, work: (client: pg.Client) 
     await client.end()
   }
 }
+
+/** A database of which a role that is no superuser may have so many connections. */
+export async function limitedRole(t: TestContext, most: number) {
+  const { name, url } = await migratedDatabase(t)
+  const [role, password] = [`limited_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')]
+  await asServer(async (client) => {
+    await client.query(`create role ${role} login connection limit ${most} password '${password}'`)
+    await client.query(`grant all on database ${name} to ${role}`)
+  })
+  await withClient(url, async (client) => {
+    await client.query(`grant all on schema public to ${role}`)
+    await client.query(`grant all on all tables in schema public to ${role}`)
+    await client.query(`grant all on all sequences in schema public to ${role}`)
+  })
+  t.after(async () => {
+    await withClient(url, (client) => client.query(`drop owned by ${role}`)).catch(() => {})
+    await asServer((client) => client.query(`drop role ${role}`)).catch(() => {})
+  })
+  const own = new URL(url)
+  own.username = role
+  own.password = password
+  /** Takes one of them. */
+  async function another(): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: own.href })
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  }
+  return { url: own.href, another }
+}

@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { readMigrations } from '../../platform/db/migrate.ts'
+import { checkServer } from '../../platform/db/server-check.ts'
+import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
 
-const oldest = 15
 const limitMs = 5_000
 
 /** What the other checks want to know of the database. */
@@ -24,9 +25,11 @@ export async function checkDatabase(url: string): Promise<Looked> {
   })
   client.on('error', () => {})
   try {
+    await checkServer({ connectionString: url }, shown)
     await client.connect()
     return await look(client, shown)
   } catch (error) {
+    if (error instanceof OperatorError) return { findings: [fail('PostgreSQL', error.message)] }
     const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
     return {
       findings: [fail('PostgreSQL', `${shown} cannot be used: ${reason}. Check that it runs, and DATABASE_URL.`)]
@@ -38,19 +41,14 @@ export async function checkDatabase(url: string): Promise<Looked> {
 
 async function look(client: pg.Client, shown: string): Promise<Looked> {
   const beforeMs = Date.now()
-  const { rows } = await client.query<{ major: number; version: string; encoding: string; now: Date; set_up: boolean }>(
-    `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
-            current_setting('server_encoding') as encoding, clock_timestamp() as now,
+  const { rows } = await client.query<{ version: string; encoding: string; now: Date; set_up: boolean }>(
+    `select current_setting('server_version') as version, current_setting('server_encoding') as encoding, clock_timestamp() as now,
             to_regclass('migrations') is not null as set_up`
   )
-  const { major, version, encoding, now, set_up } = rows[0]!
+  const { version, encoding, now, set_up } = rows[0]!
   const oursMs = (beforeMs + Date.now()) / 2
   const findings = [
-    major < oldest
-      ? fail('PostgreSQL', `${shown} is version ${version}; Tidings needs ${oldest} or newer.`)
-      : encoding !== 'UTF8'
-        ? fail('PostgreSQL', `${shown} is encoded in ${encoding}. Create a database with encoding 'UTF8'.`)
-        : ok('PostgreSQL', `${shown}, version ${version}, ${encoding}`),
+    ok('PostgreSQL', `${shown}, version ${version}, ${encoding}`),
     compareClocks('the database', now.getTime(), oursMs, (Date.now() - beforeMs) / 2)
   ]
   if (!set_up) return { findings: [...findings, ok('Migrations', 'the database is empty; the first start sets it up')] }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { Unavailable } from '../errors.ts'
 import type { Log } from '../log.ts'
+import { atTheLimit } from './connection-limit.ts'
 import type { Statement } from './statement.ts'
 
 /** Runs statements. A transaction and the pool look the same to a store function. */
@@ -72,15 +73,16 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
   const pool = new pg.Pool({ ...settings, max: size, connectionTimeoutMillis: connectMs, idleTimeoutMillis: 60_000 })
   // An idle connection that dies is no event for a request: the pool drops it and opens another when it must.
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
+  const limit = atTheLimit(pool, size, connectMs, log)
 
   return {
     ...runner((config) => {
       refuseInside()
-      return pool.query(config)
+      return limit.waiting(() => pool.query(config))
     }),
     async transaction(work) {
       refuseInside()
-      const client = await pool.connect().catch(fail)
+      const client = await limit.waiting(() => pool.connect()).catch(fail)
       let broken: Error | undefined
       // Between two statements a lost connection is an event, and one that nobody hears would end the process.
       const lost = (error: Error) => {
@@ -128,11 +130,18 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
     async connect() {
       const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
       client.on('error', () => {}) // The owner hears of it by the 'end' event.
-      await client.connect().catch(fail)
-      return client
+      try {
+        await client.connect()
+        return client
+      } catch (error) {
+        return (await limit.borrowed(error).catch(fail)) ?? fail(error)
+      }
     },
     stats: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    close: () => pool.end()
+    close() {
+      limit.close()
+      return pool.end()
+    }
   }
 }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import type { Config } from '../config.ts'
 import { OperatorError } from '../errors.ts'
 import { type Connection, isPassing } from './db.ts'
 import { startEmbedded } from './embedded.ts'
+import { checkServer, silence } from './server-check.ts'
 
 /** A running PostgreSQL and, where it is ours, the way to stop it. */
 export interface Database {
@@ -23,7 +23,6 @@ export interface Opening {
   given?: string
 }
 
-const oldest = 15
 const retryMs = 1_000
 
 /** The embedded server, or the operator's own once it answers. */
@@ -61,40 +60,16 @@ async function awaitServer(
   const giveUpAt = Date.now() + patienceMs
   for (;;) {
     try {
-      return await checkServer(connection, name)
+      return await checkServer(connection, name, given)
     } catch (error) {
       if (error instanceof OperatorError) throw error
       const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
       // A wrong password or a missing database does not mend itself.
       if (!isPassing(error)) throw new OperatorError(`PostgreSQL at ${name} refuses: ${reason}. Check ${given}.`)
-      if (Date.now() + retryMs > giveUpAt) {
-        const silent = patienceMs > 0 ? `did not answer within ${patienceMs / 1000} s` : 'does not answer'
-        throw new OperatorError(
-          `PostgreSQL at ${name} ${silent}: ${reason}. Check that it runs and that ${given} is right.`
-        )
-      }
+      if (Date.now() + retryMs > giveUpAt)
+        throw new OperatorError(silence(error, name, patienceMs, given ?? 'DATABASE_URL'))
       say(`Waiting for PostgreSQL at ${name}: ${reason}`)
       await sleep(retryMs, undefined, signal && { signal })
     }
-  }
-}
-
-async function checkServer(connection: Connection, name: string): Promise<void> {
-  const client = new pg.Client({ ...connection, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const { rows } = await client.query(
-      `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_encoding') as encoding`
-    )
-    const { major, encoding } = rows[0] as { major: number; encoding: string }
-    if (major < oldest)
-      throw new OperatorError(`PostgreSQL at ${name} is version ${major}; Tidings needs ${oldest} or newer.`)
-    if (encoding !== 'UTF8')
-      throw new OperatorError(
-        `The database ${name} is encoded in ${encoding}; Tidings needs one created with encoding 'UTF8'.`
-      )
-  } finally {
-    await client.end().catch(() => {})
   }
 }

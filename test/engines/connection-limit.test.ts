@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { openPool } from '../../src/platform/db/db.ts'
+import { statement } from '../../src/platform/db/statement.ts'
+import { Unavailable } from '../../src/platform/errors.ts'
+import { limitedRole } from '../support/database.ts'
+import { silentLog } from '../support/log.ts'
+import { startNode } from '../support/service.ts'
+
+const nap = statement('test.nap', 'select pg_sleep(0.05), pg_backend_pid() as pid')
+
+it('E7: at the connection limit of the server all requests are served by the connections the process has', async (t) => {
+  const { url, another } = await limitedRole(t, 3)
+  const taken = await another()
+  const pool = openPool({ connectionString: url }, silentLog, 10)
+  t.after(async () => {
+    await taken.end()
+    await pool.close()
+  })
+  const plain = Array.from({ length: 20 }, () => pool.one<{ pid: number }>(nap))
+  const inside = Array.from({ length: 20 }, () => pool.transaction((tx) => tx.one<{ pid: number }>(nap)))
+  const pids = new Set((await Promise.all([...plain, ...inside])).map((row) => row!.pid))
+  assert.equal(pids.size, 2, 'those that the others left')
+})
+
+it('E7: a process without any connection waits for one, and no longer than it waits for its own', async (t) => {
+  const { url, another } = await limitedRole(t, 1)
+  const taken = await another()
+  const pool = openPool({ connectionString: url }, silentLog, 10)
+  t.after(() => pool.close())
+  await assert.rejects(
+    pool.one(nap),
+    (error) => error instanceof Unavailable && /too many connections/.test(error.message)
+  )
+  const waiting = pool.one(nap)
+  setTimeout(() => void taken.end(), 300)
+  assert.ok(await waiting)
+})
+
+it('E7: a connection of its own, to listen or to hold leases, is one of the pool where the server gives no other', async (t) => {
+  const { url } = await limitedRole(t, 3)
+  const pool = openPool({ connectionString: url }, silentLog, 10)
+  t.after(() => pool.close())
+  await Promise.all([pool.one(nap), pool.one(nap), pool.one(nap)])
+  const own = await pool.connect()
+  const { rows } = await own.query('select 1 as one')
+  assert.deepEqual(rows, [{ one: 1 }])
+  await Promise.all(Array.from({ length: 10 }, () => pool.one(nap)))
+  await own.end()
+  await Promise.all(Array.from({ length: 10 }, () => pool.one(nap)))
+  assert.ok(pool.stats().total <= 3)
+})
+
+it('E7: a service whose role may have four connections answers a burst without a 503', async (t) => {
+  const { url } = await limitedRole(t, 4)
+  const service = await startNode({
+    DATABASE_URL: url,
+    BOOTSTRAP_ADMIN_TOKEN: 'svc_at_limit',
+    MASTER_KEY: Buffer.alloc(32, 1).toString('base64')
+  })
+  t.after(() => service.close())
+  const project = await service.project({ limits: { requests_per_second: 0 } })
+  const calls = Array.from({ length: 300 }, (_, n) =>
+    project.call('GET', `/api/v1/users/nobody-${n}`).then(({ status }) => status)
+  )
+  assert.deepEqual([...new Set(await Promise.all(calls))], [404])
+})

@@ -165,6 +165,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     workers: () => cluster.workers(),
     onEnded
   })
+  opened.push(campaigns.close)
   const agents = createAgents({
     pool,
     listener,

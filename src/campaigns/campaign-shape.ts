@@ -5,7 +5,7 @@ import { type Campaign, CampaignShape, type Target } from './campaign-fields.ts'
 import { durationRule, parseDuration } from './duration.ts'
 import { isTimeZone } from './quiet-hours.ts'
 import { readSegment } from './segment.ts'
-import { readTemplate } from './template.ts'
+import { isTemplate, readTemplate } from './template.ts'
 
 export type { Audience, Campaign, QuietHours, Target } from './campaign-fields.ts'
 export { AudienceShape, CampaignShape, QuietHoursShape, TargetShape } from './campaign-fields.ts'
@@ -102,8 +102,6 @@ function meaningProblems(campaign: Campaign): Detail[] {
 
 const addresses = ({ project_user_id, device_id, user_id }: Target) =>
   [project_user_id, device_id, user_id].filter((one) => one !== undefined).length
-
-const isTemplate = (text: string) => text.includes('{{') || text.includes('{%')
 
 const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
 

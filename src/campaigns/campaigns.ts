@@ -15,6 +15,7 @@ import { createExpansion } from './expansion.ts'
 import { createExplain } from './explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { createPreview } from './preview.ts'
+import { createRenderer } from './renderer.ts'
 import { createSaving } from './saving.ts'
 import { eraseCampaignWindow } from './store.ts'
 import { createStreams } from './stream.ts'
@@ -44,9 +45,10 @@ export interface CampaignsOptions {
 
 /** Campaigns, and the triggers that send them. */
 export function createCampaigns(options: CampaignsOptions) {
-  const { pool, listener, delivery, workers, onEnded } = options
+  const { pool, listener, metrics, delivery, workers, onEnded } = options
   const saving = createSaving(pool)
-  const definitions = createDefinitions(pool)
+  const renderer = createRenderer(metrics)
+  const definitions = createDefinitions(pool, renderer)
   const { cancel, goOn } = createCancel({ pool, delivery, onEnded })
   const waiting = createWaiting()
   const chunks = createChunks({ pool, delivery, definitions, onEnded, waiting })
@@ -60,8 +62,8 @@ export function createCampaigns(options: CampaignsOptions) {
   })
   const beginning = createBeginning({ pool, delivery, definitions, onEnded, waiting })
   const explain = createExplain({ pool, definitions })
-  const preview = createPreview(pool)
-  const testSend = createTestSend({ pool, delivery })
+  const preview = createPreview(pool, renderer)
+  const testSend = createTestSend({ pool, delivery, renderer })
   const known = (triggerId: string) => {
     if (!isUuid(triggerId)) throw noTrigger()
     return triggerId.toLowerCase()
@@ -112,6 +114,9 @@ export function createCampaigns(options: CampaignsOptions) {
     async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {
       return testSend(projectId, (await saving.get(projectId, campaignId)).definition, body)
     },
+
+    /** Ends the processes that render templates. */
+    close: renderer.close,
 
     jobs: [beginning, expansion, chunks.job, sweepTriggersJob(pool), keepTriggersJob(pool)],
 

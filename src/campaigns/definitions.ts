@@ -3,11 +3,11 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { SegmentAt } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
 import { Gone } from './ending.ts'
-import { type Rendering, renderingOf } from './rendering.ts'
-import { compileSegment } from './segment-sql.ts'
+import type { Renderer, Rendering } from './renderer.ts'
+import { type CompiledSegment, compileSegment } from './segment-sql.ts'
 import { findVersion } from './store.ts'
 
-/** A version of a campaign, made ready: its templates are parsed once, however many get it. */
+/** A version of a campaign, made ready. */
 export interface Ready {
   definition: Campaign
   rendering: Rendering
@@ -20,18 +20,26 @@ export type Definitions = ReturnType<typeof createDefinitions>
 /** Versions never change, so this needs no word of changes; it is bounded because there is no end of them. */
 const mostKept = 200
 
-export function readyOf(definition: Campaign): Ready {
+/** `key` names the version where there is one. */
+export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Campaign, key?: string): Ready {
   return {
     definition,
-    rendering: renderingOf(definition),
-    segmentFor:
-      ({ properties, accepted_at }) =>
-      (first, asked) =>
-        compileSegment(definition.segment, properties, accepted_at, first, asked)
+    rendering: renderer.of(projectId, definition, key),
+    segmentFor: ({ properties, accepted_at }) => {
+      // Each target that does not match asks again why, and a trigger may have brought long lists.
+      const known = new Map<string, CompiledSegment>()
+      return (first, asked) => {
+        const question = `${first} ${asked?.devices} ${asked?.events}`
+        const compiled =
+          known.get(question) ?? compileSegment(definition.segment, properties, accepted_at, first, asked)
+        known.set(question, compiled)
+        return compiled
+      }
+    }
   }
 }
 
-export function createDefinitions(pool: Pool) {
+export function createDefinitions(pool: Pool, renderer: Renderer) {
   const kept = new Map<string, Ready>()
   return {
     async get(projectId: ProjectId, campaignId: string, version: number): Promise<Ready> {
@@ -40,7 +48,7 @@ export function createDefinitions(pool: Pool) {
       if (known) return known
       const definition = await findVersion(pool, projectId, campaignId, version)
       if (!definition) throw new Gone(`version ${version} of campaign ${campaignId}`)
-      const ready = readyOf(definition)
+      const ready = readyOf(renderer, projectId, definition, key)
       if (kept.size >= mostKept) kept.delete(kept.keys().next().value!)
       kept.set(key, ready)
       return ready

@@ -93,17 +93,18 @@ export async function devicesOf(
   })
 }
 
+/** How long it waits for its turn to be rendered. */
+const renderMs = 5_000
+
 /** What is wrong is not kept for each of a million messages: it is made again, as of now, for the few that are asked about. */
 async function templateFaults(pool: Pool, projectId: ProjectId, work: Work, ready: Ready, ids: string[]) {
   const found = new Map(ids.map((id) => [id, 'The message could not be made when it was sent.']))
-  const render = ready.rendering.for(work)
-  for (const recipient of ids.length > 0 ? await loadRecipients(pool, projectId, ids) : []) {
-    try {
-      render(recipient)
-    } catch (error) {
-      if (!(error instanceof TemplateFailed)) throw error
-      found.set(recipient.device_id, `The message cannot be made: ${error.message}`)
-    }
+  if (ids.length === 0) return found
+  const recipients = await loadRecipients(pool, projectId, ids)
+  const rendered = await ready.rendering.for(work, work.id)(recipients, Date.now() + renderMs)
+  for (const [index, { device_id }] of recipients.entries()) {
+    const fault = rendered[index]
+    if (fault instanceof TemplateFailed) found.set(device_id, `The message cannot be made: ${fault.message}`)
   }
   return found
 }

@@ -7,6 +7,7 @@ import type { Campaign } from './campaign-shape.ts'
 import { type Ready, readyOf } from './definitions.ts'
 import { findTargets } from './gates.ts'
 import { loadRecipients } from './recipients.ts'
+import type { Renderer } from './renderer.ts'
 import { patiently } from './segment-turns.ts'
 import { resolveTargets } from './targets.ts'
 import { TemplateFailed } from './template.ts'
@@ -17,6 +18,8 @@ import { unknownFields, warningOf } from './unknown-fields.ts'
 const lookMs = 3_000
 const windowUsers = 10_000
 const sampleSize = 5
+/** How long the sample waits for its turn to be rendered. */
+const renderMs = 10_000
 const targetsAtOnce = 500
 /** For a device without a token: the one that its token would be of. */
 const usualGateways = { IOS: 'apns', ANDROID: 'fcm', WEB: 'webpush' } as const
@@ -40,11 +43,11 @@ const none = (reason: string | null): Found => ({
 })
 
 export const createPreview =
-  (pool: Pool) =>
+  (pool: Pool, renderer: Renderer) =>
   async (projectId: ProjectId, definition: Campaign, body: unknown): Promise<Preview> => {
     const request = readTriggerRequest(body)
     const trigger = { properties: request.properties, accepted_at: new Date() }
-    const ready = readyOf(definition)
+    const ready = readyOf(renderer, projectId, definition)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
     const found = await find(pool, projectId, ready.segmentFor(trigger), audience)
@@ -120,21 +123,20 @@ async function sampleOf(
 ): Promise<Preview['sample']> {
   const recipients = await loadRecipients(pool, projectId, deviceIds)
   const targets = await findTargets(pool, projectId, ready.definition.live_activity, recipients)
-  const render = ready.rendering.for(trigger)
-  return recipients.map((recipient) => {
+  const rendered = await ready.rendering.for(trigger)(recipients, Date.now() + renderMs)
+  return recipients.map((recipient, index) => {
     const { project_user_id, device_id, platform } = recipient
     const shown = { project_user_id, device_id, platform }
     const target = targets.get(device_id)
     const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
-    try {
-      const content = render(recipient)
-      const gateway = typeof target === 'object' ? target.gateway : usualGateways[platform]
-      const { bytes, most } = payloadSize(gateway, content)
-      const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)
-      return { ...shown, reason, content, payload_bytes: bytes }
-    } catch (error) {
-      if (!(error instanceof TemplateFailed)) throw error
-      return { ...shown, reason: `template_failed: ${error.message}`, content: null, payload_bytes: null }
+    const content = rendered[index]!
+    if (content === 'late' || content instanceof TemplateFailed) {
+      const why = content === 'late' ? 'there was no time to render it' : content.message
+      return { ...shown, reason: `template_failed: ${why}`, content: null, payload_bytes: null }
     }
+    const gateway = typeof target === 'object' ? target.gateway : usualGateways[platform]
+    const { bytes, most } = payloadSize(gateway, content)
+    const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)
+    return { ...shown, reason, content, payload_bytes: bytes }
   })
 }

@@ -3,6 +3,7 @@ import type { Campaign } from './campaign-shape.ts'
 import {
   compileTemplate,
   deviceScope,
+  isTemplate,
   type Template,
   TemplateFailed,
   type TemplateScope,
@@ -19,18 +20,25 @@ export interface Recipient {
   facts: Readonly<Record<string, string | null>>
 }
 
+/** As much of a recipient as a template can speak of. */
+export type Addressee = Omit<Recipient, 'user_id'>
+
 export interface Triggered {
   properties: Record<string, unknown>
 }
 
 /** What a campaign can send. */
-type Made = Extract<Content, { kind: 'alert' | 'activity-start' }>
+export type Made = Extract<Content, { kind: 'alert' | 'activity-start' }>
 
-/** Makes the content for one recipient after the other. Throws `TemplateFailed` where it cannot be made for one. */
-export type Render = (recipient: Recipient) => Made
+export interface Making {
+  /** Makes the content for one recipient. Throws `TemplateFailed` where it cannot be made. */
+  make(recipient: Addressee): Made
+  /** Renders those templates that are the same for every recipient. */
+  shared(): void
+}
 
 export interface Rendering {
-  for(trigger: Triggered): Render
+  for(trigger: Triggered): Making
 }
 
 /** Strings become templates, everything else stays: a value of any shape that is rendered as a whole. */
@@ -38,18 +46,19 @@ type Compiled = (scope: TemplateScope, once: Once) => unknown
 /** What does not depend on who gets it is rendered once for all. */
 type Once = (template: Template) => string | undefined
 
-function compiled(value: unknown): Compiled {
+function compiled(value: unknown, found: Template[]): Compiled {
   if (typeof value === 'string') {
-    if (!value.includes('{{') && !value.includes('{%')) return () => value
+    if (!isTemplate(value)) return () => value
     const template = compileTemplate(value)
+    found.push(template)
     return (scope, once) => once(template) ?? template.render(scope)
   }
   if (Array.isArray(value)) {
-    const parts = value.map(compiled)
+    const parts = value.map((item) => compiled(item, found))
     return (scope, once) => parts.map((part) => part(scope, once))
   }
   if (typeof value === 'object' && value !== null) {
-    const parts = Object.entries(value).map(([name, inner]) => [name, compiled(inner)] as const)
+    const parts = Object.entries(value).map(([name, inner]) => [name, compiled(inner, found)] as const)
     return (scope, once) => Object.fromEntries(parts.map(([name, part]) => [name, part(scope, once)]))
   }
   return () => value
@@ -58,21 +67,27 @@ function compiled(value: unknown): Compiled {
 type Make = (scope: TemplateScope, once: Once) => Made
 
 export function renderingOf(campaign: Campaign): Rendering {
-  const make = campaign.live_activity ? activityOf(campaign.live_activity) : alertOf(campaign.message ?? {})
+  const templates: Template[] = []
+  const make = campaign.live_activity
+    ? activityOf(campaign.live_activity, templates)
+    : alertOf(campaign.message ?? {}, templates)
+  const shared = templates.filter(({ dependsOn }) => !dependsOn.has('user') && !dependsOn.has('device'))
   const { name, campaign_id: id } = campaign
   return {
     for({ properties: trigger }) {
       const rendered = new Map<Template, string | TemplateFailed>()
-      return (recipient) => {
-        const scope = scopeOf(recipient, trigger, { id, name })
-        const once: Once = (template) => {
-          if (template.dependsOn.has('user') || template.dependsOn.has('device')) return undefined
-          const known = rendered.get(template) ?? outcomeOf(template, scope)
-          rendered.set(template, known)
-          if (known instanceof TemplateFailed) throw known
-          return known
+      const once: Once = (template) => {
+        if (!shared.includes(template)) return undefined
+        const known = rendered.get(template) ?? outcomeOf(template, { trigger, campaign: { id, name } })
+        rendered.set(template, known)
+        if (known instanceof TemplateFailed) throw known
+        return known
+      }
+      return {
+        make: (recipient) => make(scopeOf(recipient, trigger, { id, name }), once),
+        shared() {
+          for (const template of shared) once(template)
         }
-        return make(scope, once)
       }
     }
   }
@@ -89,7 +104,7 @@ function outcomeOf(template: Template, scope: TemplateScope): string | TemplateF
 }
 
 const scopeOf = (
-  { device_id, project_user_id, properties, platform, facts }: Recipient,
+  { device_id, project_user_id, properties, platform, facts }: Addressee,
   trigger: Record<string, unknown>,
   campaign: Record<string, unknown>
 ): TemplateScope => ({
@@ -99,10 +114,10 @@ const scopeOf = (
   campaign
 })
 
-function alertOf({ title, body, image_url, landing_url }: NonNullable<Campaign['message']>): Make {
+function alertOf({ title, body, image_url, landing_url }: NonNullable<Campaign['message']>, found: Template[]): Make {
   const fields = { title, body, imageUrl: image_url, landingUrl: landing_url }
   const parts = Object.entries(fields).flatMap(([name, text]) =>
-    text === undefined ? [] : [[name, compiled(text)] as const]
+    text === undefined ? [] : [[name, compiled(text, found)] as const]
   )
   return (scope, once) => {
     const notification: Record<string, string> = {}
@@ -123,9 +138,12 @@ function checkAddress(name: string, text: string | undefined, scheme: RegExp): v
     throw new TemplateFailed(`${name} is not an address`)
 }
 
-function activityOf({ attributes_type, alert = {}, ...rest }: NonNullable<Campaign['live_activity']>): Make {
-  const [attributes, state] = [compiled(rest.attributes), compiled(rest.content_state)]
-  const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' })
+function activityOf(
+  { attributes_type, alert = {}, ...rest }: NonNullable<Campaign['live_activity']>,
+  found: Template[]
+): Make {
+  const [attributes, state] = [compiled(rest.attributes, found), compiled(rest.content_state, found)]
+  const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' }, found)
   return (scope, once) => ({
     kind: 'activity-start',
     activity: {

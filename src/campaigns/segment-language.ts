@@ -64,6 +64,10 @@ export const segmentLimits = {
   /** Each looks into the history of each user. */
   events: 20,
   nameLength: 256,
+  /** Groups and conditions together: an empty group is no condition, and costs too. */
+  nodes: 1_000,
+  /** Characters of all values, 26 more for each entry of a list; also of what a trigger brings in. */
+  size: 524_288,
   count: 1_000_000
 } as const
 

@@ -7,9 +7,10 @@ import {
   attributeOf,
   type CountOperator,
   type EventCondition,
-  type Segment
+  type Segment,
+  segmentLimits
 } from './segment-language.ts'
-import { follow, resolve } from './trigger-reference.ts'
+import { follow, Room, resolve } from './trigger-reference.ts'
 
 export interface CompiledSegment {
   /** The trigger lacks a property that the segment refers to: nobody matches, whatever the rest says. */
@@ -39,6 +40,7 @@ export interface Asked {
 interface Compiling {
   place: Place
   properties: Readonly<Record<string, unknown>>
+  room: Room
   now: Date
   nobody: boolean
   usesDevice: boolean
@@ -61,6 +63,7 @@ export function compileSegment(
   const compiling: Compiling = {
     place: (value, type) => `<${placed.push(value) - 1}>::${type}`,
     properties: triggerProperties,
+    room: new Room(segmentLimits.size),
     now,
     nobody: false,
     usesDevice: false,
@@ -102,7 +105,7 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
   if (attribute.of === 'user') compiling.usesUser = true
   const { operator } = condition
   const given = Object.hasOwn(condition, 'value')
-  const wanted = given ? resolve(condition.value, compiling.properties) : null
+  const wanted = given ? resolve(condition.value, compiling.properties, compiling.room) : null
   const pattern = operator === 'matches' ? patternOf(condition.value as string, wanted, compiling) : wanted
   if (pattern === undefined || !allStorable(wanted)) {
     compiling.nobody = true

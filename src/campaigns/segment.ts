@@ -13,6 +13,7 @@ import {
   type Segment
 } from './segment-language.ts'
 import { valueProblems } from './segment-value.ts'
+import { Room } from './trigger-reference.ts'
 
 export type { Segment } from './segment-language.ts'
 export { type CompiledSegment, compileSegment } from './segment-sql.ts'
@@ -24,6 +25,9 @@ interface Reading {
   conditions: number
   patterns: number
   events: number
+  nodes: number
+  room: Room
+  full: boolean
 }
 
 const maxProblems = 20
@@ -39,7 +43,15 @@ export function parseSegment(value: unknown, path = 'segment'): Segment {
 
 /** Like `parseSegment`, but adds to a list of problems. What it answers is of use only if it added none. */
 export function readSegment(value: unknown, path: string, problems: Detail[]): Segment {
-  const reading: Reading = { problems: [], conditions: 0, patterns: 0, events: 0 }
+  const reading: Reading = {
+    problems: [],
+    conditions: 0,
+    patterns: 0,
+    events: 0,
+    nodes: 0,
+    room: new Room(limits.size),
+    full: false
+  }
   const everyone = { all: [] }
   const segment =
     value === undefined || (isObject(value) && Object.keys(value).length === 0)
@@ -49,6 +61,9 @@ export function readSegment(value: unknown, path: string, problems: Detail[]): S
   if (reading.conditions > limits.conditions) tell(`must have at most ${limits.conditions} conditions`)
   if (reading.patterns > limits.patterns) tell(`must have at most ${limits.patterns} conditions with matches`)
   if (reading.events > limits.events) tell(`must have at most ${limits.events} conditions on events`)
+  if (reading.nodes > limits.nodes) tell(`must have at most ${limits.nodes} groups and conditions`)
+  if (reading.full)
+    tell(`must have at most ${limits.size} characters in its values, each entry of a list counting 26 more`)
   problems.push(...reading.problems.slice(0, maxProblems))
   return segment ?? everyone
 }
@@ -65,6 +80,7 @@ function readNode(value: unknown, path: string, depth: number, reading: Reading)
   const tell = teller(reading, path)
   // A body of ten megabytes can hold a million faults; nobody reads them.
   if (reading.problems.length >= maxProblems || reading.conditions > limits.conditions) return undefined
+  if (++reading.nodes > limits.nodes || reading.full) return undefined
   if (!isObject(value)) return tell('', 'must be an object')
   if (depth > limits.depth) return tell('', `must not be nested deeper than ${limits.depth} levels`)
   const given = [...kinds.keys()].filter((name) => Object.hasOwn(value, name))
@@ -96,6 +112,8 @@ function readAttribute(
 ): AttributeCondition | undefined {
   const tell = teller(reading, path)
   reading.conditions++
+  if (!reading.room.take(value.value)) reading.full = true
+  if (reading.full) return undefined
   const written = value.attribute
   const operator = operators.find((name) => name === value.operator)
   if (!operator) tell('.operator', unknownOperator(value.operator, operators))

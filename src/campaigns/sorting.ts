@@ -28,50 +28,47 @@ export interface Sorting {
 /** The reason of a message that could not be made; the only one here that is a failure. */
 const templateFailed = 'template_failed'
 
-/** A template may be made to take long for each of hundreds of devices: others get a turn in between. */
-const sliceMs = 25
 /** What is not rendered by then goes on in a chunk of its own: others want the place in the worker, too. */
 export const chunkMs = 1_000
 
-/** Takes each device through the gates, in order. */
+/** Takes each device through the gates, in order, and has the messages rendered of those that pass. */
 export async function sortRecipients(sorting: Sorting): Promise<Sorted> {
   const { trigger, ready, recipients, targets, full, notAfter } = sorting
   const now = new Date()
-  const began = performance.now()
-  let since = began
   const sorted: Sorted = { drafts: [], skips: [], held: new Map() }
-  const render = ready.rendering.for(trigger)
   const { id: triggerId, campaign_id: campaignId } = trigger
-  for (const [index, recipient] of recipients.entries()) {
-    if (performance.now() - began > chunkMs) {
-      const rest = recipients.slice(index).map(({ device_id }) => device_id)
-      sorted.held.set(now.getTime(), [...(sorted.held.get(now.getTime()) ?? []), ...rest])
-      return sorted
-    }
-    if (performance.now() - since > sliceMs) {
-      await new Promise((resolve) => setImmediate(resolve))
-      since = performance.now()
-    }
-    const { device_id: value, user_id: userId } = recipient
-    const skip = (reason: string) => sorted.skips.push({ triggerId, kind: 'device_id', value, reason, userId })
-    const device = targets.get(value) ?? 'NO_DEVICE'
+  const hold = (until: Date, deviceId: string) => {
+    const held = sorted.held.get(until.getTime()) ?? []
+    held.push(deviceId)
+    sorted.held.set(until.getTime(), held)
+  }
+  const skip = ({ device_id: value, user_id: userId }: Recipient, reason: string) =>
+    sorted.skips.push({ triggerId, kind: 'device_id', value, reason, userId })
+  const passed: { recipient: Recipient; device: PushTarget }[] = []
+  for (const recipient of recipients) {
+    const device = targets.get(recipient.device_id) ?? 'NO_DEVICE'
     const quiet = quietFor(ready.definition, recipient, now)
-    if (typeof device === 'string') skip(device.toLowerCase())
-    else if (notAfter <= now.getTime()) skip('expired')
-    else if (quiet && ready.definition.quiet_hours!.action === 'skip') skip('quiet_hours')
-    else if (quiet) sorted.held.set(quiet.getTime(), [...(sorted.held.get(quiet.getTime()) ?? []), value])
-    else if (full.has(userId)) skip('frequency_cap')
+    if (typeof device === 'string') skip(recipient, device.toLowerCase())
+    else if (notAfter <= now.getTime()) skip(recipient, 'expired')
+    else if (quiet && ready.definition.quiet_hours!.action === 'skip') skip(recipient, 'quiet_hours')
+    else if (quiet) hold(quiet, recipient.device_id)
+    else if (full.has(recipient.user_id)) skip(recipient, 'frequency_cap')
+    else passed.push({ recipient, device })
+  }
+  const render = ready.rendering.for(trigger, triggerId)
+  const rendered = await render(
+    passed.map(({ recipient }) => recipient),
+    now.getTime() + chunkMs
+  )
+  for (const [index, { recipient, device }] of passed.entries()) {
+    const content = rendered[index]!
+    if (content === 'late') hold(now, recipient.device_id)
+    else if (content instanceof TemplateFailed) skip(recipient, templateFailed)
     else {
-      try {
-        const content = render(recipient)
-        const messageId = newId()
-        const collapseId = collapseIdOf(content, messageId)
-        const ids = { messageId, triggerId, campaignId, userId, collapseId }
-        sorted.drafts.push({ ...ids, device, content, priority: 'high', notAfter })
-      } catch (error) {
-        if (!(error instanceof TemplateFailed)) throw error
-        skip(templateFailed)
-      }
+      const messageId = newId()
+      const ids = { messageId, triggerId, campaignId, userId: recipient.user_id }
+      const collapseId = collapseIdOf(content, messageId)
+      sorted.drafts.push({ ...ids, collapseId, device, content, priority: 'high', notAfter })
     }
   }
   return sorted

@@ -1,4 +1,5 @@
 import { type Context, Liquid } from 'liquidjs'
+import { chargedOperators, chargeFilters, textOf } from './template-budget.ts'
 
 export const templateLimits = {
   /** Characters of a template. */
@@ -6,8 +7,8 @@ export const templateLimits = {
   /** Characters of what it renders to: a push carries 4 KiB. */
   output: 16_384,
   /**
-   * What one rendering may use up: characters and list items made, characters written, and eighty for each step, which
-   * takes about 10 µs. It does not depend on how busy the machine is, so a template that renders here renders everywhere.
+   * What one rendering may use up: characters and list items made or looked through, characters written, and eighty for
+   * each step, which takes about 10 µs (`template-budget.ts` has the price of each filter). It does not depend on how busy the machine is, so a template that renders here renders everywhere.
    */
   work: 200_000,
   /** A second lock, should something slow count for little. */
@@ -49,6 +50,7 @@ export function createEngine(): Liquid {
     // The same text on every machine.
     timezoneOffset: 0,
     locale: 'en-US',
+    operators: chargedOperators,
     parseLimit: templateLimits.source,
     memoryLimit: templateLimits.work,
     renderLimit: templateLimits.milliseconds
@@ -56,6 +58,7 @@ export function createEngine(): Liquid {
   for (const name of Object.keys(engine.tags)) if (!tags.has(name)) delete engine.tags[name]
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) engine.unregisterFilter(name)
   engine.registerFilter('number_with_delimiter', withDelimiter)
+  chargeFilters(engine)
   countSteps(engine)
   return engine
 }
@@ -85,20 +88,10 @@ class BoundedText {
   }
 
   write(value: unknown): void {
-    const text = textOf(value)
+    const text = textOf(value, templateLimits.output)
     this.context.memoryLimit.use(text.length)
     if (this.buffer.length + text.length > templateLimits.output)
       throw new Error(`it renders to more than ${templateLimits.output} characters`)
     this.buffer += text
   }
-}
-
-/** As people expect it: nothing for what is missing, lists one item after the other, objects as JSON. */
-function textOf(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (value === null || value === undefined) return ''
-  if (Array.isArray(value)) return value.map(textOf).join('')
-  return typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype
-    ? JSON.stringify(value)
-    : String(value)
 }

@@ -1,4 +1,4 @@
-import { LiquidError, type Template as Parsed } from 'liquidjs'
+import { LiquidError, type Template as Parsed, Token } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import { isStorable } from '../platform/http/body.ts'
 import { createEngine, templateLimits } from './template-engine.ts'
@@ -24,6 +24,9 @@ export class TemplateFailed extends Error {
 
 const engine = createEngine()
 
+/** Most texts are only text. */
+export const isTemplate = (text: string): boolean => text.includes('{{') || text.includes('{%')
+
 /** Reads a template, once for each version of a campaign. Throws `Refusal('invalid_template')`. */
 export function compileTemplate(source: string, path = 'template'): Template {
   const problems: Detail[] = []
@@ -38,9 +41,7 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
   try {
     const fault = tooLarge(source)
     if (fault) throw new Error(fault)
-    // Most texts are only text.
-    if (!source.includes('{{') && !source.includes('{%'))
-      return { dependsOn: new Set(), unknown: [], render: () => source }
+    if (!isTemplate(source)) return { dependsOn: new Set(), unknown: [], render: () => source }
     const parsed = engine.parse(source)
     const { dependsOn, unknown } = namesIn(parsed)
     return { dependsOn, unknown, render: (scope) => render(parsed, dependsOn, scope) }
@@ -64,11 +65,25 @@ function tooLarge(source: string): string | undefined {
 
 /** Every root that is mentioned, also where a variable of the template hides it: one too many does no harm. */
 function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'unknown'> {
-  const { variables, globals, locals } = engine.analyzeSync(parsed, { partials: false })
+  const { variables, globals, locals } = withoutPlaces(() => engine.analyzeSync(parsed, { partials: false }))
   const known: readonly string[] = templateRoots
   return {
     dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(variables, root))),
     unknown: Object.keys(globals).filter((name) => !known.includes(name) && !Object.hasOwn(locals, name))
+  }
+}
+
+/**
+ * The library tells the line and the column of every name, which nobody asks for here, and counts them from the start of
+ * the template each time: the time grew with the square, up to a second for 16 KiB.
+ */
+function withoutPlaces<Result>(analyze: () => Result): Result {
+  const { getPosition } = Token.prototype
+  Token.prototype.getPosition = () => [1, 1]
+  try {
+    return analyze()
+  } finally {
+    Token.prototype.getPosition = getPosition
   }
 }
 
@@ -89,10 +104,12 @@ function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: T
  */
 const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
 
+export const tooLong = 'it takes longer than one rendering may; loop over less'
+
 /** Where the words of the library say little to whoever wrote the template. */
 const inWords = new Map([
   ['memory alloc limit exceeded', 'it takes more work than one rendering may; loop over less'],
-  ['template render limit exceeded', 'it takes longer than one rendering may; loop over less']
+  ['template render limit exceeded', tooLong]
 ])
 
 /** "line 2, column 7: tag if is not closed", in as far as the library tells. */

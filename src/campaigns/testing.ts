@@ -1,22 +1,32 @@
 import { type Delivery, type DeliveryResult, parseActivityStarts, parsePushItems } from '../delivery/delivery.ts'
 import type { Pool } from '../platform/db/db.ts'
-import { Refusal } from '../platform/errors.ts'
+import { Refusal, Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Campaign } from './campaign-shape.ts'
 import { readyOf } from './definitions.ts'
 import { loadRecipients } from './recipients.ts'
-import type { Recipient } from './rendering.ts'
+import type { Rendered, Renderer } from './renderer.ts'
 import { TemplateFailed } from './template.ts'
 import { readTriggerRequest } from './trigger-request.ts'
 
 const mostDevices = 20
+/** How long the messages wait for their turn to be rendered. */
+const renderMs = 30_000
 
 /**
  * Sends a campaign to chosen devices, now, whatever its segment, status and rules: to see it on a phone before anybody
  * else does. Answers a delivery result for each device.
  */
 export const createTestSend =
-  ({ pool, delivery }: { pool: Pool; delivery: Pick<Delivery, 'sendNow' | 'startActivities'> }) =>
+  ({
+    pool,
+    delivery,
+    renderer
+  }: {
+    pool: Pool
+    delivery: Pick<Delivery, 'sendNow' | 'startActivities'>
+    renderer: Renderer
+  }) =>
   async (
     projectId: ProjectId,
     definition: Campaign,
@@ -30,26 +40,27 @@ export const createTestSend =
     const known = new Map(recipients.map((recipient) => [recipient.device_id, recipient]))
     const missing = deviceIds.findIndex((id) => !known.has(id))
     if (missing >= 0) throw refused(`device_ids[${missing}]`, `${deviceIds[missing]} is not a device of this project`)
-    const render = readyOf(definition).rendering.for({ properties })
-    const items = deviceIds.map((id) => itemOf(render, known.get(id)!))
+    const render = readyOf(renderer, projectId, definition).rendering.for({ properties })
+    const rendered = await render(
+      deviceIds.map((id) => known.get(id)!),
+      Date.now() + renderMs
+    )
+    const items = deviceIds.map((id, index) => itemOf(id, rendered[index]!))
     if (!definition.live_activity) return delivery.sendNow(projectId, parsePushItems({ push_notifications: items }))
     return (await delivery.startActivities(projectId, parseActivityStarts({ live_activities: items }))).results
   }
 
-function itemOf(render: ReturnType<ReturnType<typeof readyOf>['rendering']['for']>, recipient: Recipient): object {
-  const target = { device_id: recipient.device_id }
-  try {
-    const content = render(recipient)
-    if (content.kind === 'alert') {
-      const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
-      return { target, title, body, image_url, landing_url }
-    }
-    const { attributesType, attributes, contentState, alert } = content.activity
-    return { target, attributes_type: attributesType, attributes, content_state: contentState, alert }
-  } catch (error) {
-    if (!(error instanceof TemplateFailed)) throw error
-    throw new Refusal('invalid_template', `The message cannot be made for ${recipient.device_id}: ${error.message}`)
+function itemOf(deviceId: string, content: Rendered): object {
+  const target = { device_id: deviceId }
+  if (content === 'late') throw new Unavailable('There was no time to render the message.')
+  if (content instanceof TemplateFailed)
+    throw new Refusal('invalid_template', `The message cannot be made for ${deviceId}: ${content.message}`)
+  if (content.kind === 'alert') {
+    const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
+    return { target, title, body, image_url, landing_url }
   }
+  const { attributesType, attributes, contentState, alert } = content.activity
+  return { target, attributes_type: attributesType, attributes, content_state: contentState, alert }
 }
 
 const refused = (path: string, message: string) =>

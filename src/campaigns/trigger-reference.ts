@@ -58,24 +58,54 @@ export function textOf(value: unknown): string | undefined {
   }
 }
 
+/** What all values of a segment may come to: characters, and so many for each entry of a list. */
+export class Room {
+  private left: number
+
+  constructor(left: number) {
+    this.left = left
+  }
+
+  /** Whether there is room for this. */
+  take(value: unknown): boolean {
+    if (typeof value === 'string') this.left -= value.length
+    else if (Array.isArray(value))
+      for (const item of value) {
+        this.left -= perEntry
+        if (!this.take(item)) break
+      }
+    return this.left >= 0
+  }
+}
+
+const perEntry = 26
+
 /**
  * A value of a condition with its references replaced. Exactly one reference keeps the type of what it refers to, any
- * other text becomes a text. Undefined: the trigger lacks something it refers to.
+ * other text becomes a text. Undefined: the trigger lacks something it refers to, or brings more than there is room for.
  */
-export function resolve(value: unknown, properties: Readonly<Record<string, unknown>>): unknown {
+export function resolve(value: unknown, properties: Readonly<Record<string, unknown>>, room: Room): unknown {
   if (Array.isArray(value)) {
-    const items = value.map((item) => resolve(item, properties))
-    return items.includes(undefined) ? undefined : items
+    const items: unknown[] = []
+    for (const item of value) {
+      const found = room.take([undefined]) ? resolve(item, properties, room) : undefined
+      if (found === undefined) return undefined
+      items.push(found)
+    }
+    return items
   }
   if (typeof value !== 'string') return value
   const pieces = piecesOf(value) ?? [value]
   const [first] = pieces
-  if (pieces.length === 1 && typeof first === 'object') return follow(first, properties)
+  if (pieces.length === 1 && typeof first === 'object') {
+    const found = follow(first, properties)
+    return room.take(found) ? found : undefined
+  }
   let text = ''
   for (const piece of pieces) {
     const found = typeof piece === 'string' ? piece : follow(piece, properties)
     const written = found === undefined ? undefined : textOf(found)
-    if (written === undefined) return undefined
+    if (written === undefined || !room.take(written)) return undefined
     text += written
   }
   return text

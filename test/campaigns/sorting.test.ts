@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { after, it } from 'node:test'
 import { parseCampaign } from '../../src/campaigns/campaign-shape.ts'
 import { readyOf } from '../../src/campaigns/definitions.ts'
+import { createRenderer } from '../../src/campaigns/renderer.ts'
 import { renderingOf } from '../../src/campaigns/rendering.ts'
 import { sortRecipients } from '../../src/campaigns/sorting.ts'
 import type { PushTarget } from '../../src/delivery/delivery.ts'
+import type { ProjectId } from '../../src/platform/ids.ts'
+
+const renderer = createRenderer()
+after(renderer.close)
 
 const recipients = Array.from({ length: 60 }, (_, n) => ({
   device_id: `phone-${n}`,
@@ -15,12 +20,13 @@ const recipients = Array.from({ length: 60 }, (_, n) => ({
   facts: {}
 }))
 const targets = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as PushTarget]))
+const projectId = '00000000-0000-7000-8000-000000000003' as ProjectId
 const trigger = { id: '00000000-0000-7000-8000-000000000002', campaign_id: 'slow', properties: {} }
 
 const sorted = (title: string) =>
   sortRecipients({
     trigger,
-    ready: readyOf(parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })),
+    ready: readyOf(renderer, projectId, parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })),
     recipients,
     targets,
     full: new Set(),
@@ -46,10 +52,10 @@ it('a template that speaks of nobody and fails is rendered once, and fails every
   const { drafts, skips } = await sorted(title)
   assert.deepEqual([drafts.length, skips.length], [0, recipients.length])
   assert.ok(skips.every(({ reason }) => reason === 'template_failed'))
-  const render = renderingOf(parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })).for(trigger)
+  const { make } = renderingOf(parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })).for(trigger)
   const faults = recipients.map((recipient) => {
     try {
-      return render(recipient)
+      return make(recipient)
     } catch (error) {
       return error
     }

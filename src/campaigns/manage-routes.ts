@@ -11,7 +11,7 @@ import type { Expected, Saved } from './saving.ts'
 import type { CampaignRow } from './store.ts'
 import { campaignTrialRoutes } from './trial-routes.ts'
 import { campaignHistoryRoutes } from './version-routes.ts'
-import { warningsOf } from './warnings.ts'
+import { readWarnings, warningsOf } from './warnings.ts'
 
 /** Campaigns as people and files configure them. */
 export function campaignManagementRoutes(
@@ -55,6 +55,7 @@ export function campaignManagementRoutes(
     { summary: 'Read a campaign', access: 'viewer', answer: Answer, refusals },
     async ({ caller, params, reply }) => {
       const row = await saving.get(caller.project!.id, params.campaign_id)
+      await readWarnings([row.definition])
       return tagged(reply, row.version, wire(row))
     }
   )
@@ -117,7 +118,8 @@ function wire(row: CampaignRow) {
 }
 
 /** What of the body nobody read is known only now. */
-function saved(reply: FastifyReply, { row, result }: Saved, body: unknown = {}) {
+async function saved(reply: FastifyReply, { row, result }: Saved, body: unknown = {}) {
+  await readWarnings([row.definition])
   const { warnings, ...campaign } = wire(row)
   const ignored = unknownFields(body).map((path) => `${path} is not a field of a campaign, and is ignored.`)
   return tagged(reply, row.version, { ...campaign, warnings: [...warnings, ...ignored], result })

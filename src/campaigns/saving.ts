@@ -3,7 +3,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recordAudit } from '../projects/projects.ts'
-import { type Campaign, parseCampaign } from './campaign-shape.ts'
+import { type Campaign, parseCampaignInTurns } from './campaign-shape.ts'
 import { checkPatterns } from './segment-patterns.ts'
 import * as store from './store.ts'
 import { checkCampaignId, readAudience } from './trigger-request.ts'
@@ -21,7 +21,7 @@ export type Saving = ReturnType<typeof createSaving>
 
 /** Everything that can be known to be wrong is told when it is saved, and not to a worker in the night. */
 async function checked(pool: Pool, body: unknown): Promise<Campaign> {
-  const campaign = parseCampaign(body)
+  const campaign = await parseCampaignInTurns(body)
   if (campaign.default_audience) readAudience(campaign.default_audience, 'default_audience')
   await checkPatterns(pool, campaign.segment)
   return campaign

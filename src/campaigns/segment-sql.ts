@@ -103,6 +103,8 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
   const attribute = attributeOf(condition.attribute, where)!
   if (attribute.of === 'device') compiling.usesDevice = true
   if (attribute.of === 'user') compiling.usesUser = true
+  // Nothing can change that any more, and each further value could take as long as the one that was too large.
+  if (compiling.nobody) return 'false'
   const { operator } = condition
   const given = Object.hasOwn(condition, 'value')
   const wanted = given ? resolve(condition.value, compiling.properties, compiling.room) : null

@@ -12,7 +12,7 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
     `${path}::preview`,
     {
       summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
-      access: 'viewer',
+      access: 'editor',
       body: DraftBody,
       maxBody: largestBody,
       checksBody: true,

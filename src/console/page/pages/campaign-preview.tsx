@@ -16,6 +16,7 @@ type Sample = Preview['sample'][0]
 /** Asks what the campaign as it is typed would do, for everyone or for one user. */
 export function usePreview(campaign: Campaign) {
   const projectId = useProjectId()
+  const may = useMay('editor')
   const [user, setUser] = useKept('preview as', '')
   const [properties, setProperties] = useKept(`preview properties ${campaign.campaign_id ?? ''}`, '{}')
   const [asked] = useDebouncedValue({ campaign, user, properties: objectOr(properties, {}) }, 400)
@@ -32,7 +33,8 @@ export function usePreview(campaign: Campaign) {
         signal
       }),
     // A form that is still empty is no mistake.
-    enabled: Boolean(asked.campaign.message?.title || asked.campaign.message?.body || asked.campaign.live_activity),
+    enabled:
+      may && Boolean(asked.campaign.message?.title || asked.campaign.message?.body || asked.campaign.live_activity),
     retry: false,
     placeholderData: (before) => before
   })
@@ -47,6 +49,8 @@ export function CampaignPreview({
   preview: ReturnType<typeof usePreview>
   campaignId: string | undefined
 }) {
+  const may = useMay('editor')
+  if (!may) return <Text c="dimmed">A preview needs the role editor.</Text>
   const [first] = data?.sample ?? []
   const refused = error instanceof ApiError && error.status === 400
   return (

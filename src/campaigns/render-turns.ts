@@ -110,6 +110,7 @@ export function createRenderTurns(open: () => Lane = openLane) {
     try {
       const first = await Promise.race([outcome, patience.promise])
       if (first !== 'slow') return turn.resolve(first.outcomes)
+      if (closed) throw new Unavailable('The service stops.')
       slow.set(turn.projectId, Date.now() + limits.slowForMs)
       shared = spare
       spare = open()

@@ -1,6 +1,7 @@
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { type Campaign, templatesOf } from './campaign-shape.ts'
+import type { Lane } from './render-lane.ts'
 import { createRenderTurns, type RenderTurns } from './render-turns.ts'
 import { type Addressee, type Made, type Recipient, renderingOf, type Triggered } from './rendering.ts'
 import { isTemplate, TemplateFailed } from './template.ts'
@@ -22,8 +23,8 @@ export interface Rendering {
 export type Renderer = ReturnType<typeof createRenderer>
 
 /** Renders campaigns in processes of their own, so that no template holds up anything but its own project. */
-export function createRenderer(metrics?: Metrics) {
-  const turns = createRenderTurns()
+export function createRenderer(metrics?: Metrics, open?: () => Lane) {
+  const turns = createRenderTurns(open)
   // Triggers whose shared templates did not end: no chunk of them tries again.
   const hopeless = new Map<string, TemplateFailed>()
   metrics?.gauge(
@@ -91,6 +92,7 @@ async function renderAll(
   const rendered: Rendered[] = []
   const key = `${subject.campaign.key} ${subject.trigger.key}`
   let most = slice.recipients
+  let asked = false
   while (rendered.length < recipients.length) {
     const poison = hopeless.get(key)
     if (poison) return [...rendered, ...recipients.slice(rendered.length).map(() => poison)]
@@ -100,6 +102,8 @@ async function renderAll(
     if (outcome === 'split') most = 1
     else if (outcome instanceof TemplateFailed) {
       rendered.push(outcome)
+      if (asked) continue
+      asked = true
       // Is it this recipient's message only, or one that is the same for all? Each would take as long.
       const shared = await turns.ask({ ...subject, recipients: null, alone: true })
       if (shared instanceof TemplateFailed) {

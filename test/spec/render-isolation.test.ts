@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { describe, it } from 'node:test'
+import { ended, everyone, givenCampaign, givenMany, triggered, users } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { startService, type TestProject } from '../support/service.ts'
+
+const service = await startService({}, { sender: scriptedSender() })
+// The second one only looks on while the first is attacked with.
+const [hostile, other] = [await service.project(), await service.project()]
+await givenMany(service, hostile, 5, 'victim')
+await givenMany(service, other, 2, 'other')
+
+const list = (last: unknown) => [...Array.from({ length: 30_000 }, (_, index) => index), last]
+const attacks: Record<string, { title: string; properties: Json }> = {
+  'a date with a long format': { title: '{{ 0 | date: trigger.f | size }}', properties: { f: '%A'.repeat(45_000) } },
+  'lists that are compared again and again': {
+    title: '{% if trigger.a == trigger.b or trigger.a contains "z" %}x{% endif %}'.repeat(200),
+    properties: { a: list(1), b: list(2) }
+  },
+  'texts that are hard to find in each other': {
+    title: '{% if trigger.a contains trigger.b %}x{% endif %}',
+    properties: { a: 'a'.repeat(400_000), b: `${'a'.repeat(100_000)}b${'a'.repeat(100_000)}` }
+  },
+  'lists in a case, which nothing counts': {
+    title: `{% case trigger.a %}{% when ${'trigger.b, '.repeat(1_000)}trigger.b %}{% endcase %}`,
+    properties: { a: list(1), b: list(2) }
+  }
+}
+
+/** The longest time for which this process, service and test in one, could do nothing else. */
+async function longestGapMs(work: () => Promise<unknown>): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 5 })
+  delay.enable()
+  await work()
+  delay.disable()
+  return delay.max / 1e6
+}
+
+/** Another project's requests go on meanwhile, and the process is never busy for long; a crowded machine gets three tries. */
+async function undisturbed(work: () => Promise<unknown>): Promise<void> {
+  const gaps: number[] = []
+  for (let attempt = 0; attempt < 3; attempt++) {
+    let over = false
+    const gap = await longestGapMs(async () => {
+      const attack = work().finally(() => {
+        over = true
+      })
+      while (!over) assert.equal((await look(other)).status, 200)
+      await attack
+    })
+    gaps.push(Math.round(gap))
+    if (gap < 250) return
+  }
+  assert.fail(`busy for ${gaps.join(', ')} ms`)
+}
+const look = (project: TestProject) => project.call('GET', '/api/v1/users/other-user-1')
+
+describe('S1: while a project renders', () => {
+  for (const [name, { title, properties }] of Object.entries(attacks)) {
+    it(`${name} in a preview, other projects go on`, async () => {
+      const json = { campaign: { name: 'Slow', message: { title } }, ...everyone, properties }
+      await undisturbed(async () => {
+        const reply = await service.manage('POST', `/projects/${hostile.id}/campaigns:preview`, { json })
+        assert.equal(reply.status, 200, reply.text)
+        assert.equal(reply.json.sample.length, 5)
+        assert.ok(reply.json.sample.every(({ reason }: Json) => /^template_failed: /.test(reason)))
+      })
+    })
+
+    it(`${name} for a trigger, other projects go on, and only its messages fail`, async () => {
+      await givenCampaign(service, hostile, { campaign_id: 'slow', message: { title } })
+      await undisturbed(async () => {
+        const { counts, failures } = await ended(hostile, await triggered(hostile, { ...everyone, properties }, 'slow'))
+        assert.deepEqual([counts.targeted, counts.failed, failures], [5, 5, { TEMPLATE_FAILED: 5 }])
+      })
+    })
+  }
+
+  it('the messages of the same trigger that can be made are sent', async () => {
+    const { title, properties } = attacks['lists in a case, which nothing counts']!
+    const message = { title: `No {{ user.n }}{% if user.n == 3 %}${title}{% endif %}` }
+    await givenCampaign(service, hostile, { campaign_id: 'some', message })
+    const { counts } = await ended(hostile, await triggered(hostile, { ...everyone, properties }, 'some'))
+    assert.deepEqual([counts.targeted, counts.sent, counts.failed], [5, 4, 1])
+  })
+
+  it('a trigger of another project, accepted meanwhile, is sent before it ends', async () => {
+    const { title, properties } = attacks['lists in a case, which nothing counts']!
+    await givenCampaign(service, hostile, { campaign_id: 'slow', message: { title } })
+    await givenCampaign(service, other, { message: { title: 'Hello {{ user.n }}' } })
+    const slow = ended(hostile, await triggered(hostile, { ...everyone, properties }, 'slow'))
+    let over = false
+    void slow.finally(() => {
+      over = true
+    })
+    const { counts } = await ended(other, await triggered(other, users('other-user-1')))
+    assert.deepEqual([counts.sent, over], [1, false])
+    await slow
+  })
+})
+
+describe('S1: a preview of a campaign that is not saved', () => {
+  it('needs the role editor', async () => {
+    const tokenOf = async (role: string) =>
+      (await service.manage('POST', '/tokens', { json: { name: role, role, project_id: hostile.id } })).json.token
+    const json = { campaign: { name: 'Draft', message: { title: 'Hello' } }, ...everyone }
+    const preview = async (role: string) =>
+      service.ask('POST', `/manage/v1/projects/${hostile.id}/campaigns:preview`, {
+        json,
+        headers: { authorization: `Bearer ${await tokenOf(role)}` }
+      })
+    const { status, json: refused } = await preview('viewer')
+    assert.deepEqual([status, refused.code], [403, 'forbidden'])
+    assert.match(refused.error ?? refused.message, /needs the role editor/)
+    assert.equal((await preview('editor')).status, 200)
+  })
+})
+
+it('S1: a service that renders without end stops in time', async () => {
+  const node = await service.another({ SHUTDOWN_SECONDS: '1' })
+  const { title, properties } = attacks['lists in a case, which nothing counts']!
+  const json = { campaign: { name: 'Slow', message: { title } }, ...everyone, properties }
+  const asked = node.manage('POST', `/projects/${hostile.id}/campaigns:preview`, { json }).catch(() => undefined)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  await node.close()
+  await asked
+})

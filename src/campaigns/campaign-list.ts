@@ -4,7 +4,6 @@ import { decodeCursor, defaultLimit, encodeCursor, page, pageQuery, timeOf } fro
 import type { ProjectId } from '../platform/ids.ts'
 import { type CampaignRow, listCampaigns } from './store.ts'
 import { checkCampaignId } from './trigger-request.ts'
-import { readWarnings } from './warnings.ts'
 
 export const Status = Type.Union(['draft', 'active', 'paused', 'archived'].map((status) => Type.Literal(status)))
 export const CampaignQuery = Type.Object({ ...pageQuery, status: Type.Optional(Status) })
@@ -14,11 +13,12 @@ export async function campaignPage<Shown>(
   pool: Pool,
   projectId: ProjectId,
   { limit = defaultLimit, cursor, status }: Static<typeof CampaignQuery>,
-  show: (row: CampaignRow) => Shown
+  show: (row: CampaignRow) => Shown,
+  prepare: (rows: CampaignRow[]) => Promise<void> = async () => {}
 ) {
   const after = cursor === undefined ? undefined : cursorParts(cursor)
   const rows = await listCampaigns(pool, projectId, status, after, limit + 1)
-  await readWarnings(rows.map(({ definition }) => definition))
+  await prepare(rows)
   return page(rows, limit, (row) => encodeCursor(row.created_at.toISOString(), row.id), show)
 }
 

@@ -47,7 +47,10 @@ export function campaignManagementRoutes(
       query: CampaignQuery,
       answer: pageOf(Answer)
     },
-    ({ caller, query }) => campaignPage(pool, caller.project!.id, query, wire)
+    ({ caller, query }) =>
+      campaignPage(pool, caller.project!.id, query, wire, (rows) =>
+        readWarnings(rows.map(({ definition }) => definition))
+      )
   )
 
   manage.get(

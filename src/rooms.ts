@@ -81,7 +81,17 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   })
   const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
   opened.push(simulators.close)
-  const webhooks = createWebhooks({ pool, metrics, key, allowPrivate: config.WEBHOOK_ALLOW_PRIVATE })
+  // Settled-2, 9: on the machine of a developer, simulated projects call receivers on it. An address for others, or a
+  // proxy, means that others use the service too, and this machine is not theirs to call.
+  const alone = config.PUBLIC_URL === undefined && config.TRUST_PROXY === false
+  const webhooks = createWebhooks({
+    pool,
+    metrics,
+    key,
+    allowPrivate: config.WEBHOOK_ALLOW_PRIVATE === true,
+    mayBeLocal: async (projectId) =>
+      alone && config.WEBHOOK_ALLOW_PRIVATE !== false && (await credentials.project(projectId))?.mode === 'simulator'
+  })
   opened.push(async () => webhooks.close())
 
   const gatewayCredentials = createCredentialSource({

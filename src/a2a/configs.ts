@@ -22,7 +22,7 @@ export type Enqueue = (tx: Db, projectId: ProjectId, call: OutgoingCall) => Prom
 /** Drops the calls of an order key that wait. */
 export type DropCalls = (tx: Db, projectId: ProjectId, order: string) => Promise<unknown>
 /** Why an address may not be called, in words for people; null where it may. */
-export type RefuseAddress = (url: string) => Promise<string | null>
+export type RefuseAddress = (url: string, projectId: ProjectId) => Promise<string | null>
 
 /** Webhooks of one task. Each is called for each change. */
 const mostConfigs = 10
@@ -86,8 +86,8 @@ export function createConfigs({
 
   return {
     /** Before anything is written: the guard asks DNS, which no transaction waits for. */
-    async check(wish: ConfigWish, field: string): Promise<void> {
-      const reason = await refuseAddress(wish.url)
+    async check(projectId: ProjectId, wish: ConfigWish, field: string): Promise<void> {
+      const reason = await refuseAddress(wish.url, projectId)
       if (reason !== null) throw invalid(field, reason)
     },
     /** Beside a message, in the transaction of its task. */

@@ -75,7 +75,7 @@ export function createOperations({
       if (!isUuid(message.taskId)) throw noTask()
       message.taskId = message.taskId.toLowerCase()
     }
-    if (config) await configs.check(config, 'configuration.taskPushNotificationConfig.url')
+    if (config) await configs.check(projectId, config, 'configuration.taskPushNotificationConfig.url')
     // Settled-2, 9: the key alone decides. Where the messageId is the key, its text says no more than the key does.
     const { messageId: _, ...rest } = message
     const text = canonical(rest)
@@ -140,7 +140,7 @@ export function createOperations({
     async createConfig({ projectId, call, spelling, dialect }) {
       const { taskId, wish } = dialect.readConfig(call.params)
       const { id } = await known(projectId, taskId)
-      await configs.check(wish, 'url')
+      await configs.check(projectId, wish, 'url')
       const config = await configs.create(projectId, id, wish, (task) => spelling(task).name)
       return { result: dialect.config(config) }
     },

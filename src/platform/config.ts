@@ -152,8 +152,8 @@ export const settings = {
   ),
   WEBHOOK_ALLOW_PRIVATE: setting(
     flag,
-    'Whether webhooks may go to private addresses and plain http. For development.',
-    { fallback: 'false' }
+    'Whether webhooks may go to private addresses and plain http. Unset, only projects in simulator mode may call receivers on this machine, and only where neither PUBLIC_URL nor TRUST_PROXY is set.',
+    { fallbackText: 'receivers on this machine, in simulator mode' }
   ),
   IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'How long an idempotency key is remembered.', { fallback: '24' }),
   FCM_PER_SECOND: setting(
@@ -210,6 +210,7 @@ type Optional =
   | 'PUBLIC_URL'
   | 'MASTER_KEY'
   | 'METRICS_TOKEN'
+  | 'WEBHOOK_ALLOW_PRIVATE'
   | 'TEXT_MODEL_URL'
   | 'TEXT_MODEL_NAME'
   | 'TEXT_MODEL_KEY'

@@ -48,12 +48,22 @@ function blocks(family: 'ipv4' | 'ipv6', ranges: readonly string[]): BlockList {
   return list
 }
 
+const loopback4 = blocks('ipv4', ['127.0.0.0/8'])
+
+/** What may be called beside public addresses: nothing, this machine, or private addresses too. */
+export type Allowed = false | 'loopback' | true
+
+/** This machine itself, in the two forms that mean it and nothing else. */
+export const isLoopback = (address: string): boolean =>
+  isIP(address) === 4 ? loopback4.check(address) : address === '::1'
+
 /** Whether an address, in the form that DNS or a URL gives it, may be connected to. What is not understood may not. */
-export function mayConnect(address: string, allowPrivate: boolean): boolean {
+export function mayConnect(address: string, allowed: Allowed): boolean {
   const plain = address.replace(/%.*$/s, '')
   const version = isIP(plain)
   if (version === 0) return false
   const family = version === 4 ? 'ipv4' : 'ipv6'
-  if (allowPrivate) return !never.check(plain, family)
+  if (allowed === true) return !never.check(plain, family)
+  if (allowed === 'loopback' && isLoopback(address)) return true
   return version === 4 ? !special4.check(plain) : global6.check(plain, family) && !special6.check(plain, family)
 }

@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { version } from '../platform/version.ts'
+import type { Allowed } from './addresses.ts'
 import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from './guard.ts'
 
 export interface CallerOptions {
@@ -18,6 +19,8 @@ export interface OutgoingRequest {
   signature: Readonly<Record<string, string>>
   body: string
   signal?: AbortSignal
+  /** Whether it may go to this machine, by plain http too. */
+  mayBeLocal?: boolean
 }
 
 export interface Answer {
@@ -39,18 +42,31 @@ export type Caller = ReturnType<typeof createCaller>
 
 /** Calls out to addresses that strangers chose. Guarded at every call and every connection; follows no redirects. */
 export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeoutMs = 10_000 }: CallerOptions) {
-  const pooled = {
-    keepAlive: true,
-    maxFreeSockets: 4,
-    maxTotalSockets: 256,
-    // Idle connections go before most servers would end them.
-    timeout: 4_000,
-    lookup: guardedLookup(allowPrivate, resolve)
+  /** Connections that were checked alike. An idle one is used again without a look-up, so no other may share them. */
+  const poolOf = (allowed: Allowed) => {
+    const pooled = {
+      keepAlive: true,
+      maxFreeSockets: 4,
+      maxTotalSockets: 256,
+      // Idle connections go before most servers would end them.
+      timeout: 4_000
+    }
+    return {
+      allowed,
+      secure: new https.Agent({ ...pooled, ca, lookup: guardedLookup(allowed, resolve) }),
+      plain: new http.Agent({ ...pooled, lookup: guardedLookup(allowed, resolve, true) })
+    }
   }
-  const secure = new https.Agent({ ...pooled, ca })
-  const plain = new http.Agent(pooled)
+  const usual = poolOf(allowPrivate)
+  const local = allowPrivate ? usual : poolOf('loopback')
 
-  function once(url: URL, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Answer> {
+  function once(
+    { secure, plain }: typeof usual,
+    url: URL,
+    headers: Record<string, string>,
+    body: string,
+    signal: AbortSignal
+  ): Promise<Answer> {
     return new Promise((done, fail) => {
       const options = { method: 'POST', headers, signal, agent: url.protocol === 'https:' ? secure : plain }
       const request = (url.protocol === 'https:' ? https : http).request(url, options)
@@ -72,8 +88,9 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
 
   return {
     /** Never throws. An aborted call is a failure like any other: ask the signal. */
-    async call({ url, headers, signature, body, signal }: OutgoingRequest): Promise<Answer> {
-      const reason = refuseUrl(url, allowPrivate)
+    async call({ url, headers, signature, body, signal, mayBeLocal = false }: OutgoingRequest): Promise<Answer> {
+      const pool = mayBeLocal ? local : usual
+      const reason = refuseUrl(url, pool.allowed)
       if (reason !== null) return { error: `the url ${reason}` }
       const limit = AbortSignal.timeout(timeoutMs)
       const sent = {
@@ -83,7 +100,7 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
         ...signature,
         'content-length': String(Buffer.byteLength(body))
       }
-      const attempt = () => once(new URL(url), sent, body, signal ? AbortSignal.any([signal, limit]) : limit)
+      const attempt = () => once(pool, new URL(url), sent, body, signal ? AbortSignal.any([signal, limit]) : limit)
       try {
         // The other side may end an idle connection in the moment we use it: nothing was wrong, once more.
         return await attempt().catch((error) => (error.again ? attempt() : Promise.reject(error)))
@@ -93,8 +110,10 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
       }
     },
     close(): void {
-      secure.destroy()
-      plain.destroy()
+      for (const { secure, plain } of [usual, local]) {
+        secure.destroy()
+        plain.destroy()
+      }
     }
   }
 }

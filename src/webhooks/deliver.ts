@@ -55,9 +55,11 @@ export function createDelivery(options: {
   caller: Caller
   circuits: Circuits
   secrets: Secrets
+  /** Whether a project may call receivers on this machine, as it is now. */
+  mayBeLocal: (projectId: ProjectId) => Promise<boolean>
   count: (result: Result) => void
 }) {
-  const { pool, key, caller, circuits, secrets, count } = options
+  const { pool, key, caller, circuits, secrets, mayBeLocal, count } = options
 
   /** A lane's job: it makes the calls in order, and comes back when the first of them is to be tried again. */
   const job: JobDefinition<Lane> = defineJob<Lane>({
@@ -104,7 +106,14 @@ export function createDelivery(options: {
     // A row that was tampered with must not hold up its lane for ever.
     if (!headers) return { error: 'the headers of the call cannot be opened with the master key' }
     const signature = signatureOf(signing, call.id, call.body)
-    return caller.call({ url: call.url, headers, signature, body: call.body, signal })
+    return caller.call({
+      url: call.url,
+      headers,
+      signature,
+      body: call.body,
+      signal,
+      mayBeLocal: await mayBeLocal(projectId)
+    })
   }
 
   function headersOf(projectId: ProjectId, { id, headers }: store.HeadRow): Record<string, string> | undefined {

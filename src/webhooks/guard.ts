@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
-import { mayConnect } from './addresses.ts'
+import { type Allowed, isLoopback, mayConnect } from './addresses.ts'
 
 /** The addresses of a name. Rejects when it has none. */
 export type Resolve = (host: string) => Promise<{ address: string; family: number }[]>
@@ -20,29 +20,36 @@ const oddPorts = new Set([
 ])
 
 /** Why a url may not be called, from its text alone; null if it may as far as can be seen. */
-export function refuseUrl(text: string, allowPrivate: boolean): string | null {
+export function refuseUrl(text: string, allowed: Allowed): string | null {
   if (text.length > longestUrl) return `is longer than ${longestUrl} characters`
   // The parser would silently drop some of these.
   if (/[\s\p{Cc}\\]/u.test(text)) return 'holds a space, a control character or a backslash'
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url) return 'is not a url'
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://'
-  if (url.protocol === 'http:' && !allowPrivate)
-    return `must begin with https:// (plain http only where ${setting} is set)`
+  const local = allowed === 'loopback' && namesLoopback(url)
+  if (url.protocol === 'http:' && allowed !== true && !local)
+    return `must begin with https:// (plain http only where ${setting} is set, or to this machine in simulator mode)`
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password'
   // The parser has put 0x7f.1, 2130706433 and the like into their usual form.
   const host = hostOf(url)
   if (host.split('.').includes('')) return 'has a host name with an empty part'
   if (url.port === '0') return 'has the port 0'
-  if (isIP(host) !== 0) return mayConnect(host, allowPrivate) ? refusePort(url, allowPrivate) : notPublic(host)
-  if (allowPrivate) return null
-  if (localName.test(host) || !host.includes('.')) return notPublic(host)
-  return refusePort(url, allowPrivate)
+  if (isIP(host) !== 0) return mayConnect(host, allowed) ? refusePort(url, allowed) : notPublic(host)
+  if (allowed === true) return null
+  if (!local && (localName.test(host) || !host.includes('.'))) return notPublic(host)
+  return refusePort(url, allowed)
 }
 
-function refusePort({ port }: URL, allowPrivate: boolean): string | null {
+/** Names that mean this machine by RFC 6761. What they lead to is checked at the connection all the same. */
+function namesLoopback(url: URL): boolean {
+  const host = hostOf(url)
+  return isLoopback(host) || /(?:^|\.)localhost$/.test(host)
+}
+
+function refusePort({ port }: URL, allowed: Allowed): string | null {
   const number = Number(port || 443)
-  if (allowPrivate || number === 443 || number === 80) return null
+  if (allowed === true || number === 443 || number === 80) return null
   return number < 1024 || oddPorts.has(number) ? `has the port ${port}, which is not one for webhooks` : null
 }
 
@@ -52,16 +59,24 @@ function refusePort({ port }: URL, allowPrivate: boolean): string | null {
  */
 export async function refuseAddress(
   url: string,
-  allowPrivate: boolean,
+  allowed: Allowed,
   resolve: Resolve = resolveByDns
 ): Promise<string | null> {
-  const reason = refuseUrl(url, allowPrivate)
+  const reason = refuseUrl(url, allowed)
   if (reason !== null) return reason
-  const host = hostOf(new URL(url))
+  const parsed = new URL(url)
+  const host = hostOf(parsed)
   if (isIP(host) !== 0) return null
   const found = await inTime(resolve(host)).catch(() => [])
-  return found.every(({ address }) => mayConnect(address, allowPrivate)) ? null : notPublic(host)
+  const may = checkOf(allowed, parsed.protocol === 'http:')
+  return found.every(({ address }) => may(address)) ? null : notPublic(host)
 }
+
+/** Which addresses a name may lead to. Where only this machine is called by plain http, its names lead nowhere else. */
+const checkOf =
+  (allowed: Allowed, plain: boolean) =>
+  (address: string): boolean =>
+    allowed === 'loopback' && plain ? isLoopback(address) : mayConnect(address, allowed)
 
 const notPublic = (host: string) => `points to ${host}, which is not a public address (see the setting ${setting})`
 
@@ -78,11 +93,12 @@ export class AddressRefused extends Error {
  * between the check and the connection gains nothing. One forbidden address refuses the name: it is no accident.
  */
 export const guardedLookup =
-  (allowPrivate: boolean, resolve: Resolve): LookupFunction =>
+  (allowed: Allowed, resolve: Resolve, plain = false): LookupFunction =>
   (host, options, done) => {
+    const may = checkOf(allowed, plain)
     inTime(resolve(host)).then(
       (found) => {
-        const forbidden = found.find(({ address }) => !mayConnect(address, allowPrivate))
+        const forbidden = found.find(({ address }) => !may(address))
         if (forbidden) return fail(new AddressRefused(`the url ${notPublic(host)}`))
         if (found.length === 0) return fail(new Error(`${host} has no address`))
         if (options.all) done(null, found)

@@ -19,12 +19,12 @@ export interface NewWebhook {
 export function createRegistry(options: {
   pool: Pool
   secrets: Secrets
-  refuse: (url: string) => Promise<string | null>
+  refuse: (url: string, projectId: ProjectId) => Promise<string | null>
 }) {
   const { pool, secrets, refuse } = options
 
-  async function checkUrl(url: string | undefined): Promise<void> {
-    const reason = url === undefined ? null : await refuse(url)
+  async function checkUrl(projectId: ProjectId, url: string | undefined): Promise<void> {
+    const reason = url === undefined ? null : await refuse(url, projectId)
     if (reason !== null) throw new Refusal('invalid_parameter', `url: ${reason}`, [{ path: 'url', message: reason }])
   }
 
@@ -33,7 +33,7 @@ export function createRegistry(options: {
   return {
     /** The text of the secret is in this answer and nowhere else. */
     async create(actor: string, projectId: ProjectId, wish: NewWebhook) {
-      await checkUrl(wish.url)
+      await checkUrl(projectId, wish.url)
       const at = new Date()
       const row = {
         id: newId(),
@@ -58,7 +58,7 @@ export function createRegistry(options: {
     },
     /** What waits goes to the new url. */
     async change(actor: string, projectId: ProjectId, id: string, changes: store.WebhookChanges) {
-      await checkUrl(changes.url)
+      await checkUrl(projectId, changes.url)
       const wanted = { ...changes, events: changes.events && once(changes.events) }
       return pool.transaction(async (tx) => {
         const row = (await store.changeWebhook(tx, projectId, id, wanted)) ?? noWebhook()

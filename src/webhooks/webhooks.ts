@@ -31,6 +31,8 @@ export interface WebhookOptions {
   /** The master key: secrets and headers are sealed with it. */
   key: Buffer
   allowPrivate: boolean
+  /** Whether a project may have receivers on this machine, as it is now. Asked at registration and at every call. */
+  mayBeLocal?: (projectId: ProjectId) => Promise<boolean>
   /** For tests: authorities to trust, and another DNS. */
   ca?: string
   resolve?: Resolve
@@ -39,7 +41,7 @@ export interface WebhookOptions {
 
 /** Calls to addresses that others chose: guarded, signed, in order, tried for a day. */
 export function createWebhooks(options: WebhookOptions) {
-  const { pool, metrics, key, allowPrivate, resolve = resolveByDns } = options
+  const { pool, metrics, key, allowPrivate, mayBeLocal = async () => false, resolve = resolveByDns } = options
   const results: Record<Result, number> = { delivered: 0, retried: 0, failed: 0 }
   metrics.gauge(
     'tidings_webhook_calls',
@@ -51,8 +53,17 @@ export function createWebhooks(options: WebhookOptions) {
   metrics.gauge('tidings_webhook_destinations', 'Calls in flight, and destinations left alone.', circuits.stats)
   const caller = createCaller(options)
   const secrets = createSecrets(key)
-  const delivery = createDelivery({ pool, key, caller, circuits, secrets, count: (result) => void results[result]++ })
-  const refuse = (url: string) => refuseAddress(url, allowPrivate, resolve)
+  const delivery = createDelivery({
+    pool,
+    key,
+    caller,
+    circuits,
+    secrets,
+    mayBeLocal,
+    count: (result) => void results[result]++
+  })
+  const refuse = async (url: string, projectId: ProjectId) =>
+    refuseAddress(url, allowPrivate || ((await mayBeLocal(projectId)) && 'loopback'), resolve)
   const registry = createRegistry({ pool, secrets, refuse })
 
   /** Hourly: what nobody looks at any more goes, and lanes without a job get one. */

@@ -8,7 +8,7 @@ import { paste, startProgram } from '../support/program.ts'
 import { eventually, startService } from '../support/service.ts'
 
 describe('docs/agent-tasks.md', async () => {
-  const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  const service = await startService()
   const made = await service.manage('POST', '/projects/demo/keys', { json: { kind: 'secret', name: 'docs' } })
   const page = await readFile(join(import.meta.dirname, '../../docs/agent-tasks.md'), 'utf8')
   const lines = [...page.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, text]) => text!.trimEnd().split('\n'))

@@ -36,7 +36,7 @@ test('webhooks are managed from the command line', async (t) => {
     new RegExp(`^${tried.delivery_id} +pending +outcome `, 'm')
   )
   assert.equal((await tidings('webhook', 'test', tried.delivery_id)).code, 3)
-  const refused = await tidings('webhook', 'create', 'http://127.0.0.1/', '--events', 'message.failed')
+  const refused = await tidings('webhook', 'create', 'http://10.0.0.1/', '--events', 'message.failed')
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /WEBHOOK_ALLOW_PRIVATE/)
   assert.equal((await tidings('webhook', 'create', url, '--events', ',')).code, 2)

@@ -1,20 +1,32 @@
-// Runs everything, or the files given: `node test/run.ts [--external] [file ...]`.
+// Runs everything, or the files given: `node test/run.ts [--external] [--shared] [file ...]`.
 // On an embedded server of its own, or with --external on the one that TEST_DATABASE_URL names.
+// Files that are given have a process each, or with --shared the few that a whole run has.
 // Everything is the suite, and then the crash and fuzz runs, each with a summary of its own.
+// It always ends: each file has a limit (TIDINGS_FILE_SECONDS), and no process that a test started outlives the run.
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { builtConsole } from '../src/console/console.ts'
 import { type EmbeddedServer, startEmbedded } from '../src/platform/db/embedded.ts'
-import { inLanes } from './lanes.ts'
+import { inLanes, inProcesses } from './lanes.ts'
 import { createDatabase, dropDatabase, withClient } from './support/database.ts'
+import { descendantsOf, endByForce, processesWith } from './support/processes.ts'
 import { bootstrappedDatabase } from './support/service.ts'
+import { watchFiles } from './watch.ts'
 
 const external = process.argv.includes('--external')
-const chosen = process.argv.slice(2).filter((argument) => argument !== '--external')
+const shared = process.argv.includes('--shared')
+const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const long = Boolean(process.env.TIDINGS_LONG)
+/** Far more than a file takes on a slow machine; a hundred kills take longer. */
+const limitMs = Number(process.env.TIDINGS_FILE_SECONDS ?? (long ? 3_600 : 300)) * 1_000
+const graceMs = Math.min(15_000, limitMs)
+/** Processes of this run are known by it, wherever they are. */
+const mark = randomUUID()
 /** What kills processes at their work, and what makes up requests by the thousand. */
 const ordeals = /^test\/(crash|fuzz)\//
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
@@ -58,12 +70,18 @@ const folder = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
 let stopped = false
 let failed = 0
 
-if (chosen.length > 0 || long) failed = await ran(chosen.length > 0 ? chosen : meant, 4, long ? 60 : 3)
-else {
+if (chosen.length > 0 || long) {
+  const files = chosen.length > 0 ? chosen : meant
+  // Node would look for tests by itself.
+  if (files.length === 0) throw new Error('there are no such tests')
+  const place = join(folder, 'files')
+  failed = await ran(await (shared ? inLanes(files, place, 4, limitMs) : inProcesses(files, place, limitMs)), place, 4)
+} else {
   // More lanes than processors, because tests often wait for something. Fewer where something must be taken over in time.
   failed += await phase('The suite', 5, (file) => !ordeals.test(file))
   failed += await phase('Crash and fuzz runs', 3, (file) => ordeals.test(file))
 }
+failed += await leftBehind()
 await rm(folder, { recursive: true, force: true })
 if (!server) for (const name of [migrated, bootstrapped]) await dropDatabase(name)
 await server?.stop()
@@ -73,48 +91,59 @@ async function phase(title: string, lanes: number, belongs: (file: string) => bo
   if (stopped) return 1
   const beganAt = Date.now()
   console.log(`\n== ${title}`)
-  const programs = await inLanes(meant.filter(belongs), join(folder, title), lanes)
+  const place = join(folder, title)
+  const programs = await inLanes(meant.filter(belongs), place, lanes, limitMs)
   // One more for those who want a process of their own.
-  const code = await ran(programs, lanes + 1, 60)
+  const code = await ran(programs, place, lanes + 1)
   console.log(`== ${title}: ${Math.round((Date.now() - beganAt) / 1000)} s`)
   return code
 }
 
-/** Runs files, each in a process. The limit is for all that one of them does. */
-function ran(files: string[], atOnce: number, limitMinutes: number): Promise<number> {
-  // Node would look for tests by itself.
-  if (files.length === 0) throw new Error('there are no such tests')
+/** Runs the programs of a folder, each in a process. */
+async function ran(programs: string[], place: string, atOnce: number): Promise<number> {
   const runner = spawn(
     process.execPath,
-    [
-      '--test',
-      '--test-reporter=spec',
-      `--test-concurrency=${atOnce}`,
-      `--test-timeout=${limitMinutes * 60_000}`,
-      ...files
-    ],
+    ['--test', '--test-reporter=spec', `--test-concurrency=${atOnce}`, ...programs],
     {
       stdio: 'inherit',
       env: {
         // Each process loads most of the service: compiled once is enough.
         NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
         ...process.env,
-        TEST_SERVICE_TEMPLATE: bootstrapped
+        // A test of this runner has it; Node would take ours for a test that runs itself, and run nothing.
+        NODE_TEST_CONTEXT: undefined,
+        TEST_SERVICE_TEMPLATE: bootstrapped,
+        TIDINGS_TEST_RUN: mark
       }
     }
   )
-  // Ctrl-C reaches the runner too; it ends by itself, and then so do we.
+  const endAll = () => {
+    const { pid } = runner
+    if (pid !== undefined) endByForce(() => [...descendantsOf(pid), ...processesWith('TIDINGS_TEST_RUN', mark)])
+    runner.kill('SIGKILL')
+  }
+  // Ctrl-C reaches the runner too; it ends by itself, and then so do we. Tests that do not let it are ended.
   const stop = (signal: NodeJS.Signals) => {
+    if (!stopped) setTimeout(endAll, 8_000).unref()
     stopped = true
     runner.kill(signal)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
-  return new Promise((resolve) => {
-    runner.on('exit', (code) => {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
-      resolve(code ?? 1)
-    })
-  })
+  const unwatch = watchFiles(place, limitMs, graceMs, endAll)
+  const code = await new Promise<number>((resolve) => runner.on('exit', (ended) => resolve(ended ?? 1)))
+  unwatch()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+  return code
+}
+
+/** Processes of tests that are over: they get a moment, and are named and ended by force. */
+async function leftBehind(): Promise<number> {
+  const find = () => processesWith('TIDINGS_TEST_RUN', mark)
+  for (const untilMs = Date.now() + (stopped ? 0 : 2 * graceMs); find().length > 0 && Date.now() < untilMs; )
+    await sleep(100)
+  const left = endByForce(find)
+  for (const { pid, command } of left) console.error(`✖ A test left a process behind: ${pid} ${command}`)
+  return left.length
 }
 
 async function startServer(): Promise<EmbeddedServer> {

@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { outputOf, startChild } from '../support/children.ts'
 import { readyUrl, temporaryFolder } from '../support/program.ts'
 
 // In a process of its own: it takes as long as many others.
 const root = resolve(import.meta.dirname, '../..')
-const exec = promisify(execFile)
 
-test('the packed package installs into an empty folder and runs there', { timeout: 180_000 }, async (t) => {
+test('the packed package installs into an empty folder and runs there', { timeout: 240_000 }, async (t) => {
   const folder = await temporaryFolder(t)
   // As an operator has them: settings of this suite would point the service elsewhere.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data') }
-  const npm = (cwd: string, ...args: string[]) => exec('npm', args, { cwd, env, maxBuffer: 1e8 })
+  const npm = (cwd: string, ...args: string[]) => outputOf(t, 'npm', args, { cwd, env })
 
-  const { stdout } = await npm(root, 'pack', '--json', '--pack-destination', folder)
-  const files = filesIn(stdout)
+  const files = filesIn(await npm(root, 'pack', '--json', '--pack-destination', folder))
   for (const file of [
     'bin/tidings.js',
     'dist/main.js',
@@ -35,21 +33,21 @@ test('the packed package installs into an empty folder and runs there', { timeou
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
   await npm(folder, 'install', `./${tarball}`, '--prefer-offline', '--no-audit', '--no-fund')
 
-  const child = spawn('npx', ['tidings', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = startChild(t, 'npx', ['tidings', 'serve'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let complaints = ''
-  child.stderr.on('data', (chunk) => {
+  child.stderr!.on('data', (chunk) => {
     complaints += chunk
-  })
-  t.after(async () => {
-    if (child.exitCode === null && child.kill()) await once(child, 'exit')
   })
   const url = await readyUrl(child).catch((error) => assert.fail(`${error.message}${complaints}`))
   assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
   // The console came along: nothing has to be built.
   await consoleAt(url)
 
-  const set = await exec('npx', ['tidings', 'user', 'set', 'ana', 'plan=premium', '--json'], { cwd: folder, env })
-  assert.deepEqual(JSON.parse(set.stdout).properties, { plan: 'premium' })
+  const set = await outputOf(t, 'npx', ['tidings', 'user', 'set', 'ana', 'plan=premium', '--json'], {
+    cwd: folder,
+    env
+  })
+  assert.deepEqual(JSON.parse(set).properties, { plan: 'premium' })
   const credentials = JSON.parse(await readFile(join(folder, 'data/credentials.json'), 'utf8'))
   const read = await fetch(`${url}/api/v1/users/ana`, {
     headers: { 'x-service-project-id': credentials.project_id, 'x-service-api-key': credentials.secret_key }
@@ -61,7 +59,7 @@ test('the packed package installs into an empty folder and runs there', { timeou
   await once(child, 'exit')
   await untilGone(url)
 
-  const direct = await startedAgain(folder, env)
+  const direct = await startedAgain(t, folder, env)
   direct.kill('SIGTERM')
   assert.deepEqual(await once(direct, 'exit'), [0, null])
 })
@@ -76,9 +74,13 @@ async function consoleAt(url: string): Promise<void> {
 }
 
 /** The one before answers nothing any more, but may still be stopping its PostgreSQL: until then the folder is taken. */
-async function startedAgain(cwd: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+async function startedAgain(t: TestContext, cwd: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    const child = spawn('node_modules/.bin/tidings', ['serve'], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = startChild(t, 'node_modules/.bin/tidings', ['serve'], {
+      cwd,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
     const ready = await readyUrl(child).then(
       () => true,
       () => false

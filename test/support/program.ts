@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestContext } from 'node:test'
+import { endChild } from './children.ts'
+import { environmentOf, livingProcesses } from './processes.ts'
 
 export const root = resolve(import.meta.dirname, '../..')
 
@@ -53,10 +54,7 @@ export function startProgram(
   void exited.then(({ code }) =>
     ready.reject(new Error(`it ended with ${code} before it was ready:\n${stdout}${stderr}`))
   )
-  t.after(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-    await exited
-  })
+  t.after(() => endChild(child))
   return { child, pid: child.pid!, stdout: () => stdout, stderr: () => stderr, ready: ready.promise, exited }
 }
 
@@ -86,15 +84,9 @@ export async function paste(t: TestContext, line: string): Promise<string> {
 
 /** Every living process that works in or was given this folder, by the kernel's own list. */
 export function processesOf(folder: string): string[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((pid) => {
-      try {
-        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
-        return command.includes(folder) || environment.includes(folder) ? [`${pid} ${command}`] : []
-      } catch {
-        return [] // It ended while we looked, or is another user's.
-      }
-    })
+  return livingProcesses()
+    .filter(
+      ({ pid, command }) => pid !== process.pid && (command.includes(folder) || environmentOf(pid).includes(folder))
+    )
+    .map(({ pid, command }) => `${pid} ${command}`)
 }

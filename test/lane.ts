@@ -1,0 +1,59 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { endByForce, laneSetting, startedBy } from './support/processes.ts'
+
+const goneMs = 15_000
+
+/** Runs each file that no other lane has taken. The runner watches from outside what this process cannot end itself. */
+export async function runLane(files: string[], folder: string, limitMs: number): Promise<void> {
+  // Once a process whose tests were over slept on, with nothing to wait for, until a signal woke it: this wakes it too.
+  setInterval(() => {}, 1_000).unref()
+  process.env[laneSetting] = String(process.pid)
+  const ran: string[] = []
+  for (const file of files) {
+    const place = join(folder, file.replaceAll('/', '+'))
+    if (taken(place)) continue
+    ran.push(file)
+    writeFileSync(join(place, 'began'), String(process.pid))
+    await test(file, { timeout: limitMs }, () => import(pathToFileURL(resolve(file)).href))
+    const left = await leftBehind(limitMs)
+    if (left.length > 0) {
+      const names = left.map(({ pid, command }) => `${pid} ${command}`).join(', ')
+      await test(`${file} ends what it starts`, () => {
+        throw new Error(`${file} left processes behind, which were ended: ${names}`)
+      })
+    }
+    writeFileSync(join(place, 'ended'), '')
+  }
+  // Only a process that something keeps open comes to this, well before the runner would end everything.
+  setTimeout(
+    () => {
+      const open = [...new Set(process.getActiveResourcesInfo())].join(', ')
+      console.error(`One of these files keeps its process open (${open}): ${ran.join(', ')}`)
+      process.exit(1)
+    },
+    Math.min(30_000, limitMs)
+  ).unref()
+}
+
+/** A folder can be made by one process only: that one runs the tests of the file. */
+function taken(place: string): boolean {
+  try {
+    mkdirSync(place)
+    return false
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return true
+    throw error
+  }
+}
+
+/** The processes of a file that do not end with it. They get a moment, and are ended by force. */
+async function leftBehind(limitMs: number) {
+  const find = () => startedBy(process.pid)
+  for (const untilMs = Date.now() + Math.min(goneMs, limitMs); find().length > 0 && Date.now() < untilMs; )
+    await sleep(50)
+  return endByForce(find)
+}

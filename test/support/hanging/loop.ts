@@ -1,0 +1,5 @@
+import { test } from 'node:test'
+
+test('it never lets go of the processor', () => {
+  for (;;);
+})

@@ -23,7 +23,7 @@ const shared = process.argv.includes('--shared')
 const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const long = Boolean(process.env.TIDINGS_LONG)
 /** Far more than a file takes on a slow machine; a hundred kills take longer. */
-const limitMs = Number(process.env.TIDINGS_FILE_SECONDS ?? (long ? 3_600 : 300)) * 1_000
+const limitMs = Number(process.env.TIDINGS_FILE_SECONDS ?? (long ? 3_600 : 600)) * 1_000
 const graceMs = Math.min(15_000, limitMs)
 /** Processes of this run are known by it, wherever they are. */
 const mark = randomUUID()

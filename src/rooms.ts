@@ -12,7 +12,14 @@ import { createCheck } from './delivery/credentials/check.ts'
 import { createGateways } from './delivery/credentials/gateways.ts'
 import { createProviderTokens } from './delivery/credentials/provider-tokens.ts'
 import { createCredentialSource } from './delivery/credentials/source.ts'
-import { createDelivery, moveMessages, type OnOutcomes, parsePushItems, type Sender } from './delivery/delivery.ts'
+import {
+  createDelivery,
+  createPauses,
+  moveMessages,
+  type OnOutcomes,
+  parsePushItems,
+  type Sender
+} from './delivery/delivery.ts'
 import { countMinute } from './delivery/minutes.ts'
 import { createSender } from './delivery/sender.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
@@ -110,6 +117,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   })
   // How many processes work is known when this one has joined them.
   const cluster = { workers: () => 1 }
+  const pauses = createPauses(pool, (projectId) => credentials.project(projectId))
   const sender =
     given.sender ??
     createSender({
@@ -118,7 +126,8 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
       log,
       metrics,
       settings: { fcmPerSecond: config.FCM_PER_SECOND },
-      senders: () => cluster.workers()
+      senders: () => cluster.workers(),
+      isPaused: pauses.isPaused
     })
   const bookEnded: OnEnded = async (tx, projectId, triggers) => {
     for (const { id, campaign_id, state, counts } of triggers) {
@@ -137,6 +146,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     presence: listener.presence,
     nodeId,
+    pauses,
     isSimulated: async (projectId, tx) => (await credentials.project(projectId, tx))?.mode === 'simulator',
     onOutcomes: async (tx, projectId, changes) => {
       const ended: EndedTrigger[] = []
@@ -219,7 +229,11 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     plans: config.PLANS,
     credentials,
     log,
-    scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId })
+    scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId }),
+    onResume: async (tx, projectId) => {
+      await delivery.resume(tx, projectId)
+      await campaigns.resume(tx, projectId)
+    }
   })
 
   return {

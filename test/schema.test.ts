@@ -182,6 +182,7 @@ describe('the statements', () => {
       'a2a.due_tasks',
       'idempotency.sweep',
       'messages.left_behind',
+      'messages.paused_projects',
       'projects.find_many',
       'projects.ids',
       'projects.list',

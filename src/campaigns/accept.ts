@@ -22,7 +22,7 @@ export interface Begin {
 }
 /** By name and queue, because what it does is defined further on. */
 export const beginJobRef = { name: 'campaigns.begin', queue: 'triggers' }
-const togetherAtMost = 50
+export const togetherAtMost = 50
 
 /** The job that looks after a trigger. Its queue is not that of small triggers, which would wait behind it. */
 export const expandJobRef = { name: 'campaigns.expand', queue: 'expansions' }

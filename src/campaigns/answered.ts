@@ -47,7 +47,7 @@ export interface Preview {
 
 /** One thing that a message must pass, in the order in which it is asked. */
 export interface Gate {
-  gate: 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'
+  gate: 'project' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'
   passed: boolean
   /** A word for programs; null where it was passed. */
   reason: string | null

@@ -34,7 +34,7 @@ class TooSlow extends Error {}
 
 export interface BeginningOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver'>
+  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'paused'>
   definitions: Definitions
   onEnded: OnEnded
   waiting: Waiting
@@ -47,6 +47,8 @@ export interface BeginningOptions {
 export function createBeginning({ pool, delivery, definitions, onEnded, waiting }: BeginningOptions) {
   async function run({ projectId, triggerIds }: Begin, context: JobContext): Promise<void> {
     const { attempt, signal } = context
+    // The resume of the project adds this job anew.
+    if (await delivery.paused(projectId)) return
     const works = await chunks.loadWorks(pool, projectId, triggerIds, smallTargets)
     const fresh = works.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const all = await Promise.all(fresh.map((work) => asSmall(projectId, work)))

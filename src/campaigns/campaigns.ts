@@ -16,6 +16,7 @@ import { createExplain } from './explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { createPreview } from './preview.ts'
 import { createRenderer } from './renderer.ts'
+import { resumeJob, scheduleResume } from './resuming.ts'
 import { createSaving } from './saving.ts'
 import { eraseCampaignWindow } from './store.ts'
 import { createStreams } from './stream.ts'
@@ -58,10 +59,11 @@ export function createCampaigns(options: CampaignsOptions) {
     onEnded,
     workers,
     runChunk: chunks.run,
-    goOnCanceling: goOn
+    goOnCanceling: goOn,
+    paused: delivery.paused
   })
   const beginning = createBeginning({ pool, delivery, definitions, onEnded, waiting })
-  const explain = createExplain({ pool, definitions })
+  const explain = createExplain({ pool, definitions, pausedSince: delivery.pausedSince })
   const preview = createPreview(pool, renderer)
   const testSend = createTestSend({ pool, delivery, renderer })
   const known = (triggerId: string) => {
@@ -118,7 +120,10 @@ export function createCampaigns(options: CampaignsOptions) {
     /** Ends the processes that render templates. */
     close: renderer.close,
 
-    jobs: [beginning, expansion, chunks.job, sweepTriggersJob(pool), keepTriggersJob(pool)],
+    /** After a pause: triggers that waited go on. */
+    resume: scheduleResume,
+
+    jobs: [beginning, expansion, chunks.job, resumeJob(pool, delivery), sweepTriggersJob(pool), keepTriggersJob(pool)],
 
     /** Up to a window of what a project that is being erased has here. */
     async eraseWindow(db: Db, projectId: ProjectId): Promise<number> {

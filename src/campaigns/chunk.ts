@@ -30,7 +30,7 @@ class Canceled extends Error {
 
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'sort' | 'handOver' | 'leave' | 'abandon'>
+  delivery: Pick<Delivery, 'write' | 'unanswered' | 'sort' | 'handOver' | 'leave' | 'abandon' | 'paused'>
   definitions: Definitions
   onEnded: OnEnded
   waiting: Waiting
@@ -42,6 +42,8 @@ export function createChunks({ pool, delivery, definitions, onEnded, waiting }: 
     const work = await chunks.loadWork(pool, projectId, triggerId)
     const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
     if (!work || !chunk) return
+    // What is not written waits as it is. What is written is released by its hand-over, for after the resume.
+    if (chunk.state === 'planned' && (await delivery.paused(projectId))) return
     const written = chunk.state === 'planned' ? await writeOnce(projectId, work, chunk) : 'before'
     // Where the one who wrote it is gone, and the trigger was canceled since.
     const canceled = written === 'before' && work.outcome === 'canceled'

@@ -1,3 +1,4 @@
+import type { Delivery } from '../delivery/delivery.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -50,6 +51,7 @@ export interface ExpansionOptions {
   runChunk(payload: ChunkPayload, context: JobContext, inline: boolean): Promise<void>
   /** Goes on with a trigger that is being canceled. */
   goOnCanceling(projectId: ProjectId, triggerId: string): Promise<void>
+  paused: Delivery['paused']
 }
 
 /** Somebody else has taken this step, or the trigger is to end. */
@@ -70,7 +72,8 @@ interface Step {
  * Turns an audience into chunks, a window at a time. The cursor moves in the transaction that adds the chunks, so this
  * can die anywhere and be done by somebody else; it stops when enough chunks are open, and a chunk that is done wakes it.
  */
-export function createExpansion({ pool, definitions, onEnded, workers, runChunk, goOnCanceling }: ExpansionOptions) {
+export function createExpansion(options: ExpansionOptions) {
+  const { pool, definitions, onEnded, workers, runChunk, goOnCanceling, paused } = options
   /** Whose segment took too long for a large window: they go on with small ones, also when they are woken again. */
   const slow = new Set<string>()
 
@@ -82,6 +85,8 @@ export function createExpansion({ pool, definitions, onEnded, workers, runChunk,
       const work = await chunks.loadWork(pool, projectId, triggerId)
       if (!work || terminal.has(work.state)) return
       if (work.outcome === 'canceled') return goOnCanceling(projectId, triggerId)
+      // The resume of the project wakes this trigger.
+      if (await paused(projectId)) return
       const open = await chunks.openChunks(pool, projectId, triggerId)
       if (work.outcome !== null) return wakeChunks(projectId, triggerId, open)
       const room = chunksPerWorker * workers() - open.filter(({ held }) => !held).length

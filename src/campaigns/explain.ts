@@ -9,6 +9,7 @@ import type { Definitions } from './definitions.ts'
 import { devicesOf, type Message, ofSegment, passed, type Skipped, stopped } from './explain-devices.ts'
 import { patiently } from './segment-turns.ts'
 import { readAudience, type StoredAudience, type StoredTarget } from './trigger-request.ts'
+import { terminal } from './trigger-store.ts'
 
 const devicesNow = statement(
   'explain.devices',
@@ -38,7 +39,15 @@ const beforeSegment: ReadonlySet<string> = new Set(['unknown_user', 'unknown_dev
 
 /** Why a user got the message of a trigger, or why not: each gate in order. What is asked now is said to be. */
 export const createExplain =
-  ({ pool, definitions }: { pool: Pool; definitions: Definitions }) =>
+  ({
+    pool,
+    definitions,
+    pausedSince
+  }: {
+    pool: Pool
+    definitions: Definitions
+    pausedSince: (projectId: ProjectId) => Promise<Date | null>
+  }) =>
   async (projectId: ProjectId, triggerId: string, projectUserId: string): Promise<Explanation | undefined> => {
     const work = await loadWork(pool, projectId, triggerId)
     if (!work) return undefined
@@ -54,7 +63,8 @@ export const createExplain =
     ]
     const { default_audience } = ready.definition
     const ofDefault = work.audience === 'default' && default_audience ? readAudience(default_audience) : null
-    const gates = [await audienceGate(pool, projectId, work, ofDefault, named)]
+    const since = terminal.has(work.state) ? null : await pausedSince(projectId)
+    const gates = [...pauseGate(since), await audienceGate(pool, projectId, work, ofDefault, named)]
     const answer = { trigger_id: triggerId, project_user_id: projectUserId, state: work.state }
     if (!userId)
       return {
@@ -72,6 +82,12 @@ export const createExplain =
     const ids = [...new Set([...devices, ...sent.map(({ device_id }) => device_id)])]
     return { ...answer, gates, devices: await devicesOf(pool, projectId, { work, ready, ids, skips: known, sent }) }
   }
+
+/** Only where it holds something back. */
+const pauseGate = (since: Date | null): Gate[] =>
+  since === null
+    ? []
+    : [stopped('project', 'project_paused', `The project is paused since ${since.toISOString()}: nothing is sent now.`)]
 
 async function audienceGate(
   pool: Pool,

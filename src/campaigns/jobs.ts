@@ -11,7 +11,9 @@ const overdue = statement(
   'triggers.overdue',
   `with found as (
      select project_id, id from triggers
-      where wake_at <= $1 and state in ('accepted', 'running', 'canceling') order by wake_at limit 500
+      where wake_at <= $1 and state in ('accepted', 'running', 'canceling')
+        and (state = 'canceling' or project_id not in (select project_id from projects where paused_at is not null))
+      order by wake_at limit 500
         for no key update skip locked)
    update triggers t set wake_at = $2 from found where t.project_id = found.project_id and t.id = found.id
    returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks`,

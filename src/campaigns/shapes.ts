@@ -8,7 +8,7 @@ const Gates = Type.Array(
   Type.Object({
     gate: Type.Unsafe<Explanation['gates'][0]['gate']>({
       type: 'string',
-      enum: ['audience', 'user', 'segment', 'device', 'rules', 'delivery'],
+      enum: ['project', 'audience', 'user', 'segment', 'device', 'rules', 'delivery'],
       description: 'What was asked.'
     }),
     passed: Type.Boolean({ description: 'Whether it was no obstacle.' }),

@@ -18,7 +18,7 @@ const commands: Record<string, Entry> = {
   migrate: { summary: 'Bring the database up to date and exit', load: () => import('./commands/migrate.ts') },
   doctor: { summary: 'Look for what would keep the service from running', load: () => import('./commands/doctor.ts') },
   project: {
-    summary: 'Create, list, show, update and delete projects',
+    summary: 'Create, list, show, update, pause and delete projects',
     load: () => import('./commands/project.ts')
   },
   key: {

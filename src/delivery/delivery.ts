@@ -9,6 +9,7 @@ import { heldUntil } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
 import { isSettled, type MessageDraft, type MessageRow } from './message.ts'
+import type { Pauses } from './pauses.ts'
 import type { Sender } from './push.ts'
 import { createRecorder, type OnOutcomes } from './recorder.ts'
 import type { DeliveryResult } from './results.ts'
@@ -20,6 +21,7 @@ import { rowOf, writeRows } from './writing.ts'
 export { type PushItem, parseActivityChanges, parseActivityStarts, parsePushItems } from './items.ts'
 export { messageMonths } from './jobs.ts'
 export type { MessageDraft, MessageRow, MessageState, OutcomeChange, PushTarget } from './message.ts'
+export { createPauses } from './pauses.ts'
 export { payloadSize } from './payload-size.ts'
 export type { Content, Notification, Outcome, Push, Sender } from './push.ts'
 export { type FailureCode, failureReason, failureReasons } from './reasons.ts'
@@ -41,6 +43,7 @@ export interface DeliveryOptions {
   /** What this process is called in the list of nodes: the owner of what it dispatches. */
   nodeId?: string
   isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>
+  pauses: Pauses
   onOutcomes?: OnOutcomes
 }
 
@@ -54,11 +57,12 @@ export function createDelivery({
   presence,
   nodeId = newId(),
   isSimulated,
+  pauses,
   onOutcomes = async () => {}
 }: DeliveryOptions) {
   const recorder = createRecorder({ pool, log, metrics, onOutcomes, scheduleRetry })
-  const hands = createHandOver({ pool, nodeId, sender, recorder, log })
-  const sending = createSending({ pool, idempotencyHours, presence, nodeId, isSimulated, hands })
+  const hands = createHandOver({ pool, nodeId, sender, recorder, pauses, log })
+  const sending = createSending({ pool, idempotencyHours, presence, nodeId, isSimulated, hands, pauses })
 
   return {
     /** Sends now, and answers one result for each item, at the latest after 10 s. */
@@ -123,6 +127,11 @@ export function createDelivery({
       hands.handOver(projectId, rows, options),
     /** Which of these rows this process follows, which another one that lives, and which none. */
     sort: (projectId: ProjectId, rows: MessageRow[]): Promise<Sorted> => hands.sort(projectId, rows),
+    /** Whether nothing may be given to a gateway now, and since when. */
+    paused: pauses.paused,
+    pausedSince: pauses.since,
+    /** After a pause: what waits is due. */
+    resume: (tx: Db, projectId: ProjectId): Promise<void> => scheduleRetry(tx, projectId, new Date()),
     /** Skips up to a window of what waits under a trigger; 0 when nothing is left that could be handed over anew. */
     cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
       upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes),
@@ -135,7 +144,7 @@ export function createDelivery({
       upkeep.removeOfUsers(tx, projectId, userIds, onOutcomes),
     eraseWindow: upkeep.eraseMessageWindow,
 
-    jobs: [retryJob(pool, nodeId, hands), findLostJob(pool), keepMessagesJob(pool)],
+    jobs: [retryJob(pool, nodeId, hands, pauses), findLostJob(pool), keepMessagesJob(pool)],
     /** Waits for what is with the gateways, after the sender was closed. */
     close: (deadlineMs: number): Promise<void> => hands.close(deadlineMs)
   }

@@ -5,6 +5,7 @@ import { livingNodes } from '../platform/nodes.ts'
 import { steadyMs } from '../platform/time.ts'
 import { createHolds } from './holds.ts'
 import { isSettled, type MessageRow } from './message.ts'
+import type { Pauses } from './pauses.ts'
 import type { Outcome, Push, Sender } from './push.ts'
 import type { FailureCode } from './reasons.ts'
 import type { Recorder, Recording } from './recorder.ts'
@@ -46,6 +47,7 @@ export function createHandOver({
   nodeId,
   sender,
   recorder,
+  pauses,
   log
 }: {
   pool: Pool
@@ -53,6 +55,7 @@ export function createHandOver({
   nodeId: string
   sender: Sender
   recorder: Recorder
+  pauses: Pauses
   log: Log
 }) {
   const holds = createHolds(pool, nodeId)
@@ -71,7 +74,9 @@ export function createHandOver({
   /** Nothing while the database keeps up; else resolves when it does. */
   const room = (projectId: ProjectId) => recorder.room(projectId, () => onTheWay.get(projectId) ?? 0)
 
-  const over = ({ untilMs, signal }: Run) => steadyMs() >= untilMs || signal?.aborted === true
+  /** A paused project gets no more turns: its rows are released, and the retry job takes them after the resume. */
+  const over = ({ untilMs, signal, projectId }: Run) =>
+    steadyMs() >= untilMs || signal?.aborted === true || pauses.isPaused(projectId)
 
   async function record(
     projectId: ProjectId,
@@ -240,6 +245,7 @@ export function createHandOver({
     /** Returns the rows that another living process follows, and that were left to it. */
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<MessageRow[]> {
       const run: Run = { ...options, projectId, ends: [] }
+      await pauses.look(projectId)
       const open = rows.filter((row) => !isSettled(row))
       const sorted = await sort(projectId, open, options.gone)
       const located = await locateAll(run, sorted.free)
@@ -251,6 +257,9 @@ export function createHandOver({
       await soonest(Promise.all([work, attended]), options.untilMs - steadyMs(), undefined)
       return sorted.others
     },
+    /** For rows of a paused project whose time to live is over. */
+    expire: (projectId: ProjectId, rows: MessageRow[]): Promise<unknown> =>
+      Promise.all(rows.map((row) => fail(projectId, row, 'EXPIRED'))),
     /** Resolves when nothing is under way any more, or at the deadline; then what is left is dropped. */
     async close(deadlineMs: number): Promise<void> {
       const giveUpAt = steadyMs() + deadlineMs

@@ -9,8 +9,10 @@ import { steadyMs } from '../platform/time.ts'
 import { listRetentions } from '../projects/projects.ts'
 import type { createHandOver } from './hand-over.ts'
 import { heldUntil } from './holds.ts'
+import type { MessageRow } from './message.ts'
 import { forgetMinutes } from './minutes.ts'
-import { findLeftBehind, nextDueAt, takeDueMessages } from './store.ts'
+import type { Pauses } from './pauses.ts'
+import { findLeftBehind, findPaused, nextDueAt, takeDueMessages, takeExpiredMessages } from './store.ts'
 import { sweepMessageWindow } from './upkeep.ts'
 
 /** A message is written and soon after given its end: half a page is kept for that, so that no index is touched by it. */
@@ -28,19 +30,35 @@ export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promis
   add(tx, retryJobRef, { projectId }, { projectId, key: projectId, runAt })
 
 /** Hands over what is due, and comes back when the next is. The rows are the truth: this is only their alarm clock. */
-export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof createHandOver>) =>
-  defineJob<{ projectId: ProjectId }>({
+export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof createHandOver>, pauses: Pauses) => {
+  async function claim(projectId: ProjectId, take: typeof takeDueMessages): Promise<MessageRow[]> {
+    const until = heldUntil()
+    const living = await livingNodes(pool, owner)
+    // After the await: what this process began to follow meanwhile is among them.
+    const followed = hands.followedOf(projectId)
+    const rows = await take(pool, projectId, { at: new Date(), until, owner, living, followed })
+    for (const row of rows) hands.markHeld(row, until)
+    return rows
+  }
+
+  /** Nothing is sent, and the resume adds this job anew. What nobody wants any more ends. */
+  async function expire(projectId: ProjectId, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      signal.throwIfAborted()
+      const rows = await claim(projectId, takeExpiredMessages)
+      if (rows.length === 0) return
+      await hands.expire(projectId, rows)
+    }
+  }
+
+  return defineJob<{ projectId: ProjectId }>({
     ...retryJobRef,
     async run({ projectId }, { signal, freeSlot }) {
       for (;;) {
         signal.throwIfAborted()
-        const until = heldUntil()
-        const living = await livingNodes(pool, owner)
-        // After the await: what this process began to follow meanwhile is among them.
-        const followed = hands.followedOf(projectId)
-        const rows = await takeDueMessages(pool, projectId, { at: new Date(), until, owner, living, followed })
+        if (await pauses.paused(projectId)) return expire(projectId, signal)
+        const rows = await claim(projectId, takeDueMessages)
         if (rows.length === 0) break
-        for (const row of rows) hands.markHeld(row, until)
         freeSlot()
         await hands.handOver(projectId, rows, { untilMs: steadyMs() + roundMs, signal })
       }
@@ -51,6 +69,7 @@ export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof cre
       throw new RetryLater('more messages are due later', afterMs, { counts: false })
     }
   })
+}
 
 /** Every few seconds: whose process died with messages in its hands. */
 export const findLostJob = (pool: Pool) =>
@@ -78,6 +97,8 @@ export const keepMessagesJob = (pool: Pool) =>
     everyMs: hourMs,
     async run({ signal }) {
       await makePartitions(pool, messageMonths, new Date())
+      // Before months are dropped: what waits in a paused project ends when its time to live does.
+      for (const { project_id } of await findPaused(pool)) await scheduleRetry(pool, project_id, new Date())
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => Date.now() - days * dayMs
       const longest = kept.reduce((most, { retention }) => Math.max(most, retention.messages_days), longestLifeDays)

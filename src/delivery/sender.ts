@@ -1,3 +1,4 @@
+import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Credential, CredentialSource, ProviderTokens } from './credential.ts'
@@ -21,6 +22,8 @@ export interface SenderOptions {
   settings?: Partial<SenderSettings>
   /** How many processes send: they share the quotas. */
   senders?: () => number
+  /** Whether nothing of the project may leave. What waits for a gateway is given back then. */
+  isPaused?: (projectId: ProjectId) => boolean
 }
 
 type Done = (outcome: Outcome) => void
@@ -50,7 +53,7 @@ export type GatewaySender = ReturnType<typeof createSender>
 
 /** Hands pushes to the gateways. docs/decisions/0017-sender.md tells why it is as it is. */
 export function createSender({ credentials, providerTokens, log, metrics, ...rest }: SenderOptions) {
-  const { transport = nodeHttp2, senders = () => 1 } = rest
+  const { transport = nodeHttp2, senders = () => 1, isPaused = () => false } = rest
   const settings = { ...defaultSettings, ...rest.settings }
   const lanes = new Map<string, Lane>()
   const pools = new Map<string, Pool>()
@@ -158,6 +161,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
       // The stand-ins have no quota, or one that they tell themselves.
       perSecond: () => (credential.gateway === 'fcm' && !credential.simulated ? settings.fcmPerSecond / senders() : 0),
       admitSocket,
+      isPaused: () => isPaused(credential.projectId),
       log
     })
   }

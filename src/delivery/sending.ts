@@ -11,6 +11,7 @@ import { heldUntil } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { messageMonths } from './jobs.ts'
 import { isSettled, type MessageRow } from './message.ts'
+import type { Pauses } from './pauses.ts'
 import { type Planned, planChanges, planPushes, planStarts, type Wish } from './recipients.ts'
 import { type DeliveryResult, resultOf } from './results.ts'
 import { findByMessageId } from './store.ts'
@@ -55,7 +56,8 @@ export function createSending({
   presence,
   nodeId,
   isSimulated,
-  hands
+  hands,
+  pauses
 }: {
   pool: Pool
   idempotencyHours: number
@@ -63,6 +65,7 @@ export function createSending({
   nodeId: string
   isSimulated: (projectId: ProjectId) => Promise<boolean>
   hands: ReturnType<typeof createHandOver>
+  pauses: Pauses
 }) {
   async function deliver(
     projectId: ProjectId,
@@ -79,7 +82,8 @@ export function createSending({
       notAfter: at.getTime() + Math.max(own ?? ttlSeconds, leastTtlSeconds) * 1000
     }))
     const simulated = await isSimulated(projectId)
-    const begin = () => writeInTries((last) => write(projectId, wishes, plan, simulated, at, key, last))
+    const paused = await pauses.paused(projectId)
+    const begin = () => writeInTries((last) => write(projectId, wishes, plan, { simulated, paused }, at, key, last))
     const begun = await begin().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
       // No worker has run for months, or the clock was set: the month is made now.
@@ -88,7 +92,8 @@ export function createSending({
     })
     if ('answered' in begun) return { results: begun.answered, replayed: true }
     const { messageIds, rows, gone } = begun
-    await hands.handOver(projectId, rows.filter(isOurs), { untilMs, gone, urgent: true })
+    // In a paused project nothing is waited for: what was written is pending, and goes out after the resume.
+    if (!paused) await hands.handOver(projectId, rows.filter(isOurs), { untilMs, gone, urgent: true })
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
     // As text: a repeat gets the same bytes, and the database would put the fields into another order.
@@ -101,7 +106,7 @@ export function createSending({
     projectId: ProjectId,
     wishes: Wish[],
     plan: (wishes: Wish[]) => Promise<Planned[]>,
-    simulated: boolean,
+    { simulated, paused }: { simulated: boolean; paused: boolean },
     at: Date,
     key: IdempotencyKey | undefined,
     last: boolean
@@ -115,7 +120,8 @@ export function createSending({
         : one.drafts.map((draft, place) => rowOf(draft, place, simulated, at, nodeId))
     )
     const open = rows.filter((row) => !isSettled(row))
-    if (open.length <= handedAtOnce) {
+    if (paused) for (const row of open) Object.assign(row, { due_at: at, owner: null })
+    else if (open.length <= handedAtOnce) {
       const until = heldUntil()
       for (const row of open) {
         hands.markHeld(row, until)

@@ -117,11 +117,10 @@ const giveUp = statement(
 const dueAtOnce = 500
 // Not what a living process owns ($4, this one among them). Of its own messages this process takes those that it does not
 // follow ($6): it lost them by an error. One that is still called handed was left by its owner.
-const takeDue = statement(
-  'messages.take_due',
-  `with due as (
+const taking = (more: string) => `
+   with due as (
      select trigger_id, device_id from messages
-      where project_id = $1 and due_at <= $2
+      where project_id = $1 and due_at <= $2 ${more}
         and (owner is null or owner <> all($4::uuid[])
              or (owner = $5 and (trigger_id::text || device_id) <> all($6::text[])))
       order by due_at limit ${dueAtOnce} for update skip locked)
@@ -134,7 +133,8 @@ const takeDue = statement(
      from due
     where messages.project_id = $1 and messages.trigger_id = due.trigger_id and messages.device_id = due.device_id
    returning ${columns.replace(/\w+/g, 'messages.$&')}`
-)
+const takeDue = statement('messages.take_due', taking(''))
+const takeExpired = statement('messages.take_expired', taking('and not_after < $2'))
 const nextDue = statement(
   'messages.next_due',
   'select min(due_at) as due_at from messages where project_id = $1 and due_at is not null'
@@ -142,9 +142,14 @@ const nextDue = statement(
 const leftBehind = statement(
   'messages.left_behind',
   `select p.project_id from projects p
-    where p.deleted_at is null
+    where p.deleted_at is null and p.paused_at is null
       and exists (select 1 from messages m where m.project_id = p.project_id and m.due_at < $1)`,
   { acrossProjects: 'the sweeper finds whose messages a dead process left behind' }
+)
+const pausedProjects = statement(
+  'messages.paused_projects',
+  'select project_id from projects where deleted_at is null and paused_at is not null',
+  { acrossProjects: 'messages that wait in paused projects expire' }
 )
 // Locked in the order given, so that two batches cannot wait for each other. What is settled stays as it is. The insert
 // always finds its row, which is locked: it is an update that can only go by the primary key. A join would be planned by
@@ -264,13 +269,27 @@ export interface Taking {
 }
 
 /** Claims a window of what is due and owned by no living process. */
-export const takeDueMessages = (db: Db, projectId: ProjectId, { at, until, owner, living, followed }: Taking) =>
-  db.query<MessageRow>(takeDue, [projectId, at, until, [...new Set([...living, owner])], owner, followed])
+export const takeDueMessages = (db: Db, projectId: ProjectId, taking: Taking) =>
+  db.query<MessageRow>(takeDue, [projectId, ...valuesOf(taking)])
+
+const valuesOf = ({ at, until, owner, living, followed }: Taking) => [
+  at,
+  until,
+  [...new Set([...living, owner])],
+  owner,
+  followed
+]
+
+/** Of those only what nobody wants any more. */
+export const takeExpiredMessages = (db: Db, projectId: ProjectId, taking: Taking) =>
+  db.query<MessageRow>(takeExpired, [projectId, ...valuesOf(taking)])
 
 export const nextDueAt = async (db: Db, projectId: ProjectId): Promise<Date | null> =>
   (await db.one<{ due_at: Date | null }>(nextDue, [projectId]))?.due_at ?? null
 
 export const findLeftBehind = (db: Db, before: Date) => db.query<{ project_id: ProjectId }>(leftBehind, [before])
+
+export const findPaused = (db: Db) => db.query<{ project_id: ProjectId }>(pausedProjects)
 
 export type Settlement = Pick<
   MessageRow,

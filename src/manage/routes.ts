@@ -104,6 +104,20 @@ export function manageRoutes(
     }
   )
 
+  for (const verb of ['pause', 'resume'] as const)
+    manage.post(
+      `/projects/:project_id([^:]+)::${verb}`,
+      {
+        summary:
+          verb === 'pause'
+            ? 'Pause a project: what is accepted from now on waits, and nothing is given to a gateway'
+            : 'Resume a project: all that waited goes on',
+        access: 'editor',
+        answer: ProjectAnswer
+      },
+      async ({ caller }) => wireProject(await projects[verb](caller.actor, caller.project!.id))
+    )
+
   manage.post(
     '/projects/:project_id/keys',
     {

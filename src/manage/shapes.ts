@@ -64,7 +64,10 @@ export const ProjectAnswer = Type.Object({
   plan: Type.String(),
   limits: Type.Object(limits),
   retention: Type.Object(retention),
-  created_at: Type.String()
+  created_at: Type.String(),
+  paused_at: Type.Union([Type.String(), Type.Null()], {
+    description: 'Since when nothing is given to a gateway; null while the project runs.'
+  })
 })
 const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })
 const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
@@ -139,7 +142,11 @@ export const NodeAnswer = Type.Object({
   seen_at: Type.String()
 })
 
-export const wireProject = ({ createdAt, ...project }: Project) => ({ ...project, created_at: createdAt })
+export const wireProject = ({ createdAt, pausedAt, ...project }: Project) => ({
+  ...project,
+  created_at: createdAt,
+  paused_at: pausedAt
+})
 export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at }: KeyRow) => ({
   id,
   kind,

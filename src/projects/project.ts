@@ -24,6 +24,8 @@ export interface Project {
   limits: Limits
   retention: Retention
   createdAt: Date
+  /** While it is set nothing is given to a gateway. */
+  pausedAt: Date | null
 }
 
 export interface ProjectRow {
@@ -34,6 +36,7 @@ export interface ProjectRow {
   limits: Partial<Limits>
   retention: Partial<Retention>
   created_at: Date
+  paused_at: Date | null
 }
 
 const defaultLimits = { requests_per_second: 1_000, client_requests_per_second: 5_000 }
@@ -54,7 +57,8 @@ export const toProject =
     plan: row.plan,
     limits: { ...defaultLimits, triggers_per_second: plans[row.plan] ?? plans.standard!, ...row.limits },
     retention: retentionOf(row),
-    createdAt: row.created_at
+    createdAt: row.created_at,
+    pausedAt: row.paused_at
   })
 
 export const isProjectId = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text)

@@ -8,7 +8,15 @@ import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
-import { type Mode, noSuchProject, type Project, type Retention, retentionOf, toProject } from './project.ts'
+import {
+  type Mode,
+  noSuchProject,
+  type Project,
+  type ProjectRow,
+  type Retention,
+  retentionOf,
+  toProject
+} from './project.ts'
 import * as store from './store.ts'
 
 export {
@@ -57,18 +65,23 @@ const detailsOf = ({ kind, name, expires_at }: NewKey) => ({ kind, name, ...(exp
 /** Erases what a deleted project had, in steps; given by the composition root, since users come later in the line. */
 export type ScheduleErasure = (tx: Db, projectId: ProjectId) => Promise<void>
 
+/** Wakes what waited while a project was paused, in the transaction that resumes it. */
+export type OnResume = (tx: Db, projectId: ProjectId) => Promise<void>
+
 export function createProjects({
   pool,
   plans,
   credentials,
   log,
-  scheduleErasure
+  scheduleErasure,
+  onResume
 }: {
   pool: Pool
   plans: Config['PLANS']
   credentials: Pick<Credentials, 'forget'>
   log: Log
   scheduleErasure: ScheduleErasure
+  onResume: OnResume
 }) {
   const asProject = toProject(plans)
 
@@ -95,6 +108,25 @@ export function createProjects({
     }
   }
 
+  /** Pauses or resumes. Where the project is as asked already, nothing is changed and nothing is recorded. */
+  async function hold(
+    actor: string,
+    projectId: ProjectId,
+    action: string,
+    work: (tx: Db) => Promise<ProjectRow | undefined>
+  ): Promise<Project> {
+    const row = await pool.transaction(async (tx) => {
+      const changed = await work(tx)
+      if (!changed) return store.findProject(tx, projectId)
+      await record(tx, projectId, { actor, action, target: projectId })
+      await tx.run(notify, [changedChannel, projectId])
+      return changed
+    })
+    credentials.forget()
+    if (!row) throw noSuchProject(projectId)
+    return asProject(row)
+  }
+
   return {
     async create(
       actor: string,
@@ -108,7 +140,8 @@ export function createProjects({
         plan: wish.plan ?? 'standard',
         limits: set(wish.limits),
         retention: set(wish.retention),
-        created_at: new Date()
+        created_at: new Date(),
+        paused_at: null
       }
       await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {
         if (!(await store.insertProject(tx, row)))
@@ -126,6 +159,16 @@ export function createProjects({
       if (!row) throw noSuchProject(projectId)
       return asProject(row)
     },
+    /** From here on nothing more is given to a gateway. A project that is paused stays so since the first time. */
+    pause: (actor: string, projectId: ProjectId): Promise<Project> =>
+      hold(actor, projectId, 'project.pause', (tx) => store.pauseProject(tx, projectId, new Date())),
+    /** All that waited goes on. */
+    resume: (actor: string, projectId: ProjectId): Promise<Project> =>
+      hold(actor, projectId, 'project.resume', async (tx) => {
+        const row = await store.resumeProject(tx, projectId)
+        if (row) await onResume(tx, projectId)
+        return row
+      }),
     /** From here on the project is unknown everywhere; its rows go in the background. */
     async remove(actor: string, projectId: ProjectId): Promise<void> {
       await change(projectId, { actor, action: 'project.delete', target: projectId }, async (tx) => {

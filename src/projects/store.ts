@@ -4,11 +4,12 @@ import type { ProjectId } from '../platform/ids.ts'
 import { bootstrapName, type KeyKind, type Role } from './keys.ts'
 import type { Limits, ProjectRow, Retention } from './project.ts'
 
-const columns = 'project_id, name, mode, plan, limits, retention, created_at'
+const written = 'project_id, name, mode, plan, limits, retention, created_at'
+const columns = `${written}, paused_at`
 
 const insert = statement(
   'projects.insert',
-  `insert into projects (${columns}) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
+  `insert into projects (${written}) values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`
 )
 const find = statement('projects.find', `select ${columns} from projects where project_id = $1 and deleted_at is null`)
 const findMany = statement(
@@ -21,6 +22,16 @@ const change = statement(
   `update projects set name = coalesce($2, name), mode = coalesce($3, mode), plan = coalesce($4, plan),
           limits = jsonb_strip_nulls(limits || $5), retention = jsonb_strip_nulls(retention || $6)
     where project_id = $1 and deleted_at is null
+   returning ${columns}`
+)
+const pause = statement(
+  'projects.pause',
+  `update projects set paused_at = $2 where project_id = $1 and deleted_at is null and paused_at is null
+   returning ${columns}`
+)
+const resume = statement(
+  'projects.resume',
+  `update projects set paused_at = null where project_id = $1 and deleted_at is null and paused_at is not null
    returning ${columns}`
 )
 const list = statement(
@@ -46,7 +57,7 @@ const ids = statement('projects.ids', 'select project_id, retention from project
 
 export const listProjectIds = (db: Db) => db.query<Pick<ProjectRow, 'project_id' | 'retention'>>(ids)
 
-export async function insertProject(db: Db, row: ProjectRow): Promise<boolean> {
+export async function insertProject(db: Db, row: Omit<ProjectRow, 'paused_at'>): Promise<boolean> {
   const { project_id, name, mode, plan, limits, retention, created_at } = row
   return (await db.run(insert, [project_id, name, mode, plan, limits, retention, created_at])) > 0
 }
@@ -71,6 +82,12 @@ export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChan
     changes.limits ?? {},
     changes.retention ?? {}
   ])
+
+/** Nothing where it is paused already, or not there. */
+export const pauseProject = (db: Db, projectId: ProjectId, at: Date) => db.one<ProjectRow>(pause, [projectId, at])
+
+/** Nothing where it is not paused, or not there. */
+export const resumeProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(resume, [projectId])
 
 /** Newest first. `only` narrows it to the one project a token may see. */
 export const listProjects = (db: Db, only: string | null, after: [Date, string] | undefined, limit: number) =>

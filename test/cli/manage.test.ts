@@ -53,8 +53,8 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.match(back.stdout, /^Requests +1,?000 per second$/m)
 
     const listed = await tidings('project', 'list')
-    assert.match(listed.stdout, /^ID +NAME +MODE +PLAN +CREATED$/m)
-    assert.match(listed.stdout, /^shop +Web shop +simulator +free +\d{4}-\d\d-\d\dT/m)
+    assert.match(listed.stdout, /^ID +NAME +MODE +PLAN +STATE +CREATED$/m)
+    assert.match(listed.stdout, /^shop +Web shop +simulator +free +running +\d{4}-\d\d-\d\dT/m)
     assert.match(listed.stdout, /^demo /m)
   })
 
@@ -71,6 +71,23 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal((await tidings('project', 'update', 'shop')).code, 2)
     assert.equal((await tidings('project', 'update', 'shop', '--events-days', '0')).code, 2)
     assert.equal((await tidings('project', 'show', 'nope')).code, 3)
+  })
+
+  await t.test('a project is paused and resumed, and says so', async () => {
+    const paused = await tidings('project', 'pause', 'shop')
+    assert.equal(paused.code, 0, paused.stderr)
+    assert.match(paused.stdout, /^The project shop is paused since 2\S+Z\. It sends nothing\.$/m)
+    assert.match((await tidings('project', 'list')).stdout, /^shop .* paused /m)
+    assert.match((await tidings('project', 'show', 'shop')).stdout, /^State +paused since 2\S+Z$/m)
+    const report = await tidings('doctor', '--json')
+    const { checks } = report.json<{ checks: { name: string; message: string; status: string }[] }>()
+    const found = checks.filter(({ name }) => name === 'Projects')
+    assert.deepEqual([found.length, found[0]?.status], [1, 'warn'])
+    assert.match(found[0]!.message, /^shop is paused since 2\S+Z and sends nothing\. .*tidings project resume shop$/)
+    const resumed = await tidings('project', 'resume', 'shop', '--json')
+    assert.equal(resumed.json<{ paused_at: null }>().paused_at, null)
+    assert.equal((await tidings('project', 'resume', 'shop')).stdout, 'The project shop is running.\n')
+    assert.equal((await tidings('project', 'pause', 'nope')).code, 3)
   })
 
   await t.test('a key is shown once, works, is listed without its text, and is dead once revoked', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { createDelivery, type MessageDraft, type OutcomeChange } from '../../src/delivery/delivery.ts'
+import { createDelivery, createPauses, type MessageDraft, type OutcomeChange } from '../../src/delivery/delivery.ts'
 import { messageMonths } from '../../src/delivery/jobs.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
@@ -37,6 +37,7 @@ async function given(t: TestContext, onOutcomes?: (tx: Db, changes: OutcomeChang
     metrics: createMetrics(),
     idempotencyHours: 24,
     isSimulated: async () => false,
+    pauses: createPauses(pool, async () => undefined),
     onOutcomes: async (tx, _, changes) => {
       await onOutcomes?.(tx, changes)
       told.push(...changes)

@@ -33,7 +33,14 @@ async function credentialsWithKey(t: TestContext) {
   const metrics = createMetrics()
   const credentials = createCredentials({ pool, listener, toProject: toProject(plans), log: silentLog, metrics })
   t.after(() => credentials.close())
-  const projects = createProjects({ pool, plans, credentials, log: silentLog, scheduleErasure: async () => {} })
+  const projects = createProjects({
+    pool,
+    plans,
+    credentials,
+    log: silentLog,
+    scheduleErasure: async () => {},
+    onResume: async () => {}
+  })
   const { id } = await projects.create('test', { name: 'Shop' })
   const makeKey = async () => {
     const { key, id: keyId } = await projects.createKey('test', id, 'secret', 'test')

@@ -32,7 +32,8 @@ describe('/manage/v1 projects (settled 8)', () => {
       mode: 'live',
       plan: 'standard',
       limits: { requests_per_second: 1000, client_requests_per_second: 5000, triggers_per_second: 1000 },
-      retention: { events_days: 365, messages_days: 90 }
+      retention: { events_days: 365, messages_days: 90 },
+      paused_at: null
     })
     assert.deepEqual((await service.manage('GET', `/projects/${id}`)).json, reply.json)
   })

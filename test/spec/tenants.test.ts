@@ -135,6 +135,8 @@ const mineAnyway = new Set([
   'DELETE /api/v1/devices/{device_id}',
   'POST /manage/v1/projects/{project_id}/keys',
   'GET /manage/v1/projects/{project_id}',
+  'POST /manage/v1/projects/{project_id}:pause',
+  'POST /manage/v1/projects/{project_id}:resume',
   'PATCH /manage/v1/projects/{project_id}',
   'POST /manage/v1/projects/{project_id}/users:import',
   'PUT /manage/v1/projects/{project_id}/simulator/faults',

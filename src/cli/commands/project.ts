@@ -17,10 +17,11 @@ interface Project {
   limits: Record<'requests_per_second' | 'client_requests_per_second' | 'triggers_per_second', number>
   retention: Record<'events_days' | 'messages_days', number>
   created_at: string
+  paused_at: string | null
 }
 
 export function declare(command: Command, shell: Shell): void {
-  examples(command, ['tidings project list', 'tidings project create Shop --id shop'])
+  examples(command, ['tidings project list', 'tidings project create Shop --id shop', 'tidings project pause shop'])
   const create = command.command('create <name>').description('Create a project')
   create.option('--id <id>', 'Its id: letters, digits, _ and - (default: made up)')
   reaching(projectChoices(create))
@@ -46,6 +47,7 @@ export function declare(command: Command, shell: Shell): void {
       ['name', (project: Project) => project.name],
       ['mode', (project: Project) => project.mode],
       ['plan', (project: Project) => project.plan],
+      ['state', stateOf],
       ['created', (project: Project) => time(project.created_at)]
     ] as const
     showList(session, await readAll<Project>(session, '/projects', options), columns, 'There are no projects.')
@@ -80,6 +82,22 @@ export function declare(command: Command, shell: Shell): void {
     tell(session, project, shown(project))
   })
 
+  for (const [verb, description] of [
+    ['pause', 'Pause a project: nothing is given to a gateway, and what is accepted waits'],
+    ['resume', 'Resume a project: all that waited goes on']
+  ] as const) {
+    const hold = command.command(`${verb} [id]`).description(description)
+    reaching(hold, 'project')
+    examples(hold, [`tidings project ${verb} shop`], pauseHelp)
+    hold.action(async (id: string | undefined, options: Common) => {
+      const session = await connect(shell, named(id, options))
+      const path = `${pathOf(projectOf(session.connection))}:${verb}`
+      const project = await session.client.json<Project>('POST', path, { repeatable: true })
+      const state = project.paused_at ? `is paused since ${time(project.paused_at)}. It sends nothing.` : 'is running.'
+      tell(session, project, `The project ${project.id} ${state}`)
+    })
+  }
+
   const remove = command.command('delete <id>').description('Delete a project with everything in it')
   remove.option('-y, --yes', 'Do not ask')
   reaching(remove)
@@ -95,6 +113,12 @@ export function declare(command: Command, shell: Shell): void {
   })
 }
 
+const pauseHelp = `While a project is paused, pushes, Live Activities and triggers are accepted and
+wait; webhooks, events and users go on. What is with a gateway already is
+finished. A message whose time to live ends meanwhile expires.`
+
+const stateOf = ({ paused_at }: Project) => (paused_at ? 'paused' : 'running')
+
 const pathOf = (id: string) => `/projects/${segment(id)}`
 
 function named(id: string | undefined, options: Common): Common {
@@ -103,13 +127,15 @@ function named(id: string | undefined, options: Common): Common {
   return id === undefined ? options : { ...options, project: id }
 }
 
-function shown({ id, name, mode, plan, limits, retention, created_at }: Project): string {
+function shown(project: Project): string {
+  const { id, name, mode, plan, limits, retention, created_at, paused_at } = project
   const perSecond = (limit: number) => (limit === 0 ? 'no limit' : `${limit} per second`)
   return record([
     ['Project', id],
     ['Name', name],
     ['Mode', mode],
     ['Plan', plan],
+    ['State', paused_at ? `paused since ${time(paused_at)}` : 'running'],
     ['Requests', perSecond(limits.requests_per_second)],
     ['Client requests', perSecond(limits.client_requests_per_second)],
     ['Triggers', perSecond(limits.triggers_per_second)],

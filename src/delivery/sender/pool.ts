@@ -28,6 +28,7 @@ export interface PoolOptions {
   /** The quota of the gateway for this process; 0 where there is none. */
   perSecond: () => number
   admitSocket: () => boolean
+  isPaused: () => boolean
   log: Log
 }
 
@@ -37,6 +38,7 @@ const fewestQueued = 16
 const patientRefusals = 3
 const shortMs = 1_000
 const overBudgetMs = 5_000
+const pausedText = 'The project was paused.'
 
 /** Everything on its way to one gateway for one credential: queue, window, connections, and when to hold back. */
 export function createPool(options: PoolOptions) {
@@ -149,6 +151,7 @@ export function createPool(options: PoolOptions) {
     if (queue.size > 0) connections.want()
     try {
       while (queue.size > 0 && inFlight < window.size && Date.now() >= pausedUntil && presented.ready()) {
+        if (options.isPaused()) break
         const link = connections.pick()
         if (!link || !rate.takes(Date.now())) break
         send(queue.take()!, link)
@@ -257,6 +260,7 @@ export function createPool(options: PoolOptions) {
   /** Gives back what has waited too long. */
   function tick(now: number) {
     connections.tick(now)
+    if (queue.size > 0 && options.isPaused()) giveBack(() => retry('GATEWAY_UNAVAILABLE', now, { message: pausedText }))
     const unreachable = connections.unreachable(now)
     for (const entry of queue.all()) {
       if ((!unreachable && now < entry.leaveAt) || !queue.delete(entry)) continue

@@ -8,6 +8,7 @@ import { useProjectId } from '../who.ts'
 import { messageLink } from './message-list.tsx'
 
 const names: Record<Gate['gate'], string> = {
+  project: 'Is the project running?',
   audience: 'Was the user meant?',
   user: 'Is there such a user?',
   segment: 'Is the user in the segment?',

@@ -156,8 +156,11 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     }
 
     const port = await http.listen(config.HOST, config.PORT)
-    const baseUrl = config.PUBLIC_URL ?? `http://${reachable(config.HOST)}:${port}`
+    const localUrl = `http://${reachable(config.HOST)}:${port}`
+    const baseUrl = config.PUBLIC_URL ?? localUrl
     bootstrapped.credentials.base_url = baseUrl
+    if (config.PUBLIC_URL) bootstrapped.credentials.local_url = localUrl
+    else delete bootstrapped.credentials.local_url
     // On a read-only disk all is given by settings, and nobody needs the file.
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)

@@ -45,13 +45,18 @@ function* readCampaign(value: unknown): Generator<undefined, Campaign> {
   const [segment, templates]: [Detail[], Detail[]] = [[], []]
   if (!general.some(({ path }) => path.startsWith('segment')))
     campaign.segment = readSegment(value.segment, 'segment', segment)
-  // The rest leans on types: what has the wrong one was told already.
-  if (general.length === 0) {
-    general.push(...meaningProblems(campaign as Campaign))
-    if (general.length === 0) yield* readTemplates(campaign as Campaign, templates)
-  }
-  const code = general.length > 0 || (segment.length > 0 && templates.length > 0) ? 'invalid_campaign' : undefined
-  const problems = [...general, ...segment, ...templates]
+  const faulty = new Set(general.map(({ path }) => path))
+  // Rules over several fields lean on types, so they look at the fields whose types are right.
+  const roots = new Set(general.map(({ path }) => path.split(/[.[]/)[0]!))
+  const sound = Object.fromEntries(Object.entries(campaign).filter(([name]) => !roots.has(name))) as Campaign
+  general.push(...meaningProblems(sound, roots))
+  const { message, live_activity } = campaign
+  const fits = roomAfter(live_activity, mostActivity) >= 0
+  yield* readTemplates({ message, ...(fits && { live_activity }) }, templates)
+  // A template that is no text, or too long, has its fault already.
+  const fresh = templates.filter(({ path }) => !faulty.has(path))
+  const code = general.length > 0 || (segment.length > 0 && fresh.length > 0) ? 'invalid_campaign' : undefined
+  const problems = [...general, ...segment, ...fresh]
   if (problems.length > 0) throw refuse(code ?? (segment.length > 0 ? 'invalid_segment' : 'invalid_template'), problems)
   return campaign as Campaign
 }
@@ -89,8 +94,8 @@ function complete(value: Record<string, unknown>): Record<string, unknown> {
   return campaign
 }
 
-/** What a schema cannot say. */
-function meaningProblems(campaign: Campaign): Detail[] {
+/** What a schema cannot say. `roots`: fields that are left out here, because the schema refused them. */
+function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail[] {
   const { campaign_id, message, live_activity, frequency_cap, quiet_hours, default_audience } = campaign
   const problems: Detail[] = []
   const tell = (path: string, text: string) => void problems.push({ path, message: text })
@@ -103,7 +108,8 @@ function meaningProblems(campaign: Campaign): Detail[] {
   }
   if (live_activity && roomAfter(live_activity, mostActivity) < 0)
     tell('live_activity', `must be at most ${mostActivity} characters of JSON`)
-  if (!message && !live_activity) tell('message', 'must be given, or live_activity')
+  if (!message && !live_activity && !roots.has('message') && !roots.has('live_activity'))
+    tell('message', 'must be given, or live_activity')
   if (message && !message.title && !message.body) tell('message', 'must have a title or a body')
   if (frequency_cap && parseDuration(frequency_cap.within) === undefined) tell('frequency_cap.within', durationRule)
   if (quiet_hours) {
@@ -127,7 +133,10 @@ const addresses = ({ project_user_id, device_id, user_id }: Target) =>
 
 const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
 
-function* readTemplates(campaign: Campaign, problems: Detail[]): Generator<undefined> {
+function* readTemplates(
+  campaign: { message?: unknown; live_activity?: unknown },
+  problems: Detail[]
+): Generator<undefined> {
   let read = 0
   for (const [path, source] of templatesOf(campaign)) {
     if (problems.length >= mostProblems) return
@@ -159,10 +168,16 @@ function roomAfter(value: unknown, room: number): number {
 }
 
 /** Every template with its place; undefined where it is nested too deeply to be read. */
-export function* templatesOf({ message = {}, live_activity }: Campaign): Generator<[string, string | undefined]> {
-  for (const [name, source] of Object.entries(message))
+export function* templatesOf({
+  message,
+  live_activity
+}: {
+  message?: unknown
+  live_activity?: unknown
+}): Generator<[string, string | undefined]> {
+  for (const [name, source] of Object.entries(isObject(message) ? message : {}))
     if (typeof source === 'string') yield [`message.${name}`, source]
-  if (!live_activity) return
+  if (!isObject(live_activity)) return
   const { attributes, content_state, alert } = live_activity
   yield* templatesIn({ attributes, content_state, alert }, 'live_activity', 0)
 }

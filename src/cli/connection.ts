@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { settings } from '../platform/config.ts'
 import { readCredentials } from '../projects/bootstrap.ts'
@@ -30,17 +31,17 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
   // Not read where it is not needed: a broken file must not stand in the way of options.
   const whole = named.url && named.token && project
   const file = whole ? {} : await readCredentials(dataDirOf(env))
-  const url = named.url || file.base_url
+  const url = named.url || file.local_url || file.base_url
   if (!url) {
     throw new Failure(
       exit.configuration,
       'no_service',
-      `No service is known: ${join(dataDirOf(env), 'credentials.json')} names none. Start one with \`tidings serve\`, ` +
-        'or give --url and --token (or TIDINGS_URL and TIDINGS_TOKEN).'
+      `No running service found: ${join(dataDirOf(env), 'credentials.json')} ${await whyUnknown(dataDirOf(env))}. Start ` +
+        'one here with `tidings serve`, or give --url and --token (or TIDINGS_URL and TIDINGS_TOKEN).'
     )
   }
   const address = checked(url)
-  const own = file.base_url !== undefined && checked(file.base_url) === address
+  const own = [file.base_url, file.local_url].some((one) => one !== undefined && checked(one) === address)
   const token = named.token || (own ? file.admin_token : undefined)
   if (!token) {
     throw new Failure(
@@ -54,6 +55,12 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
     throw usageFailure('The token holds characters that no token has. Check --token or TIDINGS_TOKEN.')
   return { url: address, token, project: project ?? (own ? file.project_id : undefined) }
 }
+
+const whyUnknown = (dataDir: string): Promise<string> =>
+  access(join(dataDir, 'credentials.json')).then(
+    () => 'has no address in it',
+    () => 'does not exist'
+  )
 
 export function projectOf({ project }: Connection): string {
   if (project) return project

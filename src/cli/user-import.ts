@@ -70,10 +70,18 @@ async function open({ shell }: Session, file: string): Promise<{ input: Readable
 }
 
 function showErrors({ shell }: Session, { failed, errors }: Outcome): void {
-  for (const { line, error } of errors.slice(0, errorsShown)) remark(shell, `  line ${line}: ${printable(error)}`)
-  const rest = failed - Math.min(errors.length, errorsShown)
+  const groups = [...Map.groupBy(errors, ({ error }) => error)].slice(0, errorsShown)
+  for (const [error, found] of groups) remark(shell, `  ${linesOf(found)}: ${printable(error)}`)
+  const rest = failed - groups.reduce((sum, [, found]) => sum + found.length, 0)
   if (rest > 0)
     remark(shell, `  and ${amount(rest)} more${errors.length > errorsShown ? '; --json shows the first 100' : ''}`)
+}
+
+/** "line 3" or "lines 3, 4, 9 and 12 more": a fault that all lines share is said once. */
+function linesOf(found: { line: number }[]): string {
+  const shown = found.slice(0, 3).map(({ line }) => line)
+  const more = found.length - shown.length
+  return `${found.length === 1 ? 'line' : 'lines'} ${shown.join(', ')}${more > 0 ? ` and ${amount(more)} more` : ''}`
 }
 
 function explained(error: unknown, file: string, interrupted: boolean): unknown {

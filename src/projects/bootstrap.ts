@@ -12,6 +12,8 @@ import type { Projects } from './projects.ts'
 /** What DATA_DIR/credentials.json holds: enough for the CLI and for somebody who just started. */
 export interface Credentials {
   base_url?: string
+  /** Where PUBLIC_URL is set: the address on this machine, since a proxy may not pass /manage/v1 on. */
+  local_url?: string
   project_id?: string
   secret_key?: string
   public_key?: string

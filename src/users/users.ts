@@ -185,7 +185,7 @@ const nothing: Outcome = { properties: {} }
 
 function asObject(entry: unknown): Record<string, unknown> {
   if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) return entry as Record<string, unknown>
-  throw new Refusal('malformed_body', 'a user must be a JSON object with project_user_id and properties')
+  throw new Refusal('malformed_body', 'must be a JSON object such as {"project_user_id":"ana","properties":{}}')
 }
 
 const notFound = () => new Refusal('not_found', 'No user has this project_user_id.')

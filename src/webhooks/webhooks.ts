@@ -43,11 +43,8 @@ export interface WebhookOptions {
 export function createWebhooks(options: WebhookOptions) {
   const { pool, metrics, key, allowPrivate, mayBeLocal = async () => false, resolve = resolveByDns } = options
   const results: Record<Result, number> = { delivered: 0, retried: 0, failed: 0 }
-  metrics.gauge(
-    'tidings_webhook_calls',
-    'Calls to webhooks since the start, by how they ended.',
-    () => results,
-    'result'
+  metrics.counter('tidings_webhook_calls_total', 'Calls to webhooks, by how they ended.', () =>
+    Object.entries(results).map(([result, value]) => ({ labels: { result }, value }))
   )
   const circuits = createCircuits()
   metrics.gauge('tidings_webhook_destinations', 'Calls in flight, and destinations left alone.', circuits.stats)

@@ -154,6 +154,27 @@ describe('a campaign that is not valid', () => {
       assert.deepEqual([details[0]!.path, given], [path, code])
     })
 
+  it('N8: is refused with faults of templates, types and rules at once', () => {
+    const { details, code } = refusal({
+      ...plain,
+      name: 5,
+      ttl_seconds: -1,
+      segment: { attribute: 'user.a', operator: 'is' },
+      message: { title: 5, body: '{% if %}' },
+      frequency_cap: { count: 1, within: '1y' }
+    })
+    assert.equal(code, 'invalid_campaign')
+    const paths = details.map(({ path }) => path).sort()
+    assert.deepEqual(paths, [
+      'frequency_cap.within',
+      'message.body',
+      'message.title',
+      'name',
+      'segment.operator',
+      'ttl_seconds'
+    ])
+  })
+
   it('is refused with all that is wrong', () => {
     const { details, code } = refusal({
       ...plain,

@@ -52,6 +52,18 @@ test('users go in and out in bulk', async (t) => {
     assert.equal((await tidings('user', 'get', 'good-2')).code, 0)
   })
 
+  await t.test('N12: a fault that many lines share, as in a YAML file, is reported once', async () => {
+    const ran = await feed(
+      '- project_user_id: ana\n  properties:\n    plan: free\n    age: 3\n- bo\n',
+      'user',
+      'import',
+      '-'
+    )
+    assert.equal(ran.code, 1)
+    assert.equal(ran.stderr.trim().split('\n').length, 1, ran.stderr)
+    assert.match(ran.stderr, /lines 1, 2, 3 and 2 more: must be a JSON object such as \{"project_user_id":"ana"/)
+  })
+
   await t.test('line numbers count from the start of the file, also far into it', async () => {
     const long = JSON.stringify({ project_user_id: 'long', properties: { text: 'x'.repeat(50_000) } })
     const lines = [...Array.from({ length: 100 }, () => long), '{"project_user_id":7}', long]

@@ -48,8 +48,19 @@ test('the service is found by options, else by variables, else by the data folde
     assert.equal((await run(['user', 'list'], { env: { DATA_DIR: dataDir } })).code, 0)
     const nothing = await ranBinary(['user', 'list'], { cwd: elsewhere })
     assert.equal(nothing.code, 78)
-    assert.match(nothing.stderr, /data\/credentials\.json names none\. Start one with `tidings serve`/)
+    assert.match(nothing.stderr, /data\/credentials\.json does not exist\. Start one here with `tidings serve`/)
   })
+
+  await t.test(
+    'N7: the local address is used where PUBLIC_URL names another one, with the token of the file',
+    async () => {
+      const folder = await temporaryFolder(t)
+      const file = { ...credentials, base_url: 'https://tidings.example.invalid', local_url: url }
+      await writeFile(join(folder, 'credentials.json'), JSON.stringify(file))
+      const ran = await run(['user', 'list'], { env: { DATA_DIR: folder } })
+      assert.equal(ran.code, 0, ran.stderr)
+    }
+  )
 
   await t.test('variables win over the data folder, and options over variables', async () => {
     const env = { TIDINGS_URL: url, TIDINGS_TOKEN: token, TIDINGS_PROJECT: 'demo', DATA_DIR: elsewhere }

@@ -102,7 +102,8 @@ describe('a service account for FCM is refused, with what is wrong,', async () =
   const cases: [what: string, account: unknown, path: string, said: RegExp][] = [
     ['when it is absent', undefined, '', /is missing; it must be the file of a service account/],
     ['when it is no JSON', '{"type":', '', /is not JSON/],
-    ['when it is nested 100,000 deep', '['.repeat(100_000), '', /is not JSON/],
+    ['N11: when it is too long', '['.repeat(70_000), '', /is 70 KB long, and at most 64 KB is read/],
+    ['when it is nested 50,000 deep', '['.repeat(50_000), '', /is not JSON/],
     ['when it is deep and whole', '['.repeat(20_000) + ']'.repeat(20_000), '', /must be an object|is not JSON/],
     ['when it is a list', [good], '', /must be an object/],
     ['when it is a number', 5, '', /must be an object/],
@@ -152,6 +153,12 @@ describe('a service account for FCM is refused, with what is wrong,', async () =
       )
       assert.match(details[0]!.message, said)
     })
+
+  it('N8: with all its faults at once', () => {
+    const { details } = refusalOf('fcm', { service_account: { type: 'user', project_id: 'A', private_key: '' } })
+    const paths = details.map(({ path }) => path.replace('service_account.', ''))
+    assert.deepEqual(paths, ['type', 'project_id', 'client_email', 'private_key_id', 'token_uri', 'private_key'])
+  })
 
   it('and is taken as an object or as its text', () => {
     for (const service_account of [good, JSON.stringify(good), `\n${JSON.stringify(good, null, 2)}\n`]) {

@@ -71,6 +71,7 @@ describe('every answer (settled 2)', () => {
     ] as const) {
       const reply = await service.ask(method, path)
       assert.deepEqual([reply.status, reply.headers.allow], [405, allow], `${method} ${path}`)
+      if (method !== 'HEAD') assert.equal(reply.json.error, `Method Not Allowed: this path takes ${allow}.`)
       assert.ok(reply.headers['x-request-id'])
     }
   })

@@ -73,6 +73,19 @@ describe('what the settings name', () => {
     assert.equal((await second.manage('GET', '/projects')).json.items.length, 1, 'the named project stands for demo')
   })
 
+  it('N7: credentials.json keeps the local address beside a PUBLIC_URL, and drops it with the setting', async (t) => {
+    const first = await startService({ BOOTSTRAP_PROJECT_ID: 'shop' })
+    const dataDir = await folder(t)
+    const settings = { BOOTSTRAP_PROJECT_ID: 'shop', DATA_DIR: dataDir }
+    const second = await first.another({ ...settings, PUBLIC_URL: 'https://tidings.example.com' })
+    const { base_url, local_url } = await credentialsIn(dataDir)
+    assert.deepEqual([base_url, local_url], ['https://tidings.example.com', `http://127.0.0.1:${second.app.port}`])
+    await second.close()
+    const third = await first.another(settings)
+    const later = await credentialsIn(dataDir)
+    assert.deepEqual([later.base_url, 'local_url' in later], [third.url, false])
+  })
+
   it('a key that belongs to another project stops the start with a sentence', async () => {
     const first = await startService({ BOOTSTRAP_PROJECT_ID: 'shop', BOOTSTRAP_SECRET_KEY: 'svc_sk_taken' })
     await assert.rejects(

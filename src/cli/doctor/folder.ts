@@ -48,9 +48,10 @@ export async function checkCredentials(
   let baseUrl: string | undefined
   let adminToken: string | undefined
   try {
-    const { base_url, admin_token } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
+    const { base_url, local_url, admin_token } = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>
     if (typeof admin_token === 'string') adminToken = admin_token
-    if (typeof base_url === 'string' && URL.canParse(base_url)) baseUrl = base_url
+    const address = local_url ?? base_url
+    if (typeof address === 'string' && URL.canParse(address)) baseUrl = address
   } catch (error) {
     return { finding: fail(name, `${file} cannot be read: ${(error as Error).message}. Mend or remove it.`) }
   }

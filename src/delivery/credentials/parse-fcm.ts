@@ -80,6 +80,8 @@ export function parseFcm(body: Record<string, unknown>): Saved<FcmSecret>[] {
 /** The object, or the text of the file. Other files that Google hands out are told by name. */
 function readAccount(value: unknown, faults: Faults): Record<string, unknown> | undefined {
   if (value === undefined || value === null || value === '') return faults.add(path, `is missing; ${rightFile}`)
+  if (typeof value === 'string' && value.length > longest)
+    return faults.add(path, `is ${Math.round(value.length / 1_000)} KB long, and at most 64 KB is read; ${rightFile}`)
   const account = typeof value === 'string' ? parsed(value) : value
   if (account === undefined) return faults.add(path, `is not JSON; ${rightFile}`)
   if (typeof account !== 'object' || account === null || Array.isArray(account))
@@ -89,12 +91,11 @@ function readAccount(value: unknown, faults: Faults): Record<string, unknown> | 
     return faults.add(path, `this is google-services.json, which belongs in the app; ${rightFile}`)
   if (apiKey !== undefined) return faults.add(path, `this is the configuration of a web app; ${rightFile}`)
   if (installed !== undefined || web !== undefined) return faults.add(path, `this is an OAuth client; ${rightFile}`)
-  if (type !== 'service_account') return faults.add(`${path}.type`, `must be service_account; ${rightFile}`)
+  if (type !== 'service_account') faults.add(`${path}.type`, `must be service_account; ${rightFile}`)
   return account as Record<string, unknown>
 }
 
 function parsed(text: string): unknown {
-  if (text.length > longest) return undefined
   try {
     return JSON.parse(text)
   } catch {

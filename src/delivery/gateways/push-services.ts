@@ -8,6 +8,9 @@ const families = ['.push.apple.com', '.push.services.mozilla.com', '.notify.wind
 const isKnown = (host: string) => hosts.has(host) || families.some((family) => host.endsWith(family))
 const isLoopback = (host: string) => host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
 
+const simulatedOnly =
+  'This project is simulated: it reaches simulated browsers only. Make the project live to reach real ones.'
+
 /**
  * Where a subscription points is chosen by whoever registers a device, so it could be any address that this machine can
  * reach. Answers why not, or nothing. A project in simulator mode reaches its simulator and nothing else.
@@ -18,7 +21,7 @@ export function refuseEndpoint(endpoint: URL, { simulated, origin }: WebPushCred
   if (simulated) {
     const own =
       endpoint.hostname === simulatedHost || (origin ? endpoint.origin === origin : isLoopback(endpoint.hostname))
-    return own ? undefined : 'The project is in simulator mode, and the subscription is not of the simulator.'
+    return own ? undefined : simulatedOnly
   }
   const known = endpoint.port === '' && isKnown(endpoint.hostname)
   return known ? undefined : `${endpoint.host} is not a known push service.`

@@ -15,7 +15,8 @@ export const webpush: Gateway<WebPushCredential> = {
     const endpoint = subscriptionOf(push.token)?.endpoint
     if (!endpoint) return refused('TOKEN_INVALID', '', 'The subscription of the browser cannot be read.')
     const why = refuseEndpoint(endpoint, credential)
-    return why === undefined ? placeOf(endpoint, credential) : refused('TOKEN_INVALID', '', why)
+    if (why === undefined) return placeOf(endpoint, credential)
+    return refused(credential.simulated ? 'TOKEN_MISMATCH' : 'TOKEN_INVALID', '', why)
   },
 
   prepare(push, credential, _providerToken, now) {

@@ -87,7 +87,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     return reply
       .code(405)
       .header('allow', allowed.join(', '))
-      .send({ error: 'Method Not Allowed', code: 'method_not_allowed' })
+      .send({ error: `Method Not Allowed: this path takes ${allowed.join(', ')}.`, code: 'method_not_allowed' })
   }
 
   function answered(method: string, route: string) {

@@ -155,14 +155,14 @@ const longTemplate = 2_048
 /** Characters of a Live Activity, its names and values together. A push carries 4 KiB. */
 const mostActivity = 65_536
 
-/** What is left of so many characters after this value; negative where they do not suffice. */
-function roomAfter(value: unknown, room: number): number {
+/** What is left of so many characters after this value; negative where they do not suffice. Deeper levels are refused anyway. */
+function roomAfter(value: unknown, room: number, depth = 0): number {
   if (typeof value === 'string') return room - value.length - 2
   let left = room - 4
-  if (typeof value !== 'object' || value === null) return left
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return left
   for (const name in value) {
     if (left < 0) break
-    left = roomAfter((value as Record<string, unknown>)[name], left - name.length)
+    left = roomAfter((value as Record<string, unknown>)[name], left - name.length, depth + 1)
   }
   return left
 }

@@ -1,3 +1,4 @@
+import { shownResult } from '../delivery/delivery.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { Campaigns } from './campaigns.ts'
@@ -38,7 +39,9 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
       example: { device_ids: ['ana-phone'], properties: { code: 'SPRING' } }
     },
     async ({ caller, params, body }) => ({
-      delivery_results: await campaigns.testSend(caller.project!.id, params.campaign_id, body)
+      delivery_results: (await campaigns.testSend(caller.project!.id, params.campaign_id, body)).map((result) =>
+        shownResult(result)
+      )
     })
   )
 }

@@ -27,7 +27,7 @@ export type { Content, Notification, Outcome, Push, Sender } from './push.ts'
 export { type FailureCode, failureReason, failureReasons } from './reasons.ts'
 export { collapseIdOf } from './recipients.ts'
 export type { OnOutcomes } from './recorder.ts'
-export type { DeliveryResult } from './results.ts'
+export { type DeliveryResult, shownResult } from './results.ts'
 export { activityTargetOf, pushTargetOf } from './targets.ts'
 export { moveMessages, type Report } from './upkeep.ts'
 export type Delivery = ReturnType<typeof createDelivery>

@@ -5,7 +5,7 @@ import { decodeCursor, encodeCursor } from '../platform/http/paging.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { identity } from '../users/users.ts'
 import { type MessageRow, openStates } from './message.ts'
-import { deviceResult, resultOf } from './results.ts'
+import { deviceResult, resultOf, shownResult } from './results.ts'
 import { columns, findByMessageId } from './store.ts'
 
 export interface MessageFilter {
@@ -91,7 +91,7 @@ export async function readMessage(pool: Pool, projectId: ProjectId, messageId: s
   const [first] = rows
   if (!first) throw new Refusal('message_not_found', 'No message of this id is in the project.')
   return {
-    ...resultOf(first.message_id, rows),
+    ...shownResult(resultOf(first.message_id, rows)),
     trigger_id: triggerOf(first),
     campaign_id: first.campaign_id,
     created_at: first.created_at,

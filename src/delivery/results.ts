@@ -13,7 +13,7 @@ export interface DeviceResult {
   failure_reason: string
 }
 
-/** Contract 2.7, with two additive fields where they say something. */
+/** Contract 2.7, with what `shownResult` needs to tell of each device. */
 export interface DeliveryResult {
   message_id: string
   status: DeliveryStatus
@@ -84,6 +84,15 @@ export function resultOf(messageId: string, rows: MessageRow[]): DeliveryResult 
       ...(shown.simulated && { simulated: true as const })
     }
   }
+}
+
+/** Settled 5: `additional_params` has its three keys and no others, unless the caller asks for the devices. */
+export function shownResult({ message_id, status, additional_params }: DeliveryResult, expanded = false) {
+  const { device_id, gateway_message_id, failure_reason, devices, simulated = false } = additional_params
+  const three = { device_id, gateway_message_id, failure_reason }
+  if (!expanded) return { message_id, status, additional_params: three }
+  const each = devices ?? (device_id === '' ? [] : [{ ...three, status }])
+  return { message_id, status, additional_params: { ...three, devices: each, simulated } }
 }
 
 const gone = (messageId: string): DeliveryResult => ({

@@ -1,5 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Pool } from '../platform/db/db.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { defaultLimit, pageOf, pageQuery } from '../platform/http/paging.ts'
@@ -11,20 +10,28 @@ import type { Delivery } from './delivery.ts'
 import { parseActivityChanges, parseActivityStarts, parsePushItems } from './items.ts'
 import { lastMinutes } from './minutes.ts'
 import { listMessages, type MessageFilter, readMessage } from './reading.ts'
+import { shownResult } from './results.ts'
 import { ChangeBody, MessageAnswer, MessageEntry, ResultsAnswer, SendBody, StartBody } from './schemas.ts'
 import type { Delivered } from './sending.ts'
 
 const pushWording = { invalid: 'Invalid push notification parameters' }
 const activityWording = { invalid: 'Invalid live activity parameters' }
 
+const ResultsQuery = Type.Object({
+  expand: Type.Optional(
+    Type.String({ description: 'devices: additional_params also tells of each device, and whether it was simulated.' })
+  )
+})
+
 async function answer(
-  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+  { caller, query, request, reply }: Call<ApiCaller, (typeof ResultsQuery)['static'], unknown>,
   scope: string,
   work: (key: IdempotencyKey | undefined) => Promise<Delivered>
 ) {
   const key = idempotencyKeyOf(request, scope)
+  if (caller.project.mode === 'simulator') reply.header('x-service-simulated', 'true')
   const { results } = await answerOnce(reply, () => work(key))
-  return { delivery_results: results }
+  return { delivery_results: results.map((result) => shownResult(result, query.expand === 'devices')) }
 }
 
 /** Contract 4.5 and 4.6, and what is additive beside them. */
@@ -36,6 +43,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
       body: SendBody,
       maxBody: largestBody,
       checksBody: true,
+      query: ResultsQuery,
       answer: ResultsAnswer,
       wording: pushWording,
       idempotent: true,
@@ -58,6 +66,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
       body: StartBody,
       maxBody: largestBody,
       checksBody: true,
+      query: ResultsQuery,
       answer: ResultsAnswer,
       wording: activityWording,
       idempotent: true,
@@ -91,6 +100,7 @@ export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Deli
         body: ChangeBody,
         maxBody: largestBody,
         checksBody: true,
+        query: ResultsQuery,
         answer: ResultsAnswer,
         wording: activityWording,
         idempotent: true,

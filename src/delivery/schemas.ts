@@ -115,9 +115,11 @@ const outcome = {
 const params = Type.Object({
   ...outcome,
   devices: Type.Optional(
-    Type.Array(Type.Object({ ...outcome, status: Status }), { description: 'Each device, where there are several.' })
+    Type.Array(Type.Object({ ...outcome, status: Status }), { description: 'Each device. Only with ?expand=devices.' })
   ),
-  simulated: Type.Optional(Type.Literal(true, { description: 'The project is in simulator mode.' }))
+  simulated: Type.Optional(
+    Type.Boolean({ description: 'Whether it went to the simulator. Only with ?expand=devices.' })
+  )
 })
 
 export const ResultsAnswer = Type.Object({

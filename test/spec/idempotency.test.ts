@@ -141,7 +141,10 @@ describe('a request with an idempotency key', () => {
     await service.sql(`update idempotency_keys set answer = null, held_until = now() where project_id = $1`, [
       project.id
     ])
-    const again = await send(project, [to('ana')], keyed('k'))
+    const again = await project.call('POST', '/api/v1/messages:send?expand=devices', {
+      json: { push_notifications: [to('ana')] },
+      ...keyed('k')
+    })
     const [result] = again.json.delivery_results
     assert.deepEqual([again.status, result.message_id, result.status], [200, message_id, succeed])
     assert.equal(result.additional_params.devices.length, 3)

@@ -85,7 +85,7 @@ describe('POST /api/v1/live-activities:start does it', () => {
     assert.equal(reasonOf((await results(project, 'start', [activity]))[0]), '[NO_LIVE_ACTIVITY_TOKEN]')
     for (const device of ['i-1', 'i-3', 'i-5']) await startToken(project, device, 'Ride', `${device}-start`)
     const of = (id: string) => ({ ...activity, target: { project_user_id: id } })
-    const [ana, ...others] = await results(project, 'start', [
+    const [ana, ...others] = await results(project, 'start?expand=devices', [
       activity,
       { ...activity, attributes_type: 'Order' },
       of('bo'),

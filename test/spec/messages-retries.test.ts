@@ -102,7 +102,7 @@ describe('sending', { concurrency: true }, () => {
       const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()
       sender.script('g-1', promise)
       sender.script('g-2', rejected('TOKEN_INVALID'))
-      const [result] = await results(project, [to('g')])
+      const [result] = await results(project, [to('g')], '?expand=devices')
       assert.equal(result.status, pending)
       assert.equal(result.additional_params.device_id, 'g-1')
       assert.deepEqual(

@@ -46,7 +46,7 @@ describe('POST /api/v1/messages:send does it', () => {
     })
   })
 
-  it('reaches all reachable devices of a user, the last seen first, and tells of each where there are several', async () => {
+  it('reaches all reachable devices of a user, the last seen first, and tells of each where that is asked for', async () => {
     const project = await service.project()
     await givenUser(
       project,
@@ -57,7 +57,7 @@ describe('POST /api/v1/messages:send does it', () => {
       { id: 'cy-off', is_push_permission_granted: false },
       { id: 'cy-bare', push_token: null }
     )
-    const [result] = await results(project, [to('cy')])
+    const [result] = await results(project, [to('cy')], '?expand=devices')
     const { devices, ...first } = result.additional_params
     assert.deepEqual(
       devices.map(({ device_id, status }: Json) => [device_id, status]),
@@ -79,14 +79,14 @@ describe('POST /api/v1/messages:send does it', () => {
     const project = await service.project()
     await givenUser(project, 'di', 'di-1', 'di-2', 'di-3')
     sender.script('di-3', rejected('TOKEN_INVALID'))
-    const [one] = await results(project, [to('di')])
+    const [one] = await results(project, [to('di')], '?expand=devices')
     assert.equal(one.status, succeed)
     assert.equal(one.additional_params.device_id, 'di-2')
     assert.equal(one.additional_params.failure_reason, '')
     assert.equal(one.additional_params.devices[0].failure_reason, '[TOKEN_INVALID] Refused: TOKEN_INVALID.')
     sender.script('di-1', rejected('TOKEN_UNREGISTERED'))
     sender.script('di-2', rejected('CREDENTIALS_INVALID'))
-    const [none] = await results(project, [to('di')])
+    const [none] = await results(project, [to('di')], '?expand=devices')
     assert.equal(none.status, failed)
     assert.deepEqual(
       { ...none.additional_params, devices: none.additional_params.devices.length },
@@ -94,7 +94,8 @@ describe('POST /api/v1/messages:send does it', () => {
         device_id: 'di-2',
         gateway_message_id: '',
         failure_reason: '[CREDENTIALS_INVALID] Refused: CREDENTIALS_INVALID.',
-        devices: 3
+        devices: 3,
+        simulated: false
       }
     )
   })
@@ -214,13 +215,36 @@ describe('POST /api/v1/messages:send does it', () => {
     assert.notEqual(found[0].message_id, found[1].message_id)
   })
 
-  it('says that a project in simulator mode sends to the simulator', async () => {
-    const project = await service.project({ mode: 'simulator' })
-    await givenUser(project, 'sim', 'sim-1')
-    const [result, nobody] = await results(project, [to('sim'), to('nobody')])
-    assert.equal(result.additional_params.simulated, true)
-    assert.equal(nobody.additional_params.simulated, true)
-    assert.equal((await read(project, result.message_id)).json.devices[0].simulated, true)
+  it('settled 5: additional_params has its three keys and no others, with ?expand=devices also devices and simulated', async () => {
+    const three = ['device_id', 'failure_reason', 'gateway_message_id']
+    const all = [...three, 'devices', 'simulated'].sort()
+    for (const mode of ['simulator', 'live']) {
+      const project = await service.project({ mode })
+      await givenUser(project, 'sim', `${mode}-1`, `${mode}-2`)
+      await givenUser(project, 'one', `${mode}-3`)
+      const items = [to('sim'), to('one'), to('nobody')]
+      const plain = await send(project, items, { headers: { 'idempotency-key': 'k' } })
+      assert.equal(plain.headers['x-service-simulated'], mode === 'simulator' ? 'true' : undefined)
+      for (const { additional_params, message_id } of plain.json.delivery_results) {
+        assert.deepEqual(Object.keys(additional_params).sort(), three)
+        for (const value of Object.values(additional_params)) assert.equal(typeof value, 'string')
+        const found = (await read(project, message_id)).json
+        assert.deepEqual(Object.keys(found.additional_params).sort(), three)
+        for (const device of found.devices) assert.equal(device.simulated, mode === 'simulator')
+      }
+      const expanded = await results(project, items, '?expand=devices')
+      assert.deepEqual(
+        expanded.map(({ additional_params: { devices, simulated } }) => [devices.length, simulated]),
+        [2, 1, 0].map((many) => [many, mode === 'simulator'])
+      )
+      for (const { additional_params } of expanded) assert.deepEqual(Object.keys(additional_params).sort(), all)
+      const again = await project.call('POST', '/api/v1/messages:send?expand=devices', {
+        json: { push_notifications: items },
+        headers: { 'idempotency-key': 'k' }
+      })
+      assert.equal(again.headers['idempotent-replay'], 'true')
+      assert.equal(again.json.delivery_results[0].additional_params.devices.length, 2)
+    }
   })
 
   it('fails an item that no gateway could take, without harm to its neighbours', async () => {

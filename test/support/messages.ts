@@ -11,8 +11,8 @@ export const send = (project: TestProject, items: unknown, asked: Asked = {}): P
   project.call('POST', '/api/v1/messages:send', { json: { push_notifications: items }, ...asked })
 
 /** Sends and answers the results; anything but 200 fails the test. */
-export async function results(project: TestProject, items: unknown): Promise<Json[]> {
-  const reply = await send(project, items)
+export async function results(project: TestProject, items: unknown, query = ''): Promise<Json[]> {
+  const reply = await project.call('POST', `/api/v1/messages:send${query}`, { json: { push_notifications: items } })
   assert.equal(reply.status, 200, reply.text)
   return reply.json.delivery_results
 }

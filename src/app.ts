@@ -35,7 +35,7 @@ export interface App {
   baseUrl: string
   port: number
   bootstrapped: Bootstrapped
-  /** Opens the console; on this machine alone it also signs in, once. A worker has none. */
+  /** Opens the console; that of a first start on this machine alone also signs in, once. A worker has none. */
   consoleUrl: string | undefined
   /** Resolves when no job is due any more; for tests. */
   idle(): Promise<void>
@@ -165,7 +165,10 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     await writeCredentials(config.DATA_DIR, bootstrapped.credentials).catch((error: Error) =>
       say(`Warning: ${error.message}`)
     )
-    const signIn = role !== 'worker' && isLoopback(config.HOST) ? await signInCode(rooms, pool, bootstrapped) : ''
+    // Only where this start made the admin token: later starts would leave a live code in each log.
+    const newcomer = bootstrapped.first && !bootstrapped.named.admin_token
+    const signIn =
+      newcomer && role !== 'worker' && isLoopback(config.HOST) ? await signInCode(rooms, pool, bootstrapped) : ''
     return {
       baseUrl,
       port,

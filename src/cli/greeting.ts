@@ -7,14 +7,14 @@ import { version } from '../platform/version.ts'
 /** What a person sees when the service is up. Every command to paste is a line of its own. */
 export function greeting(app: App, config: Config, role: NodeRole): string {
   const { baseUrl, consoleUrl } = app
-  const { credentials, first, demo } = app.bootstrapped
+  const { credentials, first, named, demo } = app.bootstrapped
   const { project_id, secret_key, public_key, admin_token } = credentials
   const keys: [string, string | undefined][] = first
     ? [
         ['Project', project_id],
-        ['Secret key', secret_key],
-        ['Public key', public_key],
-        ['Admin token', admin_token]
+        ['Secret key', named.secret_key ? 'as BOOTSTRAP_SECRET_KEY says' : secret_key],
+        ['Public key', named.public_key ? 'as BOOTSTRAP_PUBLIC_KEY says' : public_key],
+        ['Admin token', named.admin_token ? 'as BOOTSTRAP_ADMIN_TOKEN says' : admin_token]
       ]
     : [['Project', project_id]]
   const rows: [string, string | undefined][] = [
@@ -27,9 +27,10 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
   const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
   const ready = `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n`
   if (role === 'worker') return `${ready}\nA worker: it answers only for health, metrics and the API page.\n`
-  // Secrets are shown once; later a line reads them from the file, so that it can be pasted and still tells none.
+  // A secret is shown by the start that made it; else a line reads it from the file, so that it can be pasted and shows
+  // none.
   const header = (name: string, secret: 'secret_key' | 'admin_token') =>
-    first
+    first && !named[secret]
       ? `-H ${quoted(`${name}${credentials[secret]}`)}`
       : `-H "${name}$(sed -n 's/.*"${secret}": "\\(.*\\)".*/\\1/p' ${quoted(join(config.DATA_DIR, 'credentials.json'))})"`
   const json = `-H 'Content-Type: application/json' -d`
@@ -43,20 +44,25 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
   const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
-  const steps = [next, push].flatMap((step) => (step ? [`\n${step}`] : []))
+  const signIn =
+    !consoleUrl?.includes('#') &&
+    'Print a link that signs you in to the console: `npm run tidings console` in a checkout, else `npx tidings console`.\n'
+  const steps = [next, push, signIn].flatMap((step) => (step ? [`\n${step}`] : []))
   return `${ready}${steps.join('')}`
 }
 
-/** The same for programs. Keys are in it at the first start only, as in the greeting. */
-export function introduction({ baseUrl, consoleUrl, bootstrapped: { credentials, first } }: App, config: Config) {
-  const { project_id, secret_key, public_key, admin_token } = credentials
+/** The same for programs. Keys are in it only where this start made them, as in the greeting. */
+export function introduction({ baseUrl, consoleUrl, bootstrapped }: App, config: Config) {
+  const { credentials, first, named } = bootstrapped
+  const { project_id, ...secrets } = credentials
+  const made = (['secret_key', 'public_key', 'admin_token'] as const).filter((name) => first && !named[name])
   return {
     version,
     base_url: baseUrl,
     console_url: consoleUrl,
     data_dir: config.DATA_DIR,
     project_id,
-    ...(first && { secret_key, public_key, admin_token })
+    ...Object.fromEntries(made.map((name) => [name, secrets[name]]))
   }
 }
 

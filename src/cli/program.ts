@@ -25,6 +25,10 @@ const commands: Record<string, Entry> = {
     summary: 'Create, list, rotate and revoke the API keys of a project',
     load: () => import('./commands/key.ts')
   },
+  console: {
+    summary: 'Print a link that signs a browser in to the console',
+    load: () => import('./commands/console.ts')
+  },
   token: { summary: 'Create, list and revoke management tokens', load: () => import('./commands/token.ts') },
   gateway: {
     summary: 'Set, list, check and remove credentials for Apple, Google and browsers',

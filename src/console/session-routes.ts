@@ -7,7 +7,7 @@ import * as tenants from '../projects/projects.ts'
 
 const SignIn = Type.Object({
   token: Type.Optional(Type.String({ maxLength: 512, description: 'A management token.' })),
-  code: Type.Optional(Type.String({ maxLength: 512, description: 'The code of the link that a start printed.' }))
+  code: Type.Optional(Type.String({ maxLength: 512, description: 'The code of a sign-in link.' }))
 })
 const nullable = { type: ['string', 'null'] }
 const Who = Type.Object({

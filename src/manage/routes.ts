@@ -14,7 +14,15 @@ import {
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Nodes } from '../platform/nodes.ts'
-import { listAudit, type ManageAccess, type ManageCaller, noSuchProject, type Projects } from '../projects/projects.ts'
+import {
+  codeSeconds,
+  listAudit,
+  type ManageAccess,
+  type ManageCaller,
+  makeSignInCode,
+  noSuchProject,
+  type Projects
+} from '../projects/projects.ts'
 import { expiryOf, rotationRoutes } from './rotation.ts'
 import {
   AuditAnswer,
@@ -214,6 +222,25 @@ export function manageRoutes(
     async ({ caller, params }) => {
       await projects.revokeToken(caller.actor, caller.token.project_id, known(params.token_id, 'token'))
       return {}
+    }
+  )
+
+  manage.post(
+    '/sign-in-links',
+    {
+      summary:
+        'Make a link that signs a browser in to the console with the rights of this token, once, within 15 minutes',
+      access: 'viewer',
+      answer: Type.Object({
+        path: Type.String({ description: 'Below the address of the service. The code stands behind the #.' }),
+        expires_at: Type.String()
+      }),
+      status: 201
+    },
+    async ({ caller: { token }, reply }) => {
+      reply.header('cache-control', 'no-store')
+      const expiresAt = new Date(Date.now() + codeSeconds * 1000)
+      return { path: `/console/#code=${await makeSignInCode(pool, token.id)}`, expires_at: expiresAt }
     }
   )
 

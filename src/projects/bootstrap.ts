@@ -24,6 +24,8 @@ export interface Bootstrapped {
   credentials: Credentials
   /** Whether this start made the project and its keys. */
   first: boolean
+  /** What settings named. The operator has it already, so a start does not print it. */
+  named: Credentials
   /** Whether the made-up project is there with its simulated phones, as far as nobody removed them. */
   demo: boolean
 }
@@ -70,7 +72,7 @@ export async function bootstrap(
     await db.run(setDone, [marker, new Date().toISOString()])
   }
   const made = named.project_id === undefined && credentials.project_id === madeUpId
-  return { credentials, first, demo: made && (await projects.find(madeUpId))?.mode === 'simulator' }
+  return { credentials, first, named, demo: made && (await projects.find(madeUpId))?.mode === 'simulator' }
 }
 
 /** Keys that were kept for another project do not open this one. */

@@ -34,7 +34,7 @@ export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
 export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
-export { endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './sessions.ts'
+export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './sessions.ts'
 export type { KeyRow, TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>

@@ -5,7 +5,7 @@ import type { TokenRow } from './store.ts'
 
 /** A working day, and longer while the console is used. */
 export const sessionSeconds = 12 * 3_600
-const codeSeconds = 15 * 60
+export const codeSeconds = 15 * 60
 
 const insert = statement(
   'sessions.insert',

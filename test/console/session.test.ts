@@ -44,8 +44,16 @@ describe('a browser', () => {
     assert.equal((await service.ask('GET', '/manage/v1/projects', { headers })).status, 401)
   })
 
-  it('is signed in once by the link of a start', async () => {
-    const code = new URL(service.app.consoleUrl!).hash.slice('#code='.length)
+  it('is signed in once by a link that a token made, and may do what the token may', async () => {
+    const { token } = (await service.manage('POST', '/tokens', { json: { name: 'reader', role: 'viewer' } })).json
+    const headers = { authorization: `Bearer ${token}` }
+    const made = await service.ask('POST', '/manage/v1/sign-in-links', { headers })
+    assert.deepEqual([made.status, made.headers['cache-control']], [201, 'no-store'])
+    const viewing = new URL(made.json.path, service.url).hash.slice('#code='.length)
+    assert.equal((await signIn({ code: viewing })).json.role, 'viewer')
+    assert.equal((await service.ask('POST', '/manage/v1/sign-in-links')).status, 401)
+    const { path } = (await service.manage('POST', '/sign-in-links')).json
+    const code = new URL(path, service.url).hash.slice('#code='.length)
     assert.match(code, /^svc_sc_/)
     assert.equal((await signIn({ code })).status, 200)
     assert.equal((await signIn({ code })).status, 401)

@@ -149,7 +149,9 @@ const mineAnyway = new Set([
   'POST /manage/v1/projects/{project_id}/webhooks',
   'POST /manage/v1/projects/{project_id}/webhook-secret:rotate',
   'GET /manage/v1/projects/{project_id}/gateways/{gateway}',
-  'POST /manage/v1/projects/{project_id}/gateways/{gateway}:check'
+  'POST /manage/v1/projects/{project_id}/gateways/{gateway}:check',
+  // For the token itself.
+  'POST /manage/v1/sign-in-links'
 ])
 /** Answers 200 and tells of each item that there is no such user, device or activity. */
 const perItem = /^POST \/api\/v1\/(messages:send|live-activities:\w+)$/

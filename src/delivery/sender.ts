@@ -1,6 +1,7 @@
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { Credential, CredentialSource, ProviderTokens } from './credential.ts'
 import { gateways } from './gateways/gateways.ts'
 import type { GatewayName, Outcome, Push, Sender } from './push.ts'
@@ -97,7 +98,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     try {
       const found = await within(credentials.find(projectId, gateway, environment, app), settings.deadlineMs / 2)
       replace(lane, found)
-      lane.foundAt = Date.now()
+      lane.foundAt = steadyMs()
     } catch (error) {
       log.warn({ error, project: projectId, gateway }, 'the credential of a project cannot be read')
       for (const { done } of lane.waiting.splice(0)) done(unread())
@@ -195,7 +196,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
   let ticks = 0
   let busy = false
   const timer = setInterval(() => {
-    const now = Date.now()
+    const now = steadyMs()
     ticks += 1
     // A process does not end while somebody waits for an outcome, and is not kept by a sender with nothing to do.
     busy = [...pools.values()].some((pool) => !pool.idle) || [...lanes.values()].some((lane) => lane.waiting.length > 0)
@@ -223,7 +224,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
         busy = true
         timer.ref()
       }
-      const now = Date.now()
+      const now = steadyMs()
       const lane = laneOf(push)
       lane.usedAt = now
       const age = now - lane.foundAt
@@ -239,7 +240,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     },
     async ready(push) {
       const lane = laneOf(push)
-      if (Date.now() - lane.foundAt >= trustedMs) await lane.finding
+      if (steadyMs() - lane.foundAt >= trustedMs) await lane.finding
       if (closing) return
       const pool = poolOf(lane, push)
       if (!('kind' in pool)) await pool.ready(push)
@@ -263,7 +264,7 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
 
 const isSame = (a: Credential, b: Credential) => a.projectId === b.projectId && a.id === b.id && a.version === b.version
 
-const giveBack = (message: string, waitMs: number) => retry('GATEWAY_UNAVAILABLE', Date.now() + waitMs, { message })
+const giveBack = (message: string, waitMs: number) => retry('GATEWAY_UNAVAILABLE', steadyMs() + waitMs, { message })
 const unread = () => giveBack('The credential of the project cannot be read at the moment.', 2_000)
 
 function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {

@@ -19,7 +19,8 @@ const headers = { 'x-service-project-id': 'shop', 'x-service-api-key': 'svc_sk_o
  */
 export async function outage(
   t: TestContext,
-  { nodes, people, latencyMs }: Record<'nodes' | 'people' | 'latencyMs', number>
+  { nodes, people, latencyMs }: Record<'nodes' | 'people' | 'latencyMs', number>,
+  more: Record<string, string> = {}
 ) {
   const sim = await simulator(t, { ledgerSize: 500_000 })
   sim.faults.set('apns', { latencyMs })
@@ -34,7 +35,8 @@ export async function outage(
     BOOTSTRAP_ADMIN_TOKEN: 'svc_at_outage',
     SHUTDOWN_SECONDS: '2',
     GATEWAY: JSON.stringify(gateway),
-    TOKEN: apnsToken(gateway)
+    TOKEN: apnsToken(gateway),
+    ...more
   }
   const start = async (): Promise<Program> =>
     startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t) }, [process.execPath, program])

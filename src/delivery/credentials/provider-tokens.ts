@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../platform/db/db.ts'
 import type { Log } from '../../platform/log.ts'
 import { open, seal } from '../../platform/secrets.ts'
+import { steadyMs } from '../../platform/time.ts'
 import { type ApnsCredential, type FcmCredential, ProviderTokenFailed, type ProviderTokens } from '../credential.ts'
 import { signJwt } from './jwt.ts'
 import { type AccessToken, requestAccessToken } from './oauth.ts'
@@ -31,11 +32,14 @@ const patienceMs = 15_000
 const pollMs = 100
 const maxCached = 10_000
 const keptMs = 24 * 60 * minuteMs
+/** Issued later than this from now, a token is one of a wrong clock. Nodes of older versions had clocks of their own. */
+const skewMs = minuteMs
 
 export interface ProviderTokenOptions {
   pool: Pool
   key: Buffer
   log?: Log
+  /** Instead of the clock of the database; for tests. */
   clock?: () => number
   /** How an FCM credential is exchanged; for tests. */
   exchange?: (credential: FcmCredential, nowMs: number) => Promise<AccessToken>
@@ -44,26 +48,40 @@ export interface ProviderTokenOptions {
 /**
  * One token for each key, made by one process at a time and shared through the database. A copy in memory answers; when
  * it is due for renewal it still answers, while the next one is being made.
+ *
+ * Times are those of the database's clock, read with every row and counted on by a clock that never jumps. So the clock of
+ * this machine has no part in it, all nodes agree, and a token that looks too old is compared with the database's clock once
+ * more before it is replaced. A token of the future is not current: one refresh, and all is well again.
  */
 export function createProviderTokens({
   pool,
   key,
   log,
-  clock = Date.now,
+  clock,
   exchange = requestAccessToken
 }: ProviderTokenOptions): ProviderTokens {
   const cache = new Map<string, Held>()
   const renewals = new Map<string, Promise<Held>>()
   const failures = new Map<string, { error: Error; untilMs: number }>()
 
-  const tooYoung = (held: Held, gateway: Exchanged['gateway']) => clock() - held.issuedAtMs < youngestMs[gateway]
-  const usable = (held: Held) => clock() < held.expiresAtMs - marginMs
+  let read = { atMs: Date.now(), steadyMs: steadyMs() }
+  const now = clock ?? (() => read.atMs + steadyMs() - read.steadyMs)
+  /** For pauses: the clock of the database may be set too. */
+  const passing = clock ?? steadyMs
+  const heard = (readAt: Date) => {
+    read = { atMs: readAt.getTime(), steadyMs: steadyMs() }
+  }
+
+  const isOfFuture = (held: Held) => held.issuedAtMs > now() + skewMs
+  const tooYoung = (held: Held, gateway: Exchanged['gateway']) =>
+    !isOfFuture(held) && now() - held.issuedAtMs < youngestMs[gateway]
+  const usable = (held: Held) => !isOfFuture(held) && now() < held.expiresAtMs - marginMs
   /** Whether nothing newer has to be made. */
   const current = (held: Held, credential: Exchanged, refused: string | undefined) =>
-    clock() < held.refreshAtMs && (held.token !== refused || tooYoung(held, credential.gateway))
+    !isOfFuture(held) && now() < held.refreshAtMs && (held.token !== refused || tooYoung(held, credential.gateway))
 
   async function mint(credential: Exchanged): Promise<Held> {
-    const issuedAtMs = clock()
+    const issuedAtMs = now()
     if (credential.gateway === 'apns') {
       const claims = { iss: credential.teamId, iat: Math.floor(issuedAtMs / 1000) }
       const token = signJwt('ES256', createPrivateKey(credential.privateKey), { kid: credential.keyId }, claims)
@@ -73,14 +91,15 @@ export function createProviderTokens({
     return { token, issuedAtMs, refreshAtMs: issuedAtMs + lifeMs * 0.8, expiresAtMs: issuedAtMs + lifeMs }
   }
 
-  function opened(name: string, row: store.TokenRow | undefined): Held | undefined {
-    if (!row || row.token === '') return undefined
+  function opened(name: string, row: store.TokenRead): Held | undefined {
+    heard(row.read_at)
+    if (!row.token) return undefined
     try {
       return {
         token: open(key, store.contextOfToken(name), row.token),
-        issuedAtMs: row.issued_at.getTime(),
-        refreshAtMs: row.refresh_at.getTime(),
-        expiresAtMs: row.expires_at.getTime()
+        issuedAtMs: row.issued_at!.getTime(),
+        refreshAtMs: row.refresh_at!.getTime(),
+        expiresAtMs: row.expires_at!.getTime()
       }
     } catch {
       return undefined // Sealed with another master key. A new one does no harm.
@@ -94,7 +113,7 @@ export function createProviderTokens({
     for (;;) {
       const found = opened(name, await store.findToken(pool, name))
       if (found && current(found, credential, refused)) return found
-      const claimed = await store.claimToken(pool, name, holder, new Date(clock()))
+      const claimed = await store.claimToken(pool, name, holder, new Date(now()))
       if (claimed) {
         const made = await make(name, holder, credential, refused, opened(name, claimed))
         if (made) return made
@@ -126,7 +145,7 @@ export function createProviderTokens({
         expires_at: new Date(held.expiresAtMs)
       })
       if (!written) return undefined
-      store.sweepTokens(pool, new Date(clock() - keptMs)).catch(() => {})
+      store.sweepTokens(pool, new Date(now() - keptMs)).catch(() => {})
       return held
     } catch (error) {
       await store.releaseToken(pool, name, holder, pauseOf(error)).catch(() => {})
@@ -137,7 +156,7 @@ export function createProviderTokens({
   /** One renewal of a token at a time in this process, and a pause after one that failed. */
   function renewed(name: string, credential: Exchanged, refused: string | undefined): Promise<Held> {
     const failed = failures.get(name)
-    if (failed && failed.untilMs > clock()) return Promise.reject(failed.error)
+    if (failed && failed.untilMs > passing()) return Promise.reject(failed.error)
     const running = renewals.get(name)
     if (running !== undefined) return running
     const renewal = renew(name, credential, refused)
@@ -149,7 +168,7 @@ export function createProviderTokens({
       .catch((error: Error) => {
         const { gateway, projectId } = credential
         log?.warn({ gateway, project: projectId, error: error.message }, 'no provider token could be had')
-        remember(failures, name, { error, untilMs: clock() + pauseOf(error) })
+        remember(failures, name, { error, untilMs: passing() + pauseOf(error) })
         throw error
       })
       .finally(() => renewals.delete(name))

@@ -12,7 +12,11 @@ export interface TokenRow {
 
 const columns = 'token, issued_at, refresh_at, expires_at'
 
-const find = statement('provider_tokens.find', `select ${columns} from provider_tokens where name = $1`)
+// With the time of the database, also where there is no token.
+const find = statement(
+  'provider_tokens.find',
+  `select ${columns}, clock_timestamp() as read_at from (values (1)) as one left join provider_tokens on name = $1`
+)
 // A little longer than a call to Google may take. Whoever died holds it no longer than this.
 const claim = statement(
   'provider_tokens.claim',
@@ -20,7 +24,7 @@ const claim = statement(
    values ($1, '', $3, $3, $3, $2, now() + interval '12 seconds')
    on conflict (name) do update set held_by = excluded.held_by, held_until = excluded.held_until
     where provider_tokens.held_until <= now()
-   returning ${columns}`
+   returning ${columns}, clock_timestamp() as read_at`
 )
 const write = statement(
   'provider_tokens.write',
@@ -36,11 +40,14 @@ const sweep = statement(
   'delete from provider_tokens where expires_at < $1 and held_until < now()'
 )
 
-export const findToken = (db: Db, name: string) => db.one<TokenRow>(find, [name])
+/** A row as it stands, and when that was by the clock of the database. */
+export type TokenRead = { [Name in keyof TokenRow]: TokenRow[Name] | null } & { read_at: Date }
+
+export const findToken = async (db: Db, name: string) => (await db.one<TokenRead>(find, [name]))!
 
 /** The row as it stands, if from now on it is ours to renew; nothing while somebody else is at it. */
 export const claimToken = (db: Db, name: string, holder: string, at: Date) =>
-  db.one<TokenRow>(claim, [name, holder, at])
+  db.one<TokenRow & { read_at: Date }>(claim, [name, holder, at])
 
 /** False: it took too long, and another process has taken over. */
 export const writeToken = async (db: Db, name: string, holder: string, row: TokenRow) =>

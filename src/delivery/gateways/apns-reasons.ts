@@ -60,6 +60,9 @@ export function readReason(
       return tokenDead('TOKEN_UNREGISTERED', reason, timestamp ?? 'now')
     case 'ExpiredProviderToken':
       return { kind: 'renew', gatewayCode: reason }
+    // A token whose issue time lies in the future is called invalid, not expired.
+    case 'InvalidProviderToken':
+      return { kind: 'renew', gatewayCode: reason, otherwise: credentialWrong(reason, wrongCredential.get(reason)) }
     case 'UnrelatedKeyIdInToken':
       return reconnect(credentialWrong(reason))
     case 'TooManyProviderTokenUpdates':

@@ -39,13 +39,20 @@ export interface Later {
   pushback: boolean
 }
 
+/** The provider token is too old, or of the future. */
+export interface Renew {
+  kind: 'renew'
+  gatewayCode: string
+  /** What it means where another token makes no difference, or there is none; without it the push waits. */
+  otherwise?: Refused
+}
+
 /** What an answer means, before the sender adds what it knows of the others. */
 export type Verdict =
   | { kind: 'accepted'; gatewayMessageId: string }
   | Refused
   | Later
-  /** The provider token is too old. */
-  | { kind: 'renew'; gatewayCode: string }
+  | Renew
   /** This connection is of no more use; another one may do. `otherwise` is for a push that has tried that. */
   | { kind: 'reconnect'; otherwise: Refused | Later }
 

@@ -6,16 +6,17 @@ const validSeconds = 12 * 3_600
 const reusedMs = 10 * 3_600_000
 const mostKept = 1_000
 
-const kept = new Map<string, { header: string; until: number }>()
+const kept = new Map<string, { header: string; madeAt: number }>()
 
 /** RFC 8292: who sends. It depends on the key and the push service alone, so signing once serves for hours. */
 export function vapid(credential: WebPushCredential, origin: string, now: number): string {
   const key = `${credential.publicKey} ${credential.subject} ${origin}`
   const known = kept.get(key)
-  if (known && known.until > now) return known.header
+  // One of the future was made by a clock that has been set back since: push services take none that ends in over a day.
+  if (known && known.madeAt <= now && now < known.madeAt + reusedMs) return known.header
   const header = make(credential, origin, now)
   kept.delete(key)
-  kept.set(key, { header, until: now + reusedMs })
+  kept.set(key, { header, madeAt: now })
   const [oldest] = kept.keys()
   if (kept.size > mostKept) kept.delete(oldest!)
   return header

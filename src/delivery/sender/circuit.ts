@@ -1,5 +1,7 @@
 export interface Circuit {
   readonly open: boolean
+  /** Whether the gateway has ever looked past the credential. */
+  readonly proven: boolean
   /** When the next push is let through to see whether the credential works by now. */
   readonly probeAt: number
   /** Whether a push may go out. While open it lets one through now and then. */
@@ -20,9 +22,13 @@ const threshold = 10
 export function createCircuit(probeMs: number): Circuit {
   let inRow = 0
   let probeAt = 0
+  let proven = false
   const circuit = {
     get open() {
       return inRow >= threshold
+    },
+    get proven() {
+      return proven
     },
     get probeAt() {
       return probeAt
@@ -39,6 +45,7 @@ export function createCircuit(probeMs: number): Circuit {
     },
     right() {
       inRow = 0
+      proven = true
     }
   }
   return circuit

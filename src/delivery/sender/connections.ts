@@ -1,3 +1,4 @@
+import { steadyMs } from '../../platform/time.ts'
 import type { H2Connection, H2Transport, TlsOptions } from '../transport/transport.ts'
 import type { SenderSettings } from './settings.ts'
 
@@ -55,7 +56,7 @@ export function createConnections(options: ConnectionsOptions) {
   let quietSince = 0
 
   function fail(message: string) {
-    const now = Date.now()
+    const now = steadyMs()
     failures += 1
     failingSince ||= now
     failure = message
@@ -67,7 +68,7 @@ export function createConnections(options: ConnectionsOptions) {
     if (closed || opening > 0) return
     if (!admit()) return fail('this process has too many connections open')
     opening += 1
-    openedAt = Date.now()
+    openedAt = steadyMs()
     let link: Link | undefined
     const leave = () => {
       if (!link || !links.delete(link)) return
@@ -92,7 +93,7 @@ export function createConnections(options: ConnectionsOptions) {
       (connection) => {
         opening -= 1
         if (connection.state === 'closed') return fail('the gateway closes connections at once')
-        link = { connection, answers: 0, failures: 0, heardAt: Date.now(), pingAt: 0 }
+        link = { connection, answers: 0, failures: 0, heardAt: steadyMs(), pingAt: 0 }
         links.add(link)
         if (closed) connection.drain()
         else if (connection.state === 'draining') leave()
@@ -108,7 +109,7 @@ export function createConnections(options: ConnectionsOptions) {
 
   /** Sees to it that there is a connection, or soon will be. */
   function want() {
-    if (links.size === 0 && Date.now() >= nextAt) add()
+    if (links.size === 0 && steadyMs() >= nextAt) add()
   }
 
   function watch(link: Link, now: number) {
@@ -122,7 +123,7 @@ export function createConnections(options: ConnectionsOptions) {
     link.pingAt = now
     connection.ping(() => {
       link.pingAt = 0
-      link.heardAt = Date.now()
+      link.heardAt = steadyMs()
     })
   }
 

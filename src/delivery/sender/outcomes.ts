@@ -1,3 +1,4 @@
+import { steadyMs } from '../../platform/time.ts'
 import type { Outcome } from '../push.ts'
 import { type FailureCode, failureReasons } from '../reasons.ts'
 
@@ -10,11 +11,15 @@ export interface RetryWords {
   free?: boolean
 }
 
-/** To be repeated, not before a time. Spread a little, so that those told the same time do not all come at it. */
+/**
+ * To be repeated, not before a time, which is given by the steady clock and told by the wall clock: it may be stored. Spread
+ * a little, so that those told the same time do not all come at it.
+ */
 export function retry(reason: FailureCode, at: number, words: RetryWords = {}): Outcome {
   const { message = failureReasons[reason], gatewayCode = '', free = true } = words
-  const spreadMs = Math.min(0.2 * Math.max(0, at - Date.now()), longestSpreadMs)
-  const notBefore = Math.round(at + Math.random() * spreadMs)
+  const waitMs = at - steadyMs()
+  const spreadMs = Math.min(0.2 * Math.max(0, waitMs), longestSpreadMs)
+  const notBefore = Math.round(Date.now() + waitMs + Math.random() * spreadMs)
   return { kind: 'retry', reason, message, gatewayCode, notBefore, free }
 }
 
@@ -28,4 +33,4 @@ export const unknown = (reason: 'CONNECTION_LOST' | 'GATEWAY_TIMEOUT'): Outcome 
 })
 
 export const closed = (): Outcome =>
-  retry('GATEWAY_UNAVAILABLE', Date.now(), { message: 'The sender is being closed.' })
+  retry('GATEWAY_UNAVAILABLE', steadyMs(), { message: 'The sender is being closed.' })

@@ -1,4 +1,5 @@
 import type { Log } from '../../platform/log.ts'
+import { steadyMs } from '../../platform/time.ts'
 import type { Credential } from '../credential.ts'
 import { type Gateway, refused, type Verdict } from '../gateways/gateway.ts'
 import type { Outcome, Push } from '../push.ts'
@@ -53,7 +54,7 @@ export function createPool(options: PoolOptions) {
   const waiters = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
   let inFlight = 0
   let closing = false
-  let usedAt = Date.now()
+  let usedAt = steadyMs()
   let pumping = false
   let pausedUntil = 0
 
@@ -73,11 +74,11 @@ export function createPool(options: PoolOptions) {
     onReady: () => pump(),
     onFailed(message, isRefused) {
       if (!isRefused)
-        return giveBack(() => retry('GATEWAY_UNAVAILABLE', Date.now() + 5 * shortMs, { message: sentence(message) }))
-      for (const entry of takeAll()) refuseCredential(entry, '', message)
+        return giveBack(() => retry('GATEWAY_UNAVAILABLE', steadyMs() + 5 * shortMs, { message: sentence(message) }))
+      for (const entry of takeAll()) refuseToken(entry, '', message)
     }
   })
-  const { judge, refusal, refuseCredential, suspended } = createJudge({
+  const { judge, refusal, refuseToken, suspended } = createJudge({
     credential,
     circuit,
     gates,
@@ -98,7 +99,7 @@ export function createPool(options: PoolOptions) {
   const full = (push: Push) => (push.urgent ? queue.urgentSize : queue.size) >= queueLimit() && !closing
 
   function end(entry: Entry, outcome: Outcome) {
-    usedAt = Date.now()
+    usedAt = steadyMs()
     entry.done(outcome)
   }
 
@@ -115,7 +116,7 @@ export function createPool(options: PoolOptions) {
   /** Why a push need not even try now. */
   function heldBack(push: Push, now: number): Outcome | undefined {
     if (closing) return closed()
-    if (now > push.notAfter) return rejected('EXPIRED')
+    if (Date.now() > push.notAfter) return rejected('EXPIRED')
     const gate = gates.closed(push.token, now)
     if (gate) return retry(gate.reason, gate.until, { gatewayCode: gate.gatewayCode })
     const unreachable = connections.unreachable(now)
@@ -135,13 +136,23 @@ export function createPool(options: PoolOptions) {
 
   /** `since`: when it was given to the sender, if that was not now. */
   function submit(push: Push, done: (outcome: Outcome) => void, since?: number): void {
-    const now = Date.now()
+    const now = steadyMs()
     usedAt = now
     const held = heldBack(push, now)
     if (held) return void setImmediate(done, held)
     const dueAt = (since ?? now) + settings.deadlineMs
-    const leaveAt = Math.min(dueAt - settings.deadlineMs / 2, push.notAfter)
-    queue.add({ push, done, dueAt, leaveAt, sentAt: 0, refusals: 0, renewed: undefined, reconnected: false })
+    const leaveAt = Math.min(dueAt - settings.deadlineMs / 2, now + push.notAfter - Date.now())
+    queue.add({
+      push,
+      done,
+      dueAt,
+      leaveAt,
+      sentAt: 0,
+      sentWallMs: 0,
+      refusals: 0,
+      renewed: undefined,
+      reconnected: false
+    })
     pump()
   }
 
@@ -150,10 +161,10 @@ export function createPool(options: PoolOptions) {
     pumping = true
     if (queue.size > 0) connections.want()
     try {
-      while (queue.size > 0 && inFlight < window.size && Date.now() >= pausedUntil && presented.ready()) {
+      while (queue.size > 0 && inFlight < window.size && steadyMs() >= pausedUntil && presented.ready()) {
         if (options.isPaused()) break
         const link = connections.pick()
-        if (!link || !rate.takes(Date.now())) break
+        if (!link || !rate.takes(steadyMs())) break
         send(queue.take()!, link)
       }
     } finally {
@@ -184,11 +195,12 @@ export function createPool(options: PoolOptions) {
   }
 
   function request(entry: Entry, link: Link): Outcome | undefined {
-    const now = Date.now()
+    const now = steadyMs()
     const token = presented.value
-    const prepared = gateway.prepare(entry.push, credential, token, now)
-    if ('kind' in prepared) return refusal(prepared, now)
+    const prepared = gateway.prepare(entry.push, credential, token, Date.now())
+    if ('kind' in prepared) return refusal(prepared, Date.now())
     entry.sentAt = now
+    entry.sentWallMs = Date.now()
     if (!entry.push.repeat) budget.fresh(now)
     link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
       inFlight -= 1
@@ -200,7 +212,7 @@ export function createPool(options: PoolOptions) {
   }
 
   function finish(entry: Entry, link: Link, token: string, ending: Ending) {
-    const now = Date.now()
+    const now = steadyMs()
     switch (ending.kind) {
       case 'answer': {
         connections.answered(link, ending.status, now)
@@ -250,7 +262,7 @@ export function createPool(options: PoolOptions) {
 
   /** Once more, at no cost: the gateway has done nothing with it. */
   function again(entry: Entry, message: string, gatewayCode = '') {
-    const now = Date.now()
+    const now = steadyMs()
     if (closing || now >= entry.leaveAt)
       end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message, gatewayCode }))
     else if (circuit.open) end(entry, suspended(gatewayCode))
@@ -264,7 +276,7 @@ export function createPool(options: PoolOptions) {
     const unreachable = connections.unreachable(now)
     for (const entry of queue.all()) {
       if ((!unreachable && now < entry.leaveAt) || !queue.delete(entry)) continue
-      if (now > entry.push.notAfter) end(entry, rejected('EXPIRED'))
+      if (Date.now() >= entry.push.notAfter) end(entry, rejected('EXPIRED'))
       else if (unreachable) end(entry, away(unreachable))
       else end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message: 'The gateway takes pushes too slowly.' }))
     }
@@ -303,7 +315,7 @@ export function createPool(options: PoolOptions) {
       inFlight,
       queued: queue.size,
       window: window.size,
-      perSecond: rate.limit(Date.now()),
+      perSecond: rate.limit(steadyMs()),
       suspended: circuit.open
     }),
     /** Takes out what waits, for another pool to send. */
@@ -313,11 +325,11 @@ export function createPool(options: PoolOptions) {
     /** Gives back what waits, lets the gateway answer what it has, and cuts the rest at the deadline. */
     async close(deadlineMs: number): Promise<void> {
       closing = true
-      const now = Date.now()
+      const now = steadyMs()
       giveBack(closed)
       pump()
       connections.drainAll()
-      while (inFlight > 0 && Date.now() - now < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10))
+      while (inFlight > 0 && steadyMs() - now < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10))
       connections.closeAll('the sender was closed')
     }
   }

@@ -1,3 +1,4 @@
+import { steadyMs } from '../../platform/time.ts'
 import { ProviderTokenFailed } from '../credential.ts'
 
 export interface PresentedToken {
@@ -30,7 +31,7 @@ export function createPresentedToken(
   async function fetch(): Promise<void> {
     const presenting = refused
     asking = true
-    askedAt = Date.now()
+    askedAt = steadyMs()
     let timer: NodeJS.Timeout | undefined
     try {
       const late = new Promise<never>((_resolve, reject) => {
@@ -60,7 +61,7 @@ export function createPresentedToken(
     },
     ready() {
       const usable = value !== undefined && refused === undefined
-      if (!asking && Date.now() - askedAt > (usable ? refreshMs : pauseMs)) void fetch()
+      if (!asking && steadyMs() - askedAt > (usable ? refreshMs : pauseMs)) void fetch()
       return usable
     },
     renew(token) {

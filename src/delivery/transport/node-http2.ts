@@ -1,5 +1,6 @@
 import * as http2 from 'node:http2'
 import { isIP } from 'node:net'
+import { steadyMs } from '../../platform/time.ts'
 import { guardedLookup, mayConnect, resolveByDns } from '../../webhooks/webhooks.ts'
 import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './transport.ts'
 
@@ -101,7 +102,7 @@ function connectionOn(session: http2.ClientHttp2Session, firstLimit: number, eve
   }
 
   function sweep() {
-    const now = Date.now()
+    const now = steadyMs()
     for (const each of waiting)
       if (each.deadlineAt <= now) {
         // A request that has no stream yet was never sent, however long it has waited.

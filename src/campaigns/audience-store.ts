@@ -134,32 +134,54 @@ export async function matchWindow(
 export interface Count {
   users: number
   devices: number
-  /** The first devices of them. */
+  /** Devices that match and that a push cannot reach: they have no token, or no permission. */
+  unreachable: number
+  /** The first devices that match. */
   sample: string[]
   /** The user with whom the next window begins; null after the last one. */
   next: string | null
 }
 
-/** How many match in a window, and a few of them. */
+/** Whether a push reaches device `d`; a Live Activity where `type` names its attributes. */
+const isReachable = (type: string) =>
+  `(d.push_permission and case when ${type}::text is null
+     then exists (select 1 from push_tokens t where t.project_id = $1 and t.device_id = d.id and t.dead_since is null)
+     else d.platform = 'IOS' and exists (
+       select 1 from live_activity_tokens t where t.project_id = $1 and t.device_id = d.id
+          and t.attributes_type = ${type} and t.activity_id = '' and t.dead_since is null) end)`
+
+const reachable = statement(
+  'segments.reachable',
+  `select d.id, d.user_id from devices d where d.project_id = $1 and d.id = any($2::text[]) and ${isReachable('$3')}`
+)
+
+/** Those of the devices that a push reaches. `attributesType`: that a Live Activity of this type reaches. */
+export const findReachable = (db: Db, projectId: ProjectId, deviceIds: string[], attributesType: string | null) =>
+  db.query<{ id: string; user_id: string }>(reachable, [projectId, deviceIds, attributesType])
+
+/** How many a campaign would reach in a window, and a few of those that match. */
 export async function countWindow(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
   user: string,
-  size: number,
-  sampleSize: number
+  { size, sampleSize, attributesType }: { size: number; sampleSize: number; attributesType: string | null }
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
-  const { from, condition, values } = matched(segment, 5)
-  const [count] = await ask<{ users: number; devices: number; sample: string[] | null }>(
+  const { from, condition, values } = matched(segment, 6)
+  const [count] = await ask<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
     pool,
     projectId,
-    `select count(distinct user_id)::int as users, count(*)::int as devices, json_agg(id) filter (where place <= $4) as sample
-       from (select d.user_id, d.id, row_number() over () as place from ${from} where ${condition}) found`,
-    [projectId, user, end, sampleSize, ...values],
+    `select (count(distinct user_id) filter (where reached))::int as users,
+            (count(*) filter (where reached))::int as devices,
+            (count(*) filter (where not reached))::int as unreachable,
+            json_agg(id) filter (where place <= $4) as sample
+       from (select d.user_id, d.id, ${isReachable('$5')} as reached, row_number() over () as place
+               from ${from} where ${condition}) found`,
+    [projectId, user, end, sampleSize, attributesType, ...values],
     true
   )
-  return { users: count!.users, devices: count!.devices, sample: count!.sample ?? [], next: end }
+  return { ...count!, sample: count!.sample ?? [], next: end }
 }
 
 /** Which of these devices match. */

@@ -2,7 +2,7 @@ import { payloadSize } from '../delivery/delivery.ts'
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Preview } from './answered.ts'
-import { countWindow, firstUser, type SegmentAt, SegmentFailed } from './audience-store.ts'
+import { countWindow, findReachable, firstUser, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
 import { type Ready, readyOf } from './definitions.ts'
 import { findTargets } from './gates.ts'
@@ -50,7 +50,13 @@ export const createPreview =
     const ready = readyOf(renderer, projectId, definition)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
-    const found = await find(pool, projectId, ready.segmentFor(trigger), audience)
+    const found = await find(
+      pool,
+      projectId,
+      ready.segmentFor(trigger),
+      audience,
+      definition.live_activity?.attributes_type ?? null
+    )
     const { users, devices, complete, reason, skipped } = found
     return {
       audience: { users, devices, complete, reason, skipped },
@@ -59,31 +65,44 @@ export const createPreview =
     }
   }
 
-async function find(pool: Pool, projectId: ProjectId, segment: SegmentAt, audience: StoredAudience | null) {
+/** `attributesType`: of the Live Activity that the campaign starts; null where it sends a push. */
+async function find(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  audience: StoredAudience | null,
+  attributesType: string | null
+) {
   if (!audience) return none('no_audience')
   if (segment(1).nobody) return none('missing_trigger_property')
   try {
     return 'broadcast' in audience
-      ? await findEveryone(pool, projectId, segment)
-      : await findTargeted(pool, projectId, segment, audience.targets)
+      ? await findEveryone(pool, projectId, segment, attributesType)
+      : await findTargeted(pool, projectId, segment, audience.targets, attributesType)
   } catch (error) {
     if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
     throw error
   }
 }
 
-async function findEveryone(pool: Pool, projectId: ProjectId, segment: SegmentAt): Promise<Found> {
+async function findEveryone(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  attributesType: string | null
+): Promise<Found> {
   const found = none(null)
   const giveUpAt = Date.now() + lookMs
   let user: string | null = firstUser
   while (user !== null) {
     if (Date.now() > giveUpAt) return { ...found, complete: false }
     const from: string = user
-    const missing = sampleSize - found.sample.length
-    const look = () => countWindow(pool, projectId, segment, from, windowUsers, missing)
-    const { users, devices, sample, next } = await patiently(look, giveUpAt)
+    const wanted = { size: windowUsers, sampleSize: sampleSize - found.sample.length, attributesType }
+    const look = () => countWindow(pool, projectId, segment, from, wanted)
+    const { users, devices, unreachable, sample, next } = await patiently(look, giveUpAt)
     found.users += users
     found.devices += devices
+    skip(found, unreachableFor(attributesType), unreachable)
     found.sample.push(...sample)
     user = next
   }
@@ -94,9 +113,11 @@ async function findTargeted(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
-  targets: StoredTarget[]
+  targets: StoredTarget[],
+  attributesType: string | null
 ): Promise<Found> {
   const found = none(null)
+  const matching = new Set<string>()
   const devices = new Set<string>()
   const users = new Set<string>()
   const giveUpAt = Date.now() + lookMs
@@ -107,11 +128,23 @@ async function findTargeted(
     }
     const some = targets.slice(from, from + targetsAtOnce)
     const part = await patiently(() => resolveTargets(pool, projectId, '', segment, some), giveUpAt)
-    for (const id of part.deviceIds) devices.add(id)
-    for (const { reason } of part.skips) found.skipped[reason] = (found.skipped[reason] ?? 0) + 1
-    for (const id of part.userIds) users.add(id)
+    for (const id of part.deviceIds) matching.add(id)
+    for (const { reason } of part.skips) skip(found, reason, 1)
+    for (const { id, user_id } of await findReachable(pool, projectId, [...part.deviceIds], attributesType)) {
+      devices.add(id)
+      users.add(user_id)
+    }
   }
-  return { ...found, users: users.size, devices: devices.size, sample: [...devices].slice(0, sampleSize) }
+  skip(found, unreachableFor(attributesType), matching.size - devices.size)
+  return { ...found, users: users.size, devices: devices.size, sample: [...matching].slice(0, sampleSize) }
+}
+
+/** As triggers count them. */
+const unreachableFor = (attributesType: string | null) =>
+  attributesType === null ? 'no_push_token' : 'no_live_activity_token'
+
+function skip({ skipped }: Found, reason: string, count: number): void {
+  if (count > 0) skipped[reason] = (skipped[reason] ?? 0) + count
 }
 
 async function sampleOf(

@@ -44,7 +44,7 @@ export const PreviewAnswer = Type.Object({
       skipped: Type.Unsafe<Record<string, number>>({
         type: 'object',
         additionalProperties: { type: 'integer' },
-        description: 'How many targets would be skipped for which reason.'
+        description: 'How many targets and devices would be skipped for which reason.'
       })
     },
     { description: 'Who would get it.' }

@@ -39,6 +39,27 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
   })
 })
 
+describe('N11: the audience of a preview', () => {
+  it('counts devices that a push reaches, and names the others as triggers do', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', { id: 'ana-phone', push_token: 'ab12' }, { id: 'ana-tablet', push_token: null })
+    await givenUser(project, 'bo', { id: 'bo-phone', push_token: 'ab13', is_push_permission_granted: false })
+    await givenCampaign(service, project)
+    const preview = async (json: Json, campaign = 'news') =>
+      (await project.call('POST', `/api/v1/campaigns/${campaign}:preview`, { json })).json.audience
+    const expected = { users: 1, devices: 1, complete: true, reason: null, skipped: { no_push_token: 2 } }
+    assert.deepEqual(await preview(everyone), expected)
+    assert.deepEqual(await preview(users('ana', 'bo')), expected)
+    const activity = { attributes_type: 'Ride', attributes: {}, content_state: {} }
+    await givenCampaign(service, project, { campaign_id: 'ride', message: undefined, live_activity: activity })
+    assert.deepEqual((await preview(everyone, 'ride')).skipped, { no_live_activity_token: 3 })
+    const token = { attributes_type: 'Ride', push_to_start_token: 'c1' }
+    await project.call('POST', '/api/v1/devices/ana-phone/live-activity-start-tokens', { json: token })
+    const reached = await preview(everyone, 'ride')
+    assert.deepEqual([reached.devices, reached.skipped], [1, { no_live_activity_token: 2 }])
+  })
+})
+
 describe('the sizes of a preview', () => {
   it('are those of the payloads that each gateway would get, and what one of them refuses is told', async () => {
     const project = await service.project()

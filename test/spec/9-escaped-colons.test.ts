@@ -31,6 +31,8 @@ describe('settled-2, 9: %3A is a colon in every verb of a path', () => {
       const reply = await project.call('POST', `/api/v1/${path}`, { json })
       assert.equal(reply.status, 200, `${path}: ${reply.text}`)
     }
+    const removed = await project.call('POST', '/api/v1/users/ana/properties%3Aremove', { json: { names: ['x'] } })
+    assert.equal(removed.status, 200, removed.text)
   })
 
   it('campaigns and triggers, whose ids keep their own escaped colons', async () => {

@@ -56,6 +56,7 @@ export function openLane() {
   const kept = new Map<string, number>()
   let waiting: PromiseWithResolvers<unknown> | undefined
   let open = true
+  let started = false
   const ended = new Promise<void>((resolve) => {
     const end = () => {
       open = false
@@ -90,9 +91,14 @@ export function openLane() {
   const tooSlow = setTimeout(kill, startMs)
   tooSlow.unref()
   const ready = next()
-    .catch(() => {
-      throw new Unavailable('The process that renders templates does not start.')
-    })
+    .then(
+      () => {
+        started = true
+      },
+      () => {
+        throw new Unavailable('The process that renders templates does not start.')
+      }
+    )
     .finally(() => clearTimeout(tooSlow))
   ready.catch(() => {})
 
@@ -120,6 +126,9 @@ export function openLane() {
 
   return {
     ready,
+    get started() {
+      return started
+    },
     get open() {
       return open
     },

@@ -16,6 +16,8 @@ const limits = {
   severalMs: 250,
   slowForMs: 30_000,
   slowLanes: 2,
+  /** Projects that are known not to be slow. */
+  quick: 10_000,
   /** Requests of one project that wait. A job has one at a time, so only previews can come to more. */
   waiting: 200,
   /** A process without work ends: its memory comes back. */
@@ -43,6 +45,8 @@ export function createRenderTurns(open: () => Lane = openLane) {
   const queues = new Map<ProjectId, Waiting[]>()
   /** Projects that were slow, and until when they count as such. */
   const slow = new Map<ProjectId, number>()
+  /** Projects whose last request was not slow. */
+  const quick = new Set<ProjectId>()
   const slowRunning = new Map<Lane, ProjectId | undefined>()
   let shared: Lane | undefined
   let sharedBusy = false
@@ -75,6 +79,11 @@ export function createRenderTurns(open: () => Lane = openLane) {
   }
 
   function giveUp(turn: Waiting): void {
+    // The start of a process is nobody's delay: a batch that gave up on it would never begin.
+    if (!isSlow(turn.projectId) && spare?.started !== true) {
+      turn.timer = setTimeout(() => giveUp(turn), limits.patienceMs)
+      return
+    }
     const others = queues.get(turn.projectId)?.filter((one) => one !== turn) ?? []
     if (others.length > 0) queues.set(turn.projectId, others)
     else queues.delete(turn.projectId)
@@ -84,7 +93,9 @@ export function createRenderTurns(open: () => Lane = openLane) {
   function pump(): void {
     if (closed) return
     if (!sharedBusy) {
-      const turn = next((projectId) => !isSlow(projectId))
+      if ([...queues.keys()].some((projectId) => !isSlow(projectId))) prepare()
+      // Whom we do not know begins when there is a process to take over from it.
+      const turn = next((projectId) => !isSlow(projectId) && (spare?.started === true || quick.has(projectId)))
       if (turn) void runShared(turn)
     }
     const running = new Set(slowRunning.values())
@@ -96,11 +107,24 @@ export function createRenderTurns(open: () => Lane = openLane) {
     restWhenIdle()
   }
 
+  /** Starts what is not there. */
+  function prepare(): void {
+    if (!shared?.open) {
+      shared = spare?.open ? spare : open()
+      if (shared === spare) spare = undefined
+    }
+    if (spare?.open) return
+    spare = open()
+    spare.ready.then(pump, (error: Error) => {
+      for (const [projectId] of queues)
+        for (let turn = next((one) => one === projectId); turn; turn = next((one) => one === projectId))
+          turn.reject(error)
+    })
+  }
+
   async function runShared(turn: Waiting): Promise<void> {
     sharedBusy = true
-    shared = shared?.open ? shared : spare?.open ? spare : open()
-    if (spare === shared || !spare?.open) spare = open()
-    const lane = shared
+    const lane = shared!
     const patience = Promise.withResolvers<'slow'>()
     let timer: NodeJS.Timeout | undefined
     const outcome = lane.ready.then(() => {
@@ -109,11 +133,18 @@ export function createRenderTurns(open: () => Lane = openLane) {
     })
     try {
       const first = await Promise.race([outcome, patience.promise])
-      if (first !== 'slow') return turn.resolve(first.outcomes)
+      if (first !== 'slow') {
+        quick.delete(turn.projectId)
+        quick.add(turn.projectId)
+        if (quick.size > limits.quick) quick.delete(quick.values().next().value!)
+        turn.resolve(first.outcomes)
+        return
+      }
       if (closed) throw new Unavailable('The service stops.')
       slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      quick.delete(turn.projectId)
       shared = spare
-      spare = open()
+      spare = undefined
       if (slowRunning.size < limits.slowLanes) void finishSlow(lane, turn, outcome)
       else {
         outcome.catch(() => {})

@@ -66,8 +66,10 @@ export const segmentLimits = {
   nameLength: 256,
   /** Groups and conditions together: an empty group is no condition, and costs too. */
   nodes: 1_000,
-  /** Characters of all values, 26 more for each entry of a list; also of what a trigger brings in. */
-  size: 524_288,
+  /** Characters of all values as they are written, 8 more for each entry of a list. */
+  size: 262_144,
+  /** The same with what a trigger brings in. */
+  filled: 1_048_576,
   count: 1_000_000
 } as const
 

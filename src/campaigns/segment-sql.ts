@@ -63,7 +63,7 @@ export function compileSegment(
   const compiling: Compiling = {
     place: (value, type) => `<${placed.push(value) - 1}>::${type}`,
     properties: triggerProperties,
-    room: new Room(segmentLimits.size),
+    room: new Room(segmentLimits.filled),
     now,
     nobody: false,
     usesDevice: false,

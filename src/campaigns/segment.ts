@@ -63,7 +63,7 @@ export function readSegment(value: unknown, path: string, problems: Detail[]): S
   if (reading.events > limits.events) tell(`must have at most ${limits.events} conditions on events`)
   if (reading.nodes > limits.nodes) tell(`must have at most ${limits.nodes} groups and conditions`)
   if (reading.full)
-    tell(`must have at most ${limits.size} characters in its values, each entry of a list counting 26 more`)
+    tell(`must have at most ${limits.size} characters in its values, each entry of a list counting 8 more`)
   problems.push(...reading.problems.slice(0, maxProblems))
   return segment ?? everyone
 }

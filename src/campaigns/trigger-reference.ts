@@ -71,14 +71,14 @@ export class Room {
     if (typeof value === 'string') this.left -= value.length
     else if (Array.isArray(value))
       for (const item of value) {
-        this.left -= perEntry
-        if (!this.take(item)) break
+        this.left -= perEntry + (typeof item === 'string' ? item.length : 0)
+        if (this.left < 0) break
       }
     return this.left >= 0
   }
 }
 
-const perEntry = 26
+const perEntry = 8
 
 /**
  * A value of a condition with its references replaced. Exactly one reference keeps the type of what it refers to, any

@@ -4,6 +4,7 @@ import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:f
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { startEmbedded } from '../../src/platform/db/embedded.ts'
 import { boundLog } from '../../src/platform/db/embedded-log.ts'
 import { socketFolder } from '../../src/platform/db/embedded-places.ts'
@@ -119,12 +120,57 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
 
     const said: string[] = []
     const start = startEmbedded({ dataDir, say: (line) => said.push(line) })
-    await sleep(300)
+    // Longer than a PostgreSQL that could be gone on with is given to answer.
+    await sleep(1_500)
     process.kill(pid, 'SIGCONT')
     const server = await start
     atEnd(t, () => server.stop())
     assert.deepEqual(said, [`waiting for the previous PostgreSQL (pid ${pid}) to stop…`])
     assert.deepEqual(await query(server.url, 'select * from note'), [])
+  })
+
+  test('E9: a Tidings that starts right after a kill goes on with the PostgreSQL that still runs, and it ends with the new one', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const first = startServer(t, { dataDir })
+    await query(await first.url, 'create table note (text text)')
+    const pid = await postmasterPid(dataDir)
+    // A session of the killed one that would hold its locks for long.
+    const left = new pg.Client({ connectionString: await first.url, application_name: 'tidings' })
+    left.on('error', () => {})
+    await left.connect()
+    await left.query('begin; lock table note')
+    first.process.kill('SIGKILL')
+    await first.exited
+
+    const second = startServer(t, { dataDir })
+    assert.deepEqual(await query(await second.url, 'select * from note'), [])
+    assert.deepEqual([await postmasterPid(dataDir), second.said], [pid, []])
+    // The watch of the first one must not end what is the second one's by now.
+    await sleep(4_000)
+    assert.equal(isRunning(pid), true)
+
+    second.process.kill('SIGKILL')
+    await second.exited
+    await until('PostgreSQL has ended with the second one', () => !isRunning(pid))
+    assert.match(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /database system is shut down/)
+  })
+
+  test('a PostgreSQL that is gone on with is stopped, and started again when it dies', async (t) => {
+    const dataDir = await preparedFolder(t)
+    const first = startServer(t, { dataDir })
+    await first.url
+    first.process.kill('SIGKILL')
+    await first.exited
+    const said: string[] = []
+    const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
+    atEnd(t, () => server.stop())
+    const pid = await postmasterPid(dataDir)
+    process.kill(pid, 'SIGKILL')
+    await until('PostgreSQL answers again', async () => !isRunning(pid) && (await answers(server.url)))
+    assert.equal(said[0], 'PostgreSQL ended; starting it again…')
+    const next = await postmasterPid(dataDir)
+    await server.stop()
+    assert.equal(isRunning(next), false)
   })
 
   test('a Tidings that is killed while it makes its PostgreSQL leaves nothing half-made', async (t) => {

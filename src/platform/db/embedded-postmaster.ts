@@ -53,16 +53,19 @@ async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise
   return readLog(cluster.log, from)
 }
 
+/** What is given on the command line at each start. */
+export const settingsOf = (socketDir: string): string[] => [
+  'listen_addresses=',
+  'port=5432',
+  // A list of paths, in which quotes keep a path with a comma or a space in one piece.
+  `unix_socket_directories="${socketDir.replaceAll('"', '""')}"`,
+  'unix_socket_permissions=0700',
+  'logging_collector=off',
+  'log_destination=stderr'
+]
+
 function spawnPostmaster(cluster: Cluster): Postmaster | string {
-  const args = [
-    'listen_addresses=',
-    'port=5432',
-    // A list of paths, in which quotes keep a path with a comma or a space in one piece.
-    `unix_socket_directories="${cluster.socketDir.replaceAll('"', '""')}"`,
-    'unix_socket_permissions=0700',
-    'logging_collector=off',
-    'log_destination=stderr'
-  ].flatMap((setting) => ['-c', setting])
+  const args = settingsOf(cluster.socketDir).flatMap((setting) => ['-c', setting])
   const log = openSync(cluster.log, 'a', 0o600)
   let child: ChildProcess
   try {
@@ -75,7 +78,7 @@ function spawnPostmaster(cluster: Cluster): Postmaster | string {
     child.on('exit', (code, by) => resolve(by ? `was ended by ${by}` : `ended with code ${code}`))
   })
   if (child.pid === undefined) return 'error: the program could not be started'
-  endWithUs(child.pid, ended)
+  endWithUs(child.pid, ended, cluster)
   return { pid: child.pid, ended }
 }
 

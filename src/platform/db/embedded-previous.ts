@@ -60,7 +60,7 @@ async function disown({ folder, identity }: Cluster, lines: string[]): Promise<v
 }
 
 /** Whether the process is the PostgreSQL of this data folder: its command line then names the folder of the socket. */
-async function runs(pid: number, { socketDir }: Cluster): Promise<boolean> {
+export async function runs(pid: number, { socketDir }: Cluster): Promise<boolean> {
   return (await commandLine(pid)).includes(basename(socketDir))
 }
 

@@ -1,17 +1,32 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+/** How long a PostgreSQL whose Tidings was killed waits for the next one on its data folder. */
+const graceSeconds = 3
+
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' }
+const atOnce = 'read -r line || kill -INT "$1"'
+// Not if another Tidings holds the folder by now, nor if that PostgreSQL has ended: its number may be another's.
+const afterGrace = `read -r line || {
+  sleep ${graceSeconds}
+  read -r holder < "$2"; read -r postmaster < "$3"
+  [ "$holder" = "$4" ] && [ "$postmaster" = "$1" ] && kill -INT "$1"
+}`
 
 /**
  * Interrupts a process when this one ends in whatever way, a `kill -9` included: the kernel then closes our end of the
  * pipe, and the shell that reads from it does the rest. This needs nothing but a shell, which initdb needs as well, so
- * it is the same on every system and for every user.
+ * it is the same on every system and for every user. A PostgreSQL (`cluster`) is left for a moment to the next Tidings.
  */
-export function endWithUs(pid: number, ended: Promise<unknown>): void {
-  const watch = spawn('/bin/sh', ['-c', 'read -r line || kill -INT "$1"', 'sh', String(pid)], {
+export function endWithUs(pid: number, ended: Promise<unknown>, cluster?: { dataDir: string; folder: string }): void {
+  const files = cluster ? [join(cluster.dataDir, 'tidings.pid'), join(cluster.folder, 'postmaster.pid')] : []
+  const words = ['sh', String(pid), ...files, String(process.pid)]
+  const watch = spawn('/bin/sh', ['-c', cluster ? afterGrace : atOnce, ...words], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // A Ctrl-C in the terminal must not end the watch.
     detached: true,
     cwd: '/',
-    env: {}
+    env: environment
   })
   watch.on('error', () => {})
   watch.stdin.on('error', () => {})

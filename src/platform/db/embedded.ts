@@ -2,13 +2,14 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { folderProblem, holdDataFolder, makeDataFolder } from './data-folder.ts'
+import { findRunning, keep } from './embedded-adopt.ts'
 import { findBinaries } from './embedded-binaries.ts'
 import { type Cluster, checkCluster, initialise, takeOver } from './embedded-cluster.ts'
 import { chooseIdentity, type Identity } from './embedded-identity.ts'
 import { keepRunning } from './embedded-keeper.ts'
 import { explain } from './embedded-log.ts'
 import { socketFolder, usableBinaries } from './embedded-places.ts'
-import { startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
+import { type Postmaster, startPostmaster, stopPostmaster } from './embedded-postmaster.ts'
 import { letPreviousEnd } from './embedded-previous.ts'
 
 export interface EmbeddedServer {
@@ -27,6 +28,9 @@ export interface EmbeddedOptions {
   /** Ends a start that is under way. */
   signal?: AbortSignal
 }
+
+/** How long a PostgreSQL that is to be gone on with may take to answer. */
+const answerMs = 1_000
 
 /** Starts the PostgreSQL that comes with Tidings on a data folder, and makes both at the first start. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
@@ -50,18 +54,7 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
       binaries: await usableBinaries(installed, dataDir, identity),
       identity
     }
-    // Files must not change hands under a PostgreSQL that is still stopping.
-    await letPreviousEnd(cluster, say, signal)
-    if (exists) await takeOver(cluster, say)
-    else {
-      say(`Setting up PostgreSQL in ${dataDir}, this once…`)
-      await initialise(cluster, signal)
-    }
-    const postmaster = await startPostmaster(cluster, say, signal)
-    await makeDatabase(cluster).catch(async (error: Error) => {
-      await stopPostmaster(postmaster, say)
-      throw explain(cluster, `error: ${error.message}`)
-    })
+    const postmaster = (exists && (await goOnWithPrevious(cluster))) || (await start(cluster, exists, say, signal))
     const keeper = keepRunning(cluster, postmaster, say)
     return {
       url: urlOf(cluster, 'tidings'),
@@ -78,6 +71,43 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
   }
 }
 
+/** What a Tidings that was killed a moment ago left running. Its sessions end: nobody waits for them. */
+async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefined> {
+  const running = await findRunning(cluster)
+  if (!running) return undefined
+  try {
+    await makeDatabase(cluster, 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+      'tidings'
+    ])
+  } catch {
+    // It stops, or does not answer: it is ended and started like any other.
+    return undefined
+  }
+  keep(running, cluster)
+  return running
+}
+
+async function start(
+  cluster: Cluster,
+  exists: boolean,
+  say: EmbeddedOptions['say'],
+  signal?: AbortSignal
+): Promise<Postmaster> {
+  // Files must not change hands under a PostgreSQL that is still stopping.
+  await letPreviousEnd(cluster, say, signal)
+  if (exists) await takeOver(cluster, say)
+  else {
+    say(`Setting up PostgreSQL in ${cluster.dataDir}, this once…`)
+    await initialise(cluster, signal)
+  }
+  const postmaster = await startPostmaster(cluster, say, signal)
+  await makeDatabase(cluster).catch(async (error: Error) => {
+    await stopPostmaster(postmaster, say)
+    throw explain(cluster, `error: ${error.message}`)
+  })
+  return postmaster
+}
+
 /**
  * The folder of a socket is no host name: it travels as a parameter, so that whatever reads URLs can read this one. Port
  * and sslmode are said outright, or the variables PGPORT and PGSSLMODE would have a say.
@@ -87,10 +117,13 @@ function urlOf({ socketDir }: Cluster, database: string): string {
 }
 
 /** Looked for at each start, because the first may have been killed before it came to this. */
-async function makeDatabase(cluster: Cluster): Promise<void> {
-  const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres') })
+async function makeDatabase(cluster: Cluster, before?: string, values?: string[]): Promise<void> {
+  const patience = before === undefined ? {} : { connectionTimeoutMillis: answerMs, query_timeout: answerMs }
+  const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres'), ...patience })
+  client.on('error', () => {})
   await client.connect()
   try {
+    if (before !== undefined) await client.query(before, values)
     const found = await client.query("select from pg_database where datname = 'tidings'")
     if (found.rowCount === 0) await client.query('create database tidings')
   } finally {

@@ -35,3 +35,11 @@ test('every machine: a file that passes and leaves a process or a server behind 
   assert.match(said, /✔ test\/support\/hanging\/well\.ts/)
   assert.deepEqual(left, [])
 })
+
+test('every machine: a command that a test waits for ends with the test, and so does all that it started', async (t) => {
+  const { code, said, left } = await ranOn(t, 'command')
+  assert.equal(code, 1, said)
+  assert.match(said, /test timed out after 1000ms/)
+  assert.doesNotMatch(said, /left processes behind|left a process behind|keeps its process open|by force/)
+  assert.deepEqual(left, [])
+})

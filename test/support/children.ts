@@ -13,14 +13,18 @@ export function startChild(t: TestContext, command: string, args: string[], opti
   return child
 }
 
-/** Asks a process to end, and ends it by force, with all that it started, where it has not within a while. */
+/** Asks a process to end, and ends by force what has not ended within a while, of it and of all that it started. */
 export async function endChild(child: ChildProcess, politeMs = 20_000): Promise<void> {
   const { pid } = child
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  // Found before it ends: npm leaves its shell and what runs in it behind, and they would hold our pipes open.
+  const family = new Set([pid, ...descendantsOf(pid).map((one) => one.pid)])
+  const living = () => livingProcesses().filter((one) => family.has(one.pid))
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
-  if (await Promise.race([exited, sleep(politeMs, undefined, { ref: false })])) return
-  endByForce(() => [...livingProcesses().filter((one) => one.pid === pid), ...descendantsOf(pid)])
+  await Promise.race([exited, sleep(politeMs, undefined, { ref: false })])
+  for (const untilMs = Date.now() + 2_000; living().length > 0 && Date.now() < untilMs; ) await sleep(50)
+  endByForce(living)
   await exited
 }
 

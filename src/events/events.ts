@@ -83,7 +83,10 @@ export function createEvents({
     })
     const accepted = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
     const arrived = await firstArrivals(tx, projectId, accepted, at)
-    const rows = await store.notStored(tx, projectId, arrived)
+    // By user: the foreign key locks users in the order of the rows, and a deletion of several users locks them by id.
+    const rows = (await store.notStored(tx, projectId, arrived)).toSorted((one, other) =>
+      one.userId < other.userId ? -1 : one.userId > other.userId ? 1 : 0
+    )
     for (let from = 0; from < rows.length; from += rowsAtOnce) {
       const stored = await store.insertEvents(tx, projectId, rows.slice(from, from + rowsAtOnce))
       if (!stored) throw new Refusal('invalid_api_key', 'Invalid API key')

@@ -4,6 +4,8 @@ import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
 
+export { lock } from './store.ts'
+
 // Users by the service's own id, for what belongs to a user: devices know no other. All run in the caller's transaction.
 
 const createAnonymousRows = statement(
@@ -49,10 +51,6 @@ const idsOfNames = statement(
   'users.ids_of_names',
   'select id, project_user_id from users where project_id = $1 and project_user_id = any($2::text[])'
 )
-const lockRows = statement(
-  'users.lock',
-  'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for update'
-)
 const mergeRow = statement(
   'users.merge_by_id',
   `update users set properties = properties || $3::jsonb, updated_at = $4
@@ -93,10 +91,6 @@ export async function idsOf(db: Db, projectId: ProjectId, projectUserIds: string
   const rows = await db.query<{ id: string; project_user_id: string }>(idsOfNames, [projectId, projectUserIds])
   return new Map(rows.map((row) => [row.project_user_id, row.id]))
 }
-
-/** Until the end of the transaction nothing new can be written for these users. */
-export const lock = (db: Db, projectId: ProjectId, ids: string[]) =>
-  db.query<{ id: string }>(lockRows, [projectId, ids])
 
 /** The service's id of a user who is there, by either id. */
 export async function find(

@@ -90,6 +90,10 @@ const find = statement(
 
 // Devices, tokens and events go by cascade, in the same transaction.
 const remove = statement('users.delete', 'delete from users where project_id = $1 and id = any($2::uuid[])')
+const lockRows = statement(
+  'users.lock',
+  'select id from users where project_id = $1 and id = any($2::uuid[]) order by id for update'
+)
 const idsOf = statement(
   'users.ids',
   'select id from users where project_id = $1 and project_user_id = any($2::text[]) order by id'
@@ -153,6 +157,10 @@ export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: st
   return (await db.query<UserRow>(find, [projectId, projectUserIds])).map(toUser)
 }
 
+/** Until the end of the transaction nothing new can be written for these users. */
+export const lock = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<{ id: string }>(lockRows, [projectId, ids])
+
 /** Told which users are about to go, in the transaction that removes them. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
 
@@ -164,6 +172,8 @@ export async function deleteUsers(pool: Pool, projectId: ProjectId, projectUserI
       if (users.length === 0) return
       const ids = users.map(({ id }) => id)
       await before(tx, projectId, ids)
+      // By id, as events lock the users they are written for: a deletion alone locks them in the order it finds them.
+      await lock(tx, projectId, ids)
       await tx.run(remove, [projectId, ids])
     })
   )

@@ -51,6 +51,43 @@ describe('who may use it', () => {
     await eventually(async () => assert.equal((await call()).status, 401))
   })
 
+  story('a key that expires is rotated: the new key is shown once, and both work for the overlap', async (scene) => {
+    const { page, project } = await opened(scene, 'settings?tab=keys')
+    const json = { kind: 'secret', name: 'backend', expires_at: new Date(Date.now() + 6 * 86_400_000).toISOString() }
+    const old = (await service.manage('POST', `/projects/${project.id}/keys`, { json })).json
+    await page.reload()
+    await sees(page, /“backend” expires within 7 days/)
+    const row = page.getByRole('row', { name: /backend/ }).first()
+    await row.getByRole('button', { name: 'Rotate' }).click()
+    await scene.look(page, 'the dialog of a rotation')
+    await dialog(page).getByRole('button', { name: 'Rotate', exact: true }).click()
+    const key = (await dialog(page).getByLabel('key', { exact: true }).textContent())!
+    assert.ok(/^svc_sk_/.test(key) && key !== old.key)
+    await dialog(page).getByRole('button', { name: 'I have it' }).click()
+    await page.getByText(/expires within 7 days/).waitFor({ state: 'detached' })
+    const call = (text: string) => project.call('GET', '/api/v1/users/ana', { headers: { 'x-service-api-key': text } })
+    assert.deepEqual([(await call(key)).status, (await call(old.key)).status], [200, 200])
+    const { items } = (await service.manage('GET', `/projects/${project.id}/keys`)).json
+    const left = Date.parse(items.find(({ id }: { id: string }) => id === old.id).expires_at) - Date.now()
+    assert.ok(left < 25 * 3_600_000, 'the old key ends with the overlap')
+  })
+
+  story('a project is paused after a question, every page says so, and it is resumed', async (scene) => {
+    const { page, project } = await opened(scene, 'settings')
+    const pausedAt = async () => (await service.manage('GET', `/projects/${project.id}`)).json.paused_at
+    await page.getByRole('button', { name: 'Pause the project' }).click()
+    await dialog(page).getByRole('button', { name: 'Pause the project' }).click()
+    await sees(page, 'This project is paused')
+    assert.ok(await pausedAt())
+    assert.equal(await page.getByRole('button', { name: 'Pause the project' }).count(), 0)
+    await page.goto(`${service.url}/console/p/${project.id}/home`)
+    await sees(page, 'This project is paused')
+    await scene.look(page, 'a paused project')
+    await page.getByRole('button', { name: 'Resume the project' }).click()
+    await page.getByText('This project is paused').waitFor({ state: 'detached' })
+    assert.equal(await pausedAt(), null)
+  })
+
   story('a token is made for a viewer, who signs in with it and cannot change anything', async (scene) => {
     const { page, project } = await opened(scene, 'settings?tab=tokens')
     await page.getByRole('button', { name: 'Create a token' }).click()

@@ -13,7 +13,9 @@ interface Project {
 }
 
 interface Key {
+  kind: string
   name: string
+  created_at: string
   prefix: string
   expires_at: string | null
 }
@@ -32,10 +34,10 @@ export async function checkProjects(baseUrl: string | undefined, token: string |
     const projects = await items<Project>(`/projects?limit=${mostProjects}`)
     const keys = await Promise.all(
       projects.map(async ({ id }) =>
-        (await items<Key>(`/projects/${id}/keys?limit=200`)).map((key) => ({ ...key, id }))
+        endingOf(await items<Key>(`/projects/${id}/keys?limit=200`)).map((key) => ({ ...key, id }))
       )
     )
-    const ending = keys.flat().filter(({ expires_at }) => isSoon(expires_at))
+    const ending = keys.flat()
     const paused = projects.filter(({ paused_at }) => typeof paused_at === 'string')
     return [
       ...ending.map(({ id, name, prefix, expires_at }) =>
@@ -54,9 +56,12 @@ export async function checkProjects(baseUrl: string | undefined, token: string |
   }
 }
 
-/** One that has expired already is no longer news. */
-function isSoon(expiresAt: string | null): boolean {
-  if (expiresAt === null) return false
-  const leftMs = Date.parse(expiresAt) - Date.now()
-  return leftMs > 0 && leftMs < soonMs
+/** Keys that end soon, but for those that a rotation has replaced by a younger one that lasts. */
+function endingOf(keys: Key[]): Key[] {
+  const lasts = ({ expires_at: at }: Key) => at === null || Date.parse(at) - Date.now() >= soonMs
+  const isReplaced = (old: Key) =>
+    keys.some((key) => key.kind === old.kind && key.name === old.name && key.created_at > old.created_at && lasts(key))
+  // One that has expired already is no longer news.
+  const isOver = ({ expires_at: at }: Key) => at !== null && Date.parse(at) <= Date.now()
+  return keys.filter((key) => !lasts(key) && !isOver(key) && !isReplaced(key))
 }

@@ -19,6 +19,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { useEffect, useRef } from 'react'
 import { session } from './api.ts'
 import { Icon } from './parts/icon.tsx'
+import { PausedBanner } from './parts/paused.tsx'
 import { Failed, Waiting } from './parts/states.tsx'
 import { useProject, useProjectId, useProjects, useWho } from './who.ts'
 
@@ -95,6 +96,7 @@ export function Shell() {
             The connection to the service is lost. The page goes on by itself when it is back.
           </Alert>
         )}
+        {project?.paused_at && <PausedBanner projectId={project.id} since={project.paused_at} />}
         {projects.error && !projects.data ? (
           <Failed error={projects.error} again={projects.refetch} />
         ) : projects.isPending ? (

@@ -16,6 +16,7 @@ export interface Project {
   limits: Record<'requests_per_second' | 'client_requests_per_second' | 'triggers_per_second', number>
   retention: Record<'events_days' | 'messages_days', number>
   created_at: string
+  paused_at: string | null
 }
 
 /** null: nobody is signed in. */
@@ -40,7 +41,9 @@ export function useMay(role: Who['role']): boolean {
 export const useProjects = () =>
   useQuery({
     queryKey: ['projects'],
-    queryFn: () => manage<Page<Project>>('GET', '/projects', { query: { limit: 200 } })
+    queryFn: () => manage<Page<Project>>('GET', '/projects', { query: { limit: 200 } }),
+    // Another editor may pause the project meanwhile.
+    refetchInterval: 10_000
   })
 
 export function useProjectId(): string {

@@ -2,6 +2,7 @@ import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@man
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { problemAt, project } from '../api.ts'
 import { useKept } from '../parts/kept.ts'
+import { PauseButton } from '../parts/paused.tsx'
 import { Failed, Waiting } from '../parts/states.tsx'
 import { type Project, useMay, useProject, useWho } from '../who.ts'
 
@@ -21,6 +22,7 @@ const shown = (typed: number | string | null | undefined, known: number) =>
 
 function Form({ known }: { known: Project }) {
   const may = useMay('admin')
+  const mayPause = useMay('editor')
   const mayLimit = useWho().data?.project_id === null && may
   const queries = useQueryClient()
   const [changes, setChanges] = useKept<Changes>('settings', {})
@@ -118,6 +120,11 @@ function Form({ known }: { known: Project }) {
             </Button>
           )}
           {save.isSuccess && <Text role="status">Saved.</Text>}
+        </Group>
+      )}
+      {mayPause && known.paused_at === null && (
+        <Group>
+          <PauseButton projectId={known.id} />
         </Group>
       )}
     </Stack>

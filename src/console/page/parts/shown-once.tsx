@@ -14,7 +14,9 @@ export function CreateSecret<Answer>({
   fields,
   create,
   secretOf,
-  done
+  done,
+  submit = 'Create',
+  small = false
 }: {
   label: string
   /** How the secret is called. */
@@ -25,6 +27,9 @@ export function CreateSecret<Answer>({
   create: (form: FormData) => Promise<Answer>
   secretOf: (answer: Answer) => string
   done: () => unknown
+  submit?: string
+  /** For a row of a table. */
+  small?: boolean
 }) {
   const [opened, { open, close }] = useDisclosure()
   const making = useMutation({ mutationFn: create, onSuccess: done })
@@ -35,7 +40,9 @@ export function CreateSecret<Answer>({
   const { error } = making
   return (
     <Group>
-      <Button onClick={open}>{label}</Button>
+      <Button onClick={open} {...(small && { size: 'xs', variant: 'light' })}>
+        {label}
+      </Button>
       <Modal opened={opened} onClose={leave} title={label} centered>
         {making.data !== undefined ? (
           <Stack>
@@ -54,7 +61,7 @@ export function CreateSecret<Answer>({
               {fields((field) => problemAt(error, field))}
               {error && <Failed error={error} />}
               <Button type="submit" loading={making.isPending}>
-                Create
+                {submit}
               </Button>
             </Stack>
           </form>

@@ -1,0 +1,51 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { project } from '../api.ts'
+import { useMay } from '../who.ts'
+import { Ask } from './ask.tsx'
+import { Failed } from './states.tsx'
+import { When } from './texts.tsx'
+
+/** On every page of a paused project, so that nobody looks for another reason why nothing arrives. */
+export function PausedBanner({ projectId, since }: { projectId: string; since: string }) {
+  return (
+    <Alert color="orange" mb="md" title="This project is paused" role="status">
+      <Text size="sm" mb="xs">
+        Since <When at={since} /> nothing is sent. Pushes and triggers are accepted and wait until you resume the
+        project.
+      </Text>
+      <ResumeButton projectId={projectId} />
+    </Alert>
+  )
+}
+
+function useProjectsAgain() {
+  const queries = useQueryClient()
+  return () => queries.invalidateQueries({ queryKey: ['projects'] })
+}
+
+function ResumeButton({ projectId }: { projectId: string }) {
+  const changed = useProjectsAgain()
+  const may = useMay('editor')
+  const resume = useMutation({ mutationFn: () => project(projectId, 'POST', ':resume'), onSuccess: changed })
+  if (!may) return null
+  return (
+    <Group>
+      <Button size="xs" onClick={() => resume.mutate()} loading={resume.isPending}>
+        Resume the project
+      </Button>
+      {resume.error && <Failed error={resume.error} />}
+    </Group>
+  )
+}
+
+export function PauseButton({ projectId }: { projectId: string }) {
+  const changed = useProjectsAgain()
+  return (
+    <Ask
+      label="Pause the project"
+      question="From now on nothing is sent, from any campaign or server, until you resume the project. What is accepted meanwhile waits."
+      act={() => project(projectId, 'POST', ':pause').then(changed)}
+    />
+  )
+}

@@ -15,7 +15,7 @@ import { docsRoutes } from './platform/http/docs-routes.ts'
 import { routesOn } from './platform/http/routes.ts'
 import { checkAddress, createHttp } from './platform/http/server.ts'
 import { newId } from './platform/ids.ts'
-import { countJobs } from './platform/jobs/jobs.ts'
+import { countJobs, oldestReady } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
@@ -84,6 +84,12 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     metrics.gauge('tidings_jobs', 'Jobs of the whole installation: ready, for later, running, given up.', () =>
       countJobs(pool)
     )
+    metrics.gauge(
+      'tidings_jobs_oldest_ready_seconds',
+      'How long the oldest job that a worker could take has waited.',
+      () => oldestReady(pool),
+      'queue'
+    )
     const tracing = await openTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT)
     opened.push(tracing.close)
     const listener = createListener(pool, log)
@@ -113,6 +119,12 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     })
     const { bootstrapped } = started
     rooms.cluster.workers = started.nodes.working
+    metrics.gauge(
+      'tidings_nodes',
+      'Nodes at work on this database; all and worker run jobs.',
+      started.nodes.counts,
+      'role'
+    )
 
     const worker = createWorker({
       pool,
@@ -143,7 +155,13 @@ export async function startApp({ config, database, log, role, say, ...given }: A
       opened.push(endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
-    healthRoutes(open, { pool, metrics, stopping: () => stopping, metricsToken: config.METRICS_TOKEN })
+    healthRoutes(open, {
+      pool,
+      metrics,
+      stopping: () => stopping,
+      warning: started.nodes.warning,
+      metricsToken: config.METRICS_TOKEN
+    })
     docsRoutes(open, http.documented)
     if (role !== 'worker') {
       sdkRoutes(open)

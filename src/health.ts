@@ -18,8 +18,16 @@ export function healthRoutes(
     pool,
     metrics,
     stopping,
+    warning,
     metricsToken
-  }: { pool: Pool; metrics: Metrics; stopping: () => boolean; metricsToken: string | undefined }
+  }: {
+    pool: Pool
+    metrics: Metrics
+    stopping: () => boolean
+    /** What is wrong with the installation though this node can serve. */
+    warning: () => string | undefined
+    metricsToken: string | undefined
+  }
 ): void {
   const Status = Type.Object({ status: Type.String() })
 
@@ -29,13 +37,17 @@ export function healthRoutes(
     '/readyz',
     {
       summary: 'Whether it can serve: the database answers and no stop is under way',
-      answer: Status,
+      answer: Type.Object({
+        status: Type.String(),
+        warning: Type.Optional(Type.String({ description: 'It can serve, and nothing is sent: no node runs jobs.' }))
+      }),
       refusals: ['unavailable']
     },
     async () => {
       if (stopping()) throw new Unavailable('The service is stopping.')
       await within(pingMs, pool.one(ping))
-      return { status: 'ready' }
+      const warned = warning()
+      return { status: 'ready', ...(warned !== undefined && { warning: warned }) }
     }
   )
 

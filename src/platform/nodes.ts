@@ -80,6 +80,13 @@ export interface Joining {
   alone: boolean
 }
 
+/** Said wherever an operator may look while no node runs jobs. */
+export const noWorker =
+  'No node runs jobs, so nothing is sent: triggers, retries, agents and webhooks wait. Start a node with --role worker or --role all.'
+/** A worker that is being restarted is no reason to complain. */
+const complainAfterMs = 15_000
+const complainEveryMs = 5 * 60_000
+
 /**
  * Enters this process into the list of nodes at work and keeps it there by heart-beats, on a connection of their own: a
  * pool whose connections are all taken or lost must not make this process look dead.
@@ -90,6 +97,19 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
   let others: NodeRow[] = []
   let timer: NodeJS.Timeout | undefined
   let left = false
+  let unworkedSinceMs: number | undefined
+  let complainedAtMs = Number.NEGATIVE_INFINITY
+
+  const workers = () => others.filter((node) => node.role !== 'api').length
+  const isIdle = () => unworkedSinceMs !== undefined && performance.now() - unworkedSinceMs >= complainAfterMs
+
+  function noticeWorkers(): void {
+    if (workers() > 0) unworkedSinceMs = undefined
+    else unworkedSinceMs ??= performance.now()
+    if (!isIdle() || performance.now() - complainedAtMs < complainEveryMs) return
+    complainedAtMs = performance.now()
+    log.warn(noWorker)
+  }
 
   async function tick(): Promise<void> {
     let waitMs = beatMs
@@ -98,6 +118,7 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
       const known = await session.query(beat, [id])
       if (known.length === 0 && !left) await session.query(join, entry)
       others = await session.query<NodeRow>(alive)
+      noticeWorkers()
     } catch (error) {
       // The last count stays in force: limits must not swing because the database is away.
       log.debug({ error: (error as Error).message }, 'a heart-beat failed')
@@ -115,7 +136,15 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
     /** Nodes that answer requests, this one among them. */
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
     /** Nodes that run jobs. */
-    working: () => Math.max(1, others.filter((node) => node.role !== 'api').length),
+    working: () => Math.max(1, workers()),
+    /** What an operator should know, if anything: for a while now no node has run jobs. */
+    warning: () => (isIdle() ? noWorker : undefined),
+    /** How many of each role. */
+    counts: (): Record<NodeRole, number> => {
+      const counts = { all: 0, api: 0, worker: 0 }
+      for (const { role } of others) counts[role] += 1
+      return counts
+    },
     sweep: () => pool.run(forget),
     async leave(): Promise<void> {
       left = true

@@ -6,7 +6,7 @@ import { ask } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
 
-it('an api node answers requests and leaves jobs to a worker node, which answers only for its health', async (t) => {
+it('N2: an api node answers requests and says that nothing runs jobs, until a worker node does, which answers only for its health', async (t) => {
   const { url } = await migratedDatabase(t)
   const env = async () => ({
     DATA_DIR: await temporaryFolder(t),
@@ -16,7 +16,9 @@ it('an api node answers requests and leaves jobs to a worker node, which answers
   })
   const command = (role: string) => [process.execPath, 'bin/tidings.js', 'serve', '--role', role]
   const headers = { authorization: 'Bearer svc_at_roles' }
-  const api = await startProgram(t, await env(), command('api')).ready
+  const apiEnv = await env()
+  const apiProgram = startProgram(t, apiEnv, command('api'))
+  const api = await apiProgram.ready
   await ask(api, 'POST', '/manage/v1/projects', { json: { name: 'Shop', id: 'shop' }, headers })
   await ask(api, 'POST', '/manage/v1/projects/shop/api/v1/users', { json: { project_user_id: 'ana' }, headers })
   assert.equal((await ask(api, 'DELETE', '/manage/v1/projects/shop', { headers })).status, 200)
@@ -25,6 +27,21 @@ it('an api node answers requests and leaves jobs to a worker node, which answers
   // Longer than a worker would need: nobody runs the job.
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   assert.equal(await left(), 1)
+
+  // N2: everything that looks after the service says that nothing is sent.
+  await eventually(async () => {
+    const { status, json } = await ask(api, 'GET', '/readyz')
+    assert.deepEqual([status, json.status], [200, 'ready'])
+    assert.match(String(json.warning), /^No node runs jobs, so nothing is sent/)
+  }, 30_000)
+  const complaints = () => apiProgram.stderr().split('No node runs jobs').length - 1
+  await eventually(() => assert.equal(complaints(), 1, apiProgram.stderr()))
+  const scraped = (await ask(api, 'GET', '/metrics')).text
+  assert.match(scraped, /^tidings_nodes\{role="worker"\} 0$/m)
+  assert.match(scraped, /^tidings_jobs_oldest_ready_seconds\{queue="work"\} (?!0$)\d/m)
+  const examined = await run(['doctor'], { env: { ...apiEnv, PORT: new URL(api).port } })
+  assert.equal(examined.code, 1)
+  assert.match(examined.stdout, /^fail +Service +\S+ is ready\. No node runs jobs/m)
 
   const program = startProgram(t, await env(), command('worker'))
   const worker = await program.ready
@@ -39,5 +56,6 @@ it('an api node answers requests and leaves jobs to a worker node, which answers
   await eventually(async () => {
     const { items } = (await ask(api, 'GET', '/manage/v1/nodes', { headers })).json
     assert.deepEqual(items.map((node: { role: string }) => node.role).sort(), ['api', 'worker'])
+    assert.deepEqual((await ask(api, 'GET', '/readyz')).json, { status: 'ready' })
   })
 })

@@ -8,6 +8,8 @@ const name = 'Port'
 interface Answered {
   tidings: boolean
   ready: boolean
+  /** What is wrong though it can serve. */
+  warning: string | undefined
   findings: Finding[]
 }
 
@@ -30,7 +32,9 @@ export async function checkPort(host: string, port: number, baseUrl: string | un
 
 function stateOf(answered: Answered | undefined, url: string | undefined): Finding[] {
   if (!answered?.tidings) return []
-  const state = answered.ready
+  const { ready, warning } = answered
+  if (ready && warning !== undefined) return [fail('Service', `${url} is ready. ${warning}`), ...answered.findings]
+  const state = ready
     ? ok('Service', `${url} is ready`)
     : warn('Service', `${url} answers but is not ready: its database is away, or it is stopping. Its log says more.`)
   return [state, ...answered.findings]
@@ -49,13 +53,14 @@ async function ask(url: string): Promise<Answered | undefined> {
   const beforeMs = Date.now()
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(limitMs), redirect: 'manual' })
-    const body = (await response.json().catch(() => ({}))) as { status?: unknown; code?: unknown }
+    const body = (await response.json().catch(() => ({}))) as { status?: unknown; code?: unknown; warning?: unknown }
     const ready = body.status === 'ready'
     const tidings = response.headers.has('x-request-id') && (ready || body.code === 'unavailable')
     const date = Date.parse(response.headers.get('date') ?? '')
     // The header counts whole seconds, and may be a second old.
     const clock = compareClocks(`the service at ${url}`, date + 500, beforeMs, 1_500 + Date.now() - beforeMs)
-    return { tidings, ready, findings: Number.isNaN(date) ? [] : [clock] }
+    const warning = typeof body.warning === 'string' ? body.warning : undefined
+    return { tidings, ready, warning, findings: Number.isNaN(date) ? [] : [clock] }
   } catch {
     return undefined
   }

@@ -18,6 +18,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { session } from './api.ts'
+import { NoWorker } from './pages/home-health.tsx'
 import { Icon } from './parts/icon.tsx'
 import { PausedBanner } from './parts/paused.tsx'
 import { Failed, Waiting } from './parts/states.tsx'
@@ -97,6 +98,7 @@ export function Shell() {
           </Alert>
         )}
         {project?.paused_at && <PausedBanner projectId={project.id} since={project.paused_at} />}
+        <NoWorker />
         {projects.error && !projects.data ? (
           <Failed error={projects.error} again={projects.refetch} />
         ) : projects.isPending ? (

@@ -87,7 +87,7 @@ function poolersFault({ code, message }: Error & { code?: string }, name: string
 export function silence(error: unknown, name: string, waitedMs: number, given: string): string {
   const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
   if (isConnectionLimit(error))
-    return `PostgreSQL at ${name} has no connection left: ${reason}. Raise max_connections, or the limit of the role or the database; each Tidings takes DATABASE_POOL_SIZE and two more.`
+    return `PostgreSQL at ${name} has no connection left: ${reason}. Raise max_connections, or the limit of the role or the database; each Tidings takes DATABASE_POOL_SIZE and three more.`
   const silent = waitedMs > 0 ? `did not answer within ${waitedMs / 1000} s` : 'does not answer'
   return `PostgreSQL at ${name} ${silent}: ${reason}. Check that it runs and that ${given} is right.`
 }

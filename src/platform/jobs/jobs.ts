@@ -111,6 +111,12 @@ export async function countJobs(db: Db): Promise<Record<string, number>> {
   return Object.fromEntries(Object.entries(counts ?? {}).map(([state, count]) => [state, Number(count)]))
 }
 
+/** For how many seconds the oldest ready job of each queue has waited; 0 for `work` where none is ready. */
+export async function oldestReady(db: Db): Promise<Record<string, number>> {
+  const rows = await db.query<{ queue: string; seconds: number }>(store.oldestReady)
+  return { [workQueue]: 0, ...Object.fromEntries(rows.map(({ queue, seconds }) => [queue, seconds])) }
+}
+
 /** Forgets dead jobs that died before a time, so that they do not gather for ever. Answers how many. */
 export async function forgetDead(db: Db, before: Date): Promise<number> {
   return db.run(store.forgetDead, [before])

@@ -224,6 +224,12 @@ export const countByState = statement(
      from jobs`
 )
 
+export const oldestReady = statement(
+  'jobs.oldest_ready',
+  `select queue, greatest(0, extract(epoch from now() - min(run_at)))::float8 as seconds
+     from jobs where ready group by queue`
+)
+
 export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs where died_at < $1')
 
 /**

@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from '@mantine/core'
+import { Alert, Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { manage, project } from '../api.ts'
 import { Panel } from '../parts/panel.tsx'
@@ -48,13 +48,27 @@ export const gatewaysOf = (projectId: string) => ({
   queryFn: () => project<{ items: { gateway: string }[] }>(projectId, 'GET', '/gateways')
 })
 
-export function Nodes() {
-  const nodes = useQuery({
+const useNodes = () =>
+  useQuery({
     queryKey: ['nodes'],
     queryFn: () => manage<{ items: { id: string; role: string; host?: string; seen_at: string }[] }>('GET', '/nodes'),
     refetchInterval: 5_000,
     retry: false
   })
+
+/** On every page: what is accepted now waits until a worker starts. */
+export function NoWorker() {
+  const nodes = useNodes().data?.items
+  if (!nodes || nodes.length === 0 || nodes.some(({ role }) => role !== 'api')) return null
+  return (
+    <Alert color="red" mb="md" role="status" title="Nothing is sent">
+      No process runs jobs: triggers, retries, agents and webhooks wait. Start one with --role worker or --role all.
+    </Alert>
+  )
+}
+
+export function Nodes() {
+  const nodes = useNodes()
   if (nodes.error) return null
   return (
     <Panel title="Processes at work">

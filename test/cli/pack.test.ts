@@ -53,6 +53,18 @@ test('the packed package installs into an empty folder and runs there', { timeou
     headers: { 'x-service-project-id': credentials.project_id, 'x-service-api-key': credentials.secret_key }
   })
   assert.deepEqual(await read.json(), { properties: { plan: 'premium' } })
+  // The process that renders templates is found in the package, too.
+  const preview = await fetch(`${url}/manage/v1/projects/${credentials.project_id}/campaigns:preview`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${credentials.admin_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      campaign: { name: 'Packed', message: { title: 'On {{ device.platform }}' } },
+      audience: { broadcast: true }
+    })
+  })
+  const { sample } = (await preview.json()) as { sample: { platform: string; content: { notification: object } }[] }
+  assert.ok(sample.length > 0)
+  for (const { platform, content } of sample) assert.deepEqual(content.notification, { title: `On ${platform}` })
 
   // npm itself answers SIGTERM by ending of it, and has its shell end before us: the service must stop all the same.
   child.kill('SIGTERM')

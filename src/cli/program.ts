@@ -4,8 +4,11 @@ import { version } from '../platform/version.ts'
 import { Ended, exit, Failure } from './exit.ts'
 import type { Shell } from './shell.ts'
 
-/** Adds the options, the help and the action to a command that so far has a name and a summary. */
-export type Declare = (command: Command, shell: Shell) => void
+/**
+ * Adds the options, the help and the action to a command that so far has a name and a summary. `whole` is the program with
+ * all commands.
+ */
+export type Declare = (command: Command, shell: Shell, whole: () => Promise<Command>) => void
 
 interface Entry {
   summary: string
@@ -39,6 +42,12 @@ const commands: Record<string, Entry> = {
     load: () => import('./commands/user.ts')
   },
   device: { summary: 'List and show devices, add simulated ones', load: () => import('./commands/device.ts') },
+  send: { summary: 'Send one push to a user or a device', load: () => import('./commands/send.ts') },
+  message: {
+    summary: 'List messages, and show one with its results',
+    load: () => import('./commands/message.ts')
+  },
+  event: { summary: 'List the events of users', load: () => import('./commands/event.ts') },
   inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./commands/inbox.ts') },
   webhook: {
     summary: 'Tell others what became of messages, and see the calls',
@@ -60,6 +69,10 @@ const commands: Record<string, Entry> = {
   simulate: {
     summary: 'Run stand-ins for APNs, FCM and Web Push',
     load: () => import('./commands/simulate.ts')
+  },
+  completion: {
+    summary: 'Print the completion of commands for bash or zsh',
+    load: () => import('./commands/completion.ts')
   }
 }
 
@@ -75,6 +88,14 @@ TIDINGS_TOKEN, else by DATA_DIR/credentials.json, which \`tidings serve\` writes
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed,
 5 service away, 78 wrong settings, 130 interrupted.`
+
+/** Every command with its options, for what must know them all. */
+async function wholeProgram(shell: Shell): Promise<Command> {
+  const program = new Command('tidings').version(version)
+  for (const [name, { summary, load }] of Object.entries(commands))
+    (await load()).declare(program.command(name).description(summary), shell, async () => program)
+  return program
+}
 
 /** Runs one command line and answers the exit code. */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
@@ -97,7 +118,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
   const wanted = operands[0] === 'help' ? operands[1] : operands[0]
   for (const [name, { summary, load }] of Object.entries(commands)) {
     const command = program.command(name).description(summary).helpOption('-h, --help', 'Print this help')
-    if (name === wanted) (await load()).declare(command, shell)
+    if (name === wanted) (await load()).declare(command, shell, () => wholeProgram(shell))
   }
   try {
     await program.parseAsync(argv, { from: 'user' })

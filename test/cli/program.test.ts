@@ -9,7 +9,13 @@ const commands = [
   ['migrate'],
   ['doctor'],
   ['project'],
-  ...['create', 'list', 'show', 'update', 'delete'].map((name) => ['project', name]),
+  ...['create', 'list', 'show', 'update', 'pause', 'resume', 'delete'].map((name) => ['project', name]),
+  ['key', 'rotate'],
+  ['send'],
+  ['message', 'list'],
+  ['message', 'get'],
+  ['event', 'list'],
+  ['completion'],
   ...['create', 'list', 'revoke'].flatMap((name) => [
     ['key', name],
     ['token', name]

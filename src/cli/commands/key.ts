@@ -52,9 +52,10 @@ export function declare(command: Command, shell: Shell): void {
     rotate,
     [
       'tidings key rotate 0199c0de-0000-7000-8000-000000000001',
-      'tidings key rotate 0199c0de-0000-7000-8000-000000000001 --overlap 0s --json | jq -r .key'
+      'tidings key rotate 0199c0de-0000-7000-8000-000000000001 --overlap 0s'
     ],
-    'The new key has the kind and the name of the old one. `tidings key list` shows the ids.'
+    `The new key has the kind and the name of the old one.
+\`tidings key list\` shows the ids.`
   )
   rotate.action(async (id: string, options: Common & { overlap?: string; expires?: string }) => {
     const expires_at = expiryOf(options.expires)

@@ -1,0 +1,95 @@
+import type { Command } from 'commander'
+import { segment } from '../client.ts'
+import { projectOf } from '../connection.ts'
+import { Ended, exit, usageFailure } from '../exit.ts'
+import { record, table } from '../output.ts'
+import { type Common, choice, connect, examples, reaching, tell, wholeNumber } from '../session.ts'
+import type { Shell } from '../shell.ts'
+
+interface Outcome {
+  status: string
+  device_id: string
+  failure_reason: string
+}
+
+interface Result {
+  message_id: string
+  status: string
+  additional_params: Omit<Outcome, 'status'> & { devices?: Outcome[] }
+}
+
+interface Options extends Common {
+  user?: string
+  device?: string
+  title?: string
+  body?: string
+  imageUrl?: string
+  landingUrl?: string
+  ttl?: number
+  priority?: string
+  idempotencyKey?: string
+}
+
+export function declare(command: Command, shell: Shell): void {
+  command
+    .option('--user <user>', 'To all devices of this user')
+    .option('--device <device>', 'To this device')
+    .option('--title <text>', 'Title')
+    .option('--body <text>', 'Text below the title')
+    .option('--image-url <url>', 'Picture')
+    .option('--landing-url <url>', 'What a tap opens')
+    .option('--ttl <seconds>', 'Time to live in seconds', wholeNumber(1, 2_419_200))
+    .addOption(choice('--priority <priority>', 'high (the default) or normal', ['high', 'normal']))
+    .option('--idempotency-key <key>', 'Repeating the command with it sends nothing again')
+  reaching(command, 'project')
+  examples(
+    command,
+    ['tidings send --user ana --title Hi', "tidings send --device phone-1 --title Hi --body 'It works.' --json"],
+    'Waits up to 10 seconds for the gateways. Ends with 1 if no device got it.'
+  )
+  command.action(async (options: Options) => {
+    const body = { push_notifications: [itemOf(options)] }
+    const session = await connect(shell, options)
+    const key = options.idempotencyKey
+    const { delivery_results: results } = await session.client.json<{ delivery_results: Result[] }>(
+      'POST',
+      `/projects/${segment(projectOf(session.connection))}/api/v1/messages:send`,
+      {
+        body,
+        query: { expand: 'devices' },
+        ...(key !== undefined && { headers: { 'idempotency-key': key }, repeatable: true })
+      }
+    )
+    const [result] = results
+    tell(session, result, shown(result!))
+    if (result!.status.endsWith('_FAILED')) throw new Ended(exit.failure)
+  })
+}
+
+function itemOf(options: Options) {
+  const { user, device, title, body, imageUrl, landingUrl, ttl, priority } = options
+  if ((user === undefined) === (device === undefined)) throw usageFailure('Name either --user or --device.')
+  if (title === undefined && body === undefined) throw usageFailure('Give a --title or a --body.')
+  return {
+    target: user === undefined ? { device_id: device } : { project_user_id: user },
+    title,
+    body,
+    image_url: imageUrl,
+    landing_url: landingUrl,
+    ttl_seconds: ttl,
+    priority
+  }
+}
+
+const plain = (status: string) => status.replace('DELIVERY_RESULT_STATUS_', '').toLowerCase()
+
+function shown({ message_id, status, additional_params: { devices = [], ...first } }: Result): string {
+  const head = record([
+    ['Message', message_id],
+    ['Result', plain(status)],
+    ...(devices.length === 0 && first.failure_reason ? [['Reason', first.failure_reason] as const] : [])
+  ])
+  if (devices.length === 0) return head
+  const rows = devices.map((one) => [one.device_id, plain(one.status), one.failure_reason])
+  return `${head}\n\n${table(['device', 'result', 'reason'], rows)}`
+}

@@ -5,6 +5,7 @@ import { againIfRaced } from '../platform/db/races.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { RetryLater } from '../platform/jobs/definition.ts'
+import { steadyMs } from '../platform/time.ts'
 import { wake } from './accept.ts'
 import { removePlannedChunks } from './chunk-store.ts'
 import { addToCounters, nothing, type OnEnded, tally } from './counting.ts'
@@ -54,11 +55,11 @@ export function createCancel({
     /** Ends when nothing more can be handed over; after 5 s it says that it is still at it. */
     async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow | undefined> {
       await pool.run(decide, [projectId, triggerId])
-      const giveUpAt = Date.now() + answerMs
+      const giveUpAt = steadyMs() + answerMs
       for (;;) {
         const row = await findTrigger(pool, projectId, triggerId)
         if (!row || terminal.has(row.state)) return row
-        if (Date.now() >= giveUpAt) {
+        if (steadyMs() >= giveUpAt) {
           await wake(pool, { projectId, triggerId })
           return row
         }

@@ -1,6 +1,7 @@
 import type { Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import { identity } from '../users/users.ts'
 import type { Explanation, Gate } from './answered.ts'
 import { matchDevices, matchUsers, type SegmentAt, SegmentFailed } from './audience-store.ts'
@@ -143,7 +144,7 @@ async function segmentGate(
     )
   const look = () =>
     usesDevice ? matchDevices(pool, projectId, segment, devices) : matchUsers(pool, projectId, segment, [userId])
-  const matching = await patiently(look, Date.now() + lookMs).catch((error: unknown) => {
+  const matching = await patiently(look, steadyMs() + lookMs).catch((error: unknown) => {
     // As it failed the trigger, so it fails here.
     if (error instanceof SegmentFailed) return error
     throw error

@@ -1,6 +1,7 @@
 import { payloadSize } from '../delivery/delivery.ts'
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { Preview } from './answered.ts'
 import { countWindow, findReachable, firstUser, type SegmentAt, SegmentFailed } from './audience-store.ts'
 import type { Campaign } from './campaign-shape.ts'
@@ -92,10 +93,10 @@ async function findEveryone(
   attributesType: string | null
 ): Promise<Found> {
   const found = none(null)
-  const giveUpAt = Date.now() + lookMs
+  const giveUpAt = steadyMs() + lookMs
   let user: string | null = firstUser
   while (user !== null) {
-    if (Date.now() > giveUpAt) return { ...found, complete: false }
+    if (steadyMs() > giveUpAt) return { ...found, complete: false }
     const from: string = user
     const wanted = { size: windowUsers, sampleSize: sampleSize - found.sample.length, attributesType }
     const look = () => countWindow(pool, projectId, segment, from, wanted)
@@ -120,9 +121,9 @@ async function findTargeted(
   const matching = new Set<string>()
   const devices = new Set<string>()
   const users = new Set<string>()
-  const giveUpAt = Date.now() + lookMs
+  const giveUpAt = steadyMs() + lookMs
   for (let from = 0; from < targets.length; from += targetsAtOnce) {
-    if (Date.now() > giveUpAt) {
+    if (steadyMs() > giveUpAt) {
       found.complete = false
       break
     }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 
 /**
  * A question to a segment takes a connection of this process, for up to 5 s where its author wants it to. So few are
@@ -79,7 +80,7 @@ export async function patiently<Answer>(ask: () => Promise<Answer>, untilMs: num
     try {
       return await ask()
     } catch (error) {
-      if (!(error instanceof SegmentBusy) || Date.now() >= untilMs) throw error
+      if (!(error instanceof SegmentBusy) || steadyMs() >= untilMs) throw error
       await sleep(usualWaitMs)
     }
   }

@@ -4,6 +4,7 @@ import type { Listener } from '../platform/db/listen.ts'
 import { statement } from '../platform/db/statement.ts'
 import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 import type { OnEnded } from './counting.ts'
 import { findTrigger, terminal } from './trigger-store.ts'
 import { wireTrigger } from './trigger-wire.ts'
@@ -39,7 +40,7 @@ export function createStreams(pool: Pool, listener: Listener) {
     watching.add(entry)
     gone.addEventListener('abort', entry.look, { once: true })
     let told = ''
-    let toldAt = Date.now()
+    let toldAt = steadyMs()
     try {
       yield 'retry: 1000\n\n'
       while (!closed && !gone.aborted) {
@@ -55,8 +56,8 @@ export function createStreams(pool: Pool, listener: Listener) {
         const data = JSON.stringify(wireTrigger(row))
         const ended = terminal.has(row.state)
         if (data !== told) yield `event: ${ended ? 'ended' : 'progress'}\ndata: ${data}\n\n`
-        else if (Date.now() - toldAt > beatMs) yield ': still here\n\n'
-        if (data !== told || Date.now() - toldAt > beatMs) toldAt = Date.now()
+        else if (steadyMs() - toldAt > beatMs) yield ': still here\n\n'
+        if (data !== told || steadyMs() - toldAt > beatMs) toldAt = steadyMs()
         told = data
         if (ended) return
         await heard

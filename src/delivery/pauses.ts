@@ -1,6 +1,7 @@
 import type { Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { steadyMs } from '../platform/time.ts'
 
 /** A look goes to the cache of projects, which believes for 500 ms and forgets on a notification. */
 const lookMs = 100
@@ -20,7 +21,7 @@ export function createPauses(
 
   function keep(projectId: ProjectId, paused: boolean): boolean {
     known.delete(projectId)
-    known.set(projectId, { paused, lookedAtMs: Date.now() })
+    known.set(projectId, { paused, lookedAtMs: steadyMs() })
     const [oldest] = known.keys()
     if (known.size > mostKnown) known.delete(oldest!)
     return paused
@@ -49,7 +50,7 @@ export function createPauses(
     /** As far as this process knows; it looks again in the background. For the senders, which cannot wait. */
     isPaused(projectId: ProjectId): boolean {
       const last = known.get(projectId)
-      if (!last || Date.now() - last.lookedAtMs >= lookMs) void look(projectId)
+      if (!last || steadyMs() - last.lookedAtMs >= lookMs) void look(projectId)
       return last?.paused ?? false
     },
     /**

@@ -5,6 +5,7 @@ import { defineJob, type JobDefinition, RetryLater } from '../platform/jobs/defi
 import { add } from '../platform/jobs/jobs.ts'
 import { sealedColumn } from '../platform/sealed.ts'
 import { open, seal } from '../platform/secrets.ts'
+import { steadyMs } from '../platform/time.ts'
 import * as store from './call-store.ts'
 import type { Answer, Caller } from './caller.ts'
 import type { Circuits } from './circuit.ts'
@@ -69,11 +70,11 @@ export function createDelivery(options: {
     maxAttempts: Number.POSITIVE_INFINITY,
     backoff: () => 5_000,
     async run({ projectId, lane }, { signal }) {
-      const endsAt = Date.now() + runMs
+      const endsAt = steadyMs() + runMs
       for (let made = 0; ; made += 1) {
         const call = await store.headOf(pool, projectId, lane)
         if (!call) return
-        if (made >= callsPerRun || Date.now() > endsAt) throw later('others take their turn', 0)
+        if (made >= callsPerRun || steadyMs() > endsAt) throw later('others take their turn', 0)
         if (call.next_at.getTime() > Date.now()) throw later('waits', call.next_at.getTime() - Date.now())
         await make(projectId, call, signal)
       }

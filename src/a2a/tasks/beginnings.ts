@@ -6,6 +6,7 @@ import { Refusal } from '../../platform/errors.ts'
 import { type Claim, claimKeys, findClaims, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
+import { steadyMs } from '../../platform/time.ts'
 import { isInterrupted, type Task } from '../model.ts'
 import type { Skill } from '../skills/skill.ts'
 import { dueAt, ended, runIdOf } from './changes.ts'
@@ -62,14 +63,14 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     if (mayHurry(projectId) && isForeseen(batch)) {
       const begun = await beginAhead(projectId, batch).catch(unlessRefused)
       if (begun) return begun
-      carefulUntilMs.set(projectId, Date.now() + carefulMs)
+      carefulUntilMs.set(projectId, steadyMs() + carefulMs)
     }
     const beginnings = batch.map(({ beginning }) => beginning)
     return pool.transaction((tx) => beginSome(tx, projectId, beginnings))
   }
 
   function mayHurry(projectId: ProjectId): boolean {
-    if ((carefulUntilMs.get(projectId) ?? 0) > Date.now()) return false
+    if ((carefulUntilMs.get(projectId) ?? 0) > steadyMs()) return false
     carefulUntilMs.delete(projectId)
     return true
   }

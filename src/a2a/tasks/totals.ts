@@ -1,6 +1,7 @@
 import type { Pool } from '../../platform/db/db.ts'
 import { Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import { steadyMs } from '../../platform/time.ts'
 import { countTasks, type TaskFilter } from './store.ts'
 
 /** Of so many tasks nobody misses the last ones: their number is believed for a while. */
@@ -23,10 +24,10 @@ export function createTotals(pool: Pool) {
 
   async function count(projectId: ProjectId, wanted: TaskFilter, key: string): Promise<number> {
     const believed = known.get(key)
-    if (believed && believed.untilMs > Date.now()) return believed.total
+    if (believed && believed.untilMs > steadyMs()) return believed.total
     known.delete(key)
     const total = await countTasks(pool, projectId, wanted)
-    if (total >= large) known.set(key, { total, untilMs: Date.now() + believedMs })
+    if (total >= large) known.set(key, { total, untilMs: steadyMs() + believedMs })
     if (known.size > mostKnown) known.delete(known.keys().next().value!)
     return total
   }

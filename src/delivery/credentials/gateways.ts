@@ -3,6 +3,7 @@ import { notify } from '../../platform/db/listen.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import { opensSecrets, seal } from '../../platform/secrets.ts'
+import { steadyMs } from '../../platform/time.ts'
 import { recordAudit } from '../../projects/projects.ts'
 import type { Credential } from '../credential.ts'
 import type { GatewayName } from '../push.ts'
@@ -59,12 +60,12 @@ export function createGateways({
   function checkOnce(projectId: ProjectId, row: store.CredentialRow): Promise<CheckResult> {
     const name = `${row.id}/${row.version}`
     const known = checks.get(name)
-    if (known && known.untilMs > Date.now()) return known.result
+    if (known && known.untilMs > steadyMs()) return known.result
     const result = Promise.resolve()
       .then(() => check(openCredential(key, projectId, row)))
       .catch((error: Error) => ({ ok: false, message: `The check failed: ${error.message}` }))
     if (checks.size >= mostChecks) checks.clear()
-    checks.set(name, { result, untilMs: Date.now() + checkBelievedMs })
+    checks.set(name, { result, untilMs: steadyMs() + checkBelievedMs })
     return result
   }
 

@@ -1,6 +1,7 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { Listener } from '../../platform/db/listen.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import { steadyMs } from '../../platform/time.ts'
 import type { Mode } from '../../projects/projects.ts'
 import type { ApnsCredential, Credential, CredentialSource } from '../credential.ts'
 import type { GatewayName, PushEnvironment } from '../push.ts'
@@ -35,7 +36,7 @@ export function createCredentialSource({
   key,
   projectOf,
   simulated,
-  clock = Date.now
+  clock = steadyMs
 }: CredentialSourceOptions): CredentialSource & { forget(projectId?: string): void } {
   const cache = new Map<string, Cached>()
 

@@ -6,10 +6,11 @@ import { steadyMs } from '../platform/time.ts'
 import { createHolds } from './holds.ts'
 import { isSettled, type MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
-import type { Outcome, Push, Sender } from './push.ts'
+import type { Outcome, Sender } from './push.ts'
 import type { FailureCode } from './reasons.ts'
 import type { Recorder, Recording } from './recorder.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
+import { deadTokenOf, endedActivityOf, pushOf } from './row-push.ts'
 import { keyOf } from './store.ts'
 import { locate } from './targets.ts'
 
@@ -88,7 +89,8 @@ export function createHandOver({
     const { attempts, retries, gateway_message_id, reason, reason_message, gateway_code } = row
     const ids = { trigger_id, device_id, message_id, campaign_id, user_id }
     const before = { state, due_at, attempts, retries, gateway_message_id, reason, reason_message, gateway_code }
-    const recorded = await recorder.record(projectId, { settlement: { ...ids, ...before, ...changes }, ...more })
+    const held = { owner: row.owner, due_at }
+    const recorded = await recorder.record(projectId, { settlement: { ...ids, ...before, ...changes, held }, ...more })
     if (recorded) Object.assign(row, changes, { owner: null })
   }
 
@@ -161,12 +163,26 @@ export function createHandOver({
 
   /** Rows of one gateway, in order: where it has no room the others are not kept waiting. */
   async function lane(run: Run, rows: MessageRow[]): Promise<void> {
+    const left = new Set(rows)
+    try {
+      await dispatch(run, rows, left)
+    } catch (error) {
+      giveUp(run, [...left])
+      throw error
+    }
+  }
+
+  /** Takes out of `left` what is dispatched, released or gone. */
+  async function dispatch(run: Run, rows: MessageRow[], left: Set<MessageRow>): Promise<void> {
     for (let from = 0; from < rows.length; from += batchSize) {
       const batch = rows.slice(from, from + batchSize)
       if (over(run)) {
         // There may be many: they too wait until the database keeps up. Whatever ends meanwhile is found by its time.
         await room(run.projectId)
-        for (const row of batch) end(run, row, release(run, row))
+        for (const row of batch) {
+          left.delete(row)
+          end(run, row, release(run, row))
+        }
         continue
       }
       for (const [index, row] of batch.entries()) {
@@ -174,9 +190,11 @@ export function createHandOver({
         if (full) await full
         // For the first, and again when the gateway is so slow that the hold on the rest runs out.
         if (!isGone(row) && !isHeld(row)) await hold(run.projectId, batch.slice(index))
-        if (isGone(row)) continue
         const expired = row.not_after.getTime() < Date.now()
-        end(run, row, expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, await submit(run, row)))
+        const sent = isGone(row) || expired ? undefined : await submit(run, row)
+        left.delete(row)
+        if (isGone(row)) continue
+        end(run, row, expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, sent))
       }
     }
   }
@@ -186,12 +204,24 @@ export function createHandOver({
     const own = followed.get(projectId) ?? new Map<string, Promise<unknown>>()
     followed.set(projectId, own)
     const key = keyOf(row)
-    const following = guarded(run, ended).finally(() => {
+    // A run that failed before it dispatched the row has it still: it is given up, so that another process may take it.
+    const settled = ended.catch((error: unknown) => {
+      log.error({ error, projectId }, 'a push could not be followed to its end')
+      return release(run, row)
+    })
+    // Two runs of this process may end the same row, of which one has lost it: it is followed until both have ended.
+    const following = guarded(run, Promise.all([settled, own.get(key)])).finally(() => {
       if (own.get(key) === following) own.delete(key)
       if (own.size === 0 && followed.get(projectId) === own) followed.delete(projectId)
     })
     own.set(key, following)
     run.ends.push(following)
+  }
+
+  /** What a run owns and cannot dispatch: without this it would be its own for as long as this process lives. */
+  function giveUp(run: Run, rows: MessageRow[]): void {
+    for (const row of rows)
+      if (!isSettled(row) && !isGone(row) && row.owner === nodeId) end(run, row, release(run, row))
   }
 
   const endOf = (projectId: ProjectId, row: MessageRow) => followed.get(projectId)?.get(keyOf(row))
@@ -236,19 +266,33 @@ export function createHandOver({
     return rows.filter(({ target }) => target)
   }
 
+  async function prepare(run: Run, open: MessageRow[]): Promise<[Sorted, MessageRow[]]> {
+    try {
+      await pauses.look(run.projectId)
+      const sorted = await sort(run.projectId, open, run.gone)
+      return [sorted, await locateAll(run, sorted.free)]
+    } catch (error) {
+      giveUp(
+        run,
+        open.filter((row) => isHeld(row) && endOf(run.projectId, row) === undefined)
+      )
+      throw error
+    }
+  }
+
   return {
     markHeld: holds.markHeld,
     attend: holds.attend,
     sort,
+    /** Rows that may have been written, though the answer to that was lost: no run will dispatch them. */
+    giveUp: (projectId: ProjectId, rows: MessageRow[]): void => giveUp({ projectId, ends: [], untilMs: 0 }, rows),
     /** The keys of what this process follows. */
     followedOf: (projectId: ProjectId): string[] => [...(followed.get(projectId)?.keys() ?? [])],
     /** Returns the rows that another living process follows, and that were left to it. */
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<MessageRow[]> {
       const run: Run = { ...options, projectId, ends: [] }
-      await pauses.look(projectId)
       const open = rows.filter((row) => !isSettled(row))
-      const sorted = await sort(projectId, open, options.gone)
-      const located = await locateAll(run, sorted.free)
+      const [sorted, located] = await prepare(run, open)
       const lanes = Map.groupBy(located, ({ target }) => `${target!.gateway} ${target!.environment} ${target!.app}`)
       const work = Promise.all([...lanes.values()].map((lined) => guarded(run, lane(run, lined)))).then(() =>
         Promise.all(run.ends)
@@ -283,39 +327,4 @@ async function soonest(promise: Promise<unknown> | undefined, ms: number, signal
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
   }
-}
-
-function pushOf(projectId: ProjectId, row: MessageRow, urgent = false): Push {
-  const { deviceId, gateway, environment, app, token, activityToken, registeredAt } = row.target!
-  return {
-    projectId,
-    messageId: row.message_id,
-    pushId: row.push_id,
-    deviceId,
-    gateway,
-    environment,
-    app,
-    token,
-    ...(activityToken !== undefined && { activityToken }),
-    registeredAt,
-    content: row.content,
-    collapseId: row.collapse_id,
-    priority: row.priority,
-    notAfter: row.not_after.getTime(),
-    repeat: row.attempts > 0,
-    urgent
-  }
-}
-
-function deadTokenOf(row: MessageRow, outcome: Outcome): Recording['deadToken'] {
-  if (outcome.kind !== 'rejected' || !outcome.tokenDeadAsOf || !row.target) return undefined
-  const { deviceId, token, activity, gateway } = row.target
-  const isActivity = activity !== undefined && gateway === 'apns'
-  return { deviceId, token, asOf: outcome.tokenDeadAsOf, reason: outcome.reason, isActivity }
-}
-
-/** From now on no update goes there, also where a dismissal date keeps it on the screen for a while. */
-function endedActivityOf({ content, device_id, activity_type, activity_id }: MessageRow): Recording['endedActivity'] {
-  if (content.kind !== 'activity-end' || activity_type === null || !activity_id) return undefined
-  return { deviceId: device_id, type: activity_type, id: activity_id }
 }

@@ -11,6 +11,7 @@ export const heldMs = 30_000
 const marginMs = 15_000
 /** While the database is away. */
 const againMs = 500
+const mostTried = 20
 
 export const heldUntil = (): Date => new Date(Date.now() + heldMs)
 
@@ -42,9 +43,12 @@ export function createHolds(pool: Pool, owner: string) {
       Object.assign(row, found.get(keyOf(row)) ?? { state: 'skipped', reason: 'CANCELED', due_at: null })
   }
 
-  async function claim(projectId: ProjectId, loose: MessageRow[]): Promise<void> {
+  /** `tried`: times of earlier calls whose answers were lost. They may have been written. */
+  async function claim(projectId: ProjectId, loose: MessageRow[], tried: Date[]): Promise<void> {
     const until = heldUntil()
-    const held = await holdMessages(pool, projectId, loose, { at: new Date(), until, owner })
+    const before = [...tried]
+    tried.push(until)
+    const held = await holdMessages(pool, projectId, loose, { at: new Date(), until, owner, tried: before })
     const lost = loose.filter((row) => !held.has(keyOf(row)))
     for (const row of loose) if (held.has(keyOf(row))) markHeld(row, until)
     for (const row of lost) gone.add(row)
@@ -62,13 +66,16 @@ export function createHolds(pool: Pool, owner: string) {
      * for a database that is away: until it is back no row is dispatched, and none of them is forgotten.
      */
     async hold(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+      const tried: Date[] = []
       for (;;) {
         const loose = rows.filter((row) => !gone.has(row) && !isHeld(row))
         try {
-          if (loose.length > 0) await claim(projectId, loose)
+          if (loose.length > 0) await claim(projectId, loose, tried)
           return rows.filter((row) => !gone.has(row))
         } catch (error) {
           if (closed || !isPassing(error)) throw error
+          // Only the call that was cut off may have been written: while the database is away no other one reaches it.
+          if (tried.length > mostTried) tried.splice(1, 1)
           await sleep(againMs)
         }
       }

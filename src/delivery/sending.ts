@@ -1,4 +1,4 @@
-import type { Pool } from '../platform/db/db.ts'
+import { isPassing, type Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
@@ -128,7 +128,8 @@ export function createSending({
         row.handed_at = at
       }
     }
-    return pool.transaction(async (tx) => {
+    let written = false
+    const begun = pool.transaction(async (tx) => {
       if (key) {
         const work = { messageIds, owner: nodeId }
         const claim = await claimKey<Work, string>(tx, projectId, key, work, idempotencyHours, presence)
@@ -146,7 +147,13 @@ export function createSending({
       }
       const standing = await writeRows(tx, projectId, rows)
       if (standing.length < rows.length && !last) throw new UserGone('a user went while this was being written')
+      written = true
       return { messageIds, rows: standing }
+    })
+    return begun.catch((error: unknown) => {
+      // The commit may have gone through, and only its answer was lost: then the retry job sends them.
+      if (written && isPassing(error)) hands.giveUp(projectId, rows)
+      throw error
     })
   }
 

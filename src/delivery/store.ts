@@ -91,8 +91,9 @@ const hold = statement(
   `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3), owner = $5
      from json_to_recordset($2::json) as g(trigger_id uuid, device_id text, due_at timestamptz, owner uuid)
     where messages.project_id = $1 and messages.trigger_id = g.trigger_id and messages.device_id = g.device_id
-      and messages.due_at is not distinct from g.due_at
-      and messages.owner is not distinct from g.owner and messages.state in ${openStates}
+      and messages.state in ${openStates}
+      and ((messages.due_at is not distinct from g.due_at and messages.owner is not distinct from g.owner)
+           or (messages.owner = $5 and messages.due_at = any($6::timestamptz[])))
    returning messages.trigger_id, messages.device_id`
 )
 // What was written without a time of its own, because a chunk attended to it, gets one.
@@ -151,7 +152,9 @@ const pausedProjects = statement(
   'select project_id from projects where deleted_at is null and paused_at is not null',
   { acrossProjects: 'messages that wait in paused projects expire' }
 )
-// Locked in the order given, so that two batches cannot wait for each other. What is settled stays as it is. The insert
+// Locked in the order given, so that two batches cannot wait for each other. What is settled stays as it is. A message that
+// is to be tried again is given up only as it was held: where the answer to this was lost and it is said once more, another
+// run may have dispatched the message meanwhile. An end counts in any case. The insert
 // always finds its row, which is locked: it is an update that can only go by the primary key. A join would be planned by
 // statistics, and these do not know of a project that has just begun: it read all of its messages for each of them.
 const settling = (narrowed: string) => `
@@ -159,11 +162,14 @@ const settling = (narrowed: string) => `
      select g.*, m.message_id as held_id, m.user_id as owner
        from json_to_recordset($2::json)
          as g(place int, trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz,
-              attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text)
+              attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text,
+              held_by uuid, held_until timestamptz)
       cross join lateral (
         select m.message_id, m.user_id from messages m
          where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
            and m.state in ${openStates}
+           and (g.due_at is null
+                or (m.owner is not distinct from g.held_by and m.due_at is not distinct from g.held_until))
            for update) m),
    settled as (
      insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries,
@@ -242,9 +248,9 @@ export async function holdMessages(
   db: Db,
   projectId: ProjectId,
   rows: Held[],
-  { at, until, owner }: { at: Date; until: Date; owner: string }
+  { at, until, owner, tried }: { at: Date; until: Date; owner: string; tried: Date[] }
 ) {
-  return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until, owner])).map(keyOf))
+  return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until, owner, tried])).map(keyOf))
 }
 
 /** Gives those that are open and have no time one at which somebody looks at them, and answers their devices. */
@@ -306,7 +312,10 @@ export type Settlement = Pick<
   | 'reason'
   | 'reason_message'
   | 'gateway_code'
->
+> & {
+  /** The owner and the time that the row had when it was held. */
+  held: Pick<MessageRow, 'owner' | 'due_at'>
+}
 
 /** Records outcomes, and answers those that were not settled before, each with whom it is of now. */
 export async function settleMessages(db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) {
@@ -343,5 +352,9 @@ const brief = (
   gateway_message_id: rest.gateway_message_id ?? undefined,
   reason: rest.reason ?? undefined,
   reason_message: rest.reason_message ?? undefined,
-  gateway_code: rest.gateway_code ?? undefined
+  gateway_code: rest.gateway_code ?? undefined,
+  ...(rest.due_at !== null && {
+    held_by: rest.held.owner ?? undefined,
+    held_until: rest.held.due_at ?? undefined
+  })
 })

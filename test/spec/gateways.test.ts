@@ -112,7 +112,7 @@ describe('credentials of the gateways', () => {
       ['null', 400],
       ['{', 400],
       ['', 400],
-      [`{"key":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
+      [`{"key":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 400],
       ['{"topic":"\\ud800","__proto__":{"key":1}}', 400]
     ] as const) {
       const headers = { 'content-type': 'application/json' }

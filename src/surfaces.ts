@@ -39,17 +39,30 @@ export function mountSurfaces(
       security: 'key',
       plainUnauthorized: true,
       admit: admission.byKey,
+      shareOf: ofProject,
       // What apps call, with a key that is public: pages are apps too.
       crossOrigin: (access) => access === 'client'
     },
-    { prefix: '/manage/v1/projects/:project_id/api/v1', security: 'token', twin: true, admit: admission.byTokenForApi }
+    {
+      prefix: '/manage/v1/projects/:project_id/api/v1',
+      security: 'token',
+      twin: true,
+      admit: admission.byTokenForApi,
+      shareOf: ofProject
+    }
   ])
   const agentSurface = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
-    { prefix: '/a2a', security: 'agent', plainUnauthorized: true, admit: admission.byAgentKey },
-    { prefix: '/manage/v1/projects/:project_id/a2a', security: 'token', twin: true, admit: admission.byTokenForApi }
+    { prefix: '/a2a', security: 'agent', plainUnauthorized: true, admit: admission.byAgentKey, shareOf: ofProject },
+    {
+      prefix: '/manage/v1/projects/:project_id/a2a',
+      security: 'token',
+      twin: true,
+      admit: admission.byTokenForApi,
+      shareOf: ofProject
+    }
   ])
   const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
-    { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement }
+    { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement, shareOf: ofToken }
   ])
 
   userRoutes(api, users)
@@ -77,3 +90,7 @@ export function mountSurfaces(
   triggerManagementRoutes(manage, campaigns)
   webhookRoutes(manage, webhooks)
 }
+
+const ofProject = ({ project }: tenants.ApiCaller): string => project.id
+/** What concerns no project is the share of the token. */
+const ofToken = ({ project, token }: tenants.ManageCaller): string => project?.id ?? `token ${token.id}`

@@ -17,6 +17,18 @@ interface Lane<Write, Answer> {
   before: number
 }
 
+/** Writes of each project that are not answered yet, of all coalescers of the process. */
+const backlogs = new Map<string, number>()
+
+/** How many writes of a project wait for the database: the HTTP server begins no more of its requests past a limit. */
+export const backlogOf = (project: string): number => backlogs.get(project) ?? 0
+
+function addBacklog(project: string, count: number): void {
+  const left = backlogOf(project) + count
+  if (left === 0) backlogs.delete(project)
+  else backlogs.set(project, left)
+}
+
 export interface Coalescer<Write, Answer> {
   write(projectId: ProjectId, key: string, write: Write): Promise<Answer>
 }
@@ -81,6 +93,7 @@ export function createCoalescer<Write, Answer>(
         if ((isDataFault(error) || error instanceof RangeError) && batch.length > 1) await oneByOne(projectId, batch)
         else for (const { reject } of batch) reject(error)
       }
+      addBacklog(projectId, -batch.length)
     }
     lane.running = false
     lane.before = 0
@@ -100,6 +113,7 @@ export function createCoalescer<Write, Answer>(
       }
       const { promise, resolve, reject } = Promise.withResolvers<Answer>()
       lane.waiting.push({ key, write, resolve, reject })
+      addBacklog(projectId, 1)
       if (!lane.running) {
         lane.running = true
         // After the sockets that are readable now have been read: what came together leaves together.

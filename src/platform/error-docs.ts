@@ -18,6 +18,8 @@ Every refusal has a code. The codes stay as they are; the sentences beside them 
 - 401 on \`/api/v1\` is plain text: \`Missing project id\`, \`Missing API key\` or \`Invalid API key\`.
 - 429 is \`{"error": "Too Many Requests"}\`, with its code in the same header. 500 is
   \`{"error": "Internal Server Error"}\` and an unknown path 404 \`{"error": "Not Found"}\`, both without a code.
+- A connection that goes on regardless of 429 or 503 \`overloaded\` gets further refusals more slowly, up to a second later:
+  come back after \`Retry-After\`.
 - Every answer has an \`X-Request-ID\`. The log has the same id.
 
 Checks run in this order: 401, 403, 429, then 400, 413 and 415, then 404 and 409. A project in the path of \`/manage/v1\` is

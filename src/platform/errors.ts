@@ -56,6 +56,10 @@ export const errorCatalogue = {
   campaign_not_active: [400, 'Only an active campaign can be triggered; this one is a draft, paused or archived.'],
   campaign_not_api_triggered: [400, 'Only a campaign of the type api_triggered can be triggered by a call.'],
   internal_error: [500, 'A fault of the service. It is logged under the X-Request-ID of the answer.'],
+  overloaded: [
+    503,
+    'The service has more to do than it can, and this project more than its share of it; nothing was done. Come back after Retry-After, with fewer requests at once.'
+  ],
   unavailable: [503, 'The database is away or busy; the header Retry-After says when to try again.']
 } as const satisfies Record<string, readonly [status: number, meaning: string]>
 

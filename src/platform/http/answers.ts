@@ -26,7 +26,9 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const [status] = errorCatalogue[refusal.code]
   const wording = request.routeOptions.config.wording ?? {}
   if (status === 503) {
-    log.warn(
+    // One line for each that is shed would cost more than shedding it; a metric counts them.
+    const level = refusal.code === 'overloaded' ? 'debug' : 'warn'
+    log[level](
       { reason: refusal.message, request_id: request.id, route: request.routeOptions.url },
       'a request was put off'
     )

@@ -88,7 +88,8 @@ export const sharedAnswers = {
     content: json({ error: 'Too Many Requests' })
   },
   Unavailable: {
-    description: 'The database is away or busy, or the request took over 100 s. Try again after Retry-After.',
+    description:
+      'The database is away or busy, the project has more than its share of a busy service (code overloaded), or the request took over 100 s. Try again after Retry-After.',
     headers: { ...always, ...retry },
     content: refused('unavailable', 'Service Unavailable')
   }

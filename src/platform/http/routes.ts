@@ -6,6 +6,7 @@ import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody, nameWrongType, usualValues } from './body.ts'
 import { crossOrigin, readable } from './cross-origin.ts'
 import type { Wanted } from './json-read.ts'
+import { admitted, refuseInPace } from './pacing.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
@@ -59,6 +60,8 @@ export interface Mount<Caller, Access> {
   security: 'key' | 'agent' | 'token' | 'none'
   plainUnauthorized?: boolean
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
+  /** Whose share of the process a request takes: a project's. */
+  shareOf?(caller: Caller): string
   /** Whether pages of any site may call it. Only where a key is sent by the page itself: nothing is known by cookies. */
   crossOrigin?(access: Access | undefined): boolean
   /** Left out of OpenAPI: the same routes under another prefix. */
@@ -102,10 +105,18 @@ const formBytes = 64 * 1024
  */
 const mostContractValues = 600_000
 
+const overloaded = () => new Refusal('overloaded', 'More requests of this project wait than its share.')
+
 export type Routes<Caller, Access> = ReturnType<typeof routesOn<Caller, Access>>
 
 export function routesOn<Caller, Access>(
-  { app, documented, timeLimit, answered }: Pick<Http, 'app' | 'documented' | 'timeLimit' | 'answered'>,
+  {
+    app,
+    documented,
+    timeLimit,
+    shares,
+    answered
+  }: Pick<Http, 'app' | 'documented' | 'timeLimit' | 'shares' | 'answered'>,
   mounts: Mount<Caller, Access>[]
 ) {
   const allowPages = crossOrigin(app, answered)
@@ -154,21 +165,32 @@ export function routesOn<Caller, Access>(
             // First of all, so that a page can read a refusal too.
             if (forPages) reply.headers(readable)
             if (!options.unlimited) timeLimit.watch(reply)
-            const admitted = (caller: Caller) => {
-              request.caller = caller
+            const { socket } = request.raw
+            const begin = () => {
               if (bodyKind === 'ignored') forgetBody(request)
               if (bodyKind === 'bytes') nameWrongType(request)
+              admitted(socket)
               done()
+            }
+            const refuse = (error: Error) => {
+              const limited = error instanceof Refusal && (error.code === 'rate_limited' || error.code === 'overloaded')
+              if (limited) refuseInPace(socket, () => done(error))
+              else done(error)
+            }
+            const admit = (caller: Caller) => {
+              request.caller = caller
+              if (mount.shareOf) shares.enter(mount.shareOf(caller), begin, () => refuse(overloaded()))
+              else begin()
             }
             let caller: Caller | Promise<Caller>
             try {
               caller = mount.admit(request, reply, options.access)
             } catch (error) {
-              return done(error as Error)
+              return refuse(error as Error)
             }
             // A caller who is known already is admitted at once, without a turn of the promise queue.
-            if (caller instanceof Promise) caller.then(admitted, done)
-            else admitted(caller)
+            if (caller instanceof Promise) caller.then(admit, refuse)
+            else admit(caller)
           },
           onResponse: (request, reply, done) => {
             ended(request, reply)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { METHODS } from 'node:http'
 import { createServer, type Socket } from 'node:net'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { backlogOf } from '../coalesce.ts'
 import { OperatorError, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
@@ -13,12 +14,14 @@ import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
 import { type DocumentedRoute, largestBody } from './routes.ts'
+import { createShares, type Shares } from './shares.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
 
 export interface Http {
   app: FastifyInstance
   documented: DocumentedRoute[]
   timeLimit: TimeLimit
+  shares: Shares
   /** Makes what a route does when it has answered: count and log it. */
   answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
   /** Answers the port, which 0 lets the system choose. */
@@ -50,6 +53,15 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   })
   const documented: DocumentedRoute[] = []
   const timeLimit = createTimeLimit()
+  const shares = createShares(backlogOf)
+  metrics.counter(
+    'tidings_http_requests_shed_total',
+    'Requests refused with 503 because their project had its share.',
+    () => [{ labels: {}, value: shares.shed() }]
+  )
+  metrics.gauge('tidings_http_requests_waiting', 'Requests that wait for the turn of their project.', () => ({
+    waiting: shares.waiting()
+  }))
 
   takeTurns(app.server)
   installBodyParser(app)
@@ -106,6 +118,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     app,
     documented,
     timeLimit,
+    shares,
     answered,
     async listen(host, port) {
       await app.listen({ host, port }).catch((error) => {

@@ -1,0 +1,133 @@
+// What a project at three times the capacity does to a quiet one, and to its own accepted requests:
+//   npm run bench:fairness -- [--seconds 6]
+// One process of the service on a PostgreSQL of its own. The load comes from a process of its own, at a steady rate and not
+// after each response; the quiet project asks 40 times a second. With the limit of requests off, and with the default.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { start, stop } from './support/load.ts'
+import { openLane, percentile } from './support/sockets.ts'
+
+interface Load {
+  port: number
+  id: string
+  key: string
+  /** Requests a second; 0: each of 64 connections as fast as it can. */
+  rate: number
+  seconds: number
+}
+interface Loaded {
+  /** Milliseconds of each request that was accepted. */
+  accepted: number[]
+  byStatus: Record<string, number>
+}
+
+const { values } = parseArgs({ options: { seconds: { type: 'string', default: '6' }, load: { type: 'string' } } })
+const seconds = Number(values.seconds)
+const mostLanes = 600
+
+function requestOf({ id, key }: Pick<Load, 'id' | 'key'>, n: number): string {
+  const body = `{"project_user_id":"user-${n % 5_000}","properties":{"plan":"premium","age":${n % 90}}}`
+  return `POST /api/v1/users HTTP/1.1\r\nHost: a\r\nX-Service-Project-ID: ${id}\r\nX-Service-API-Key: ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Sends at a rate; a request for which no connection is free is left out. */
+async function run(load: Load, lanes = mostLanes): Promise<Loaded> {
+  const open = Array.from({ length: load.rate === 0 ? 64 : lanes }, () => openLane(load.port))
+  const loaded: Loaded = { accepted: [], byStatus: {} }
+  const began = performance.now()
+  let sent = 0
+  const ask = (lane: (typeof open)[number]) => {
+    sent += 1
+    lane.ask(requestOf(load, sent), (status, ms) => {
+      if (status === 200) loaded.accepted.push(ms)
+      loaded.byStatus[status] = (loaded.byStatus[status] ?? 0) + 1
+    })
+  }
+  let turn = 0
+  while (performance.now() - began < load.seconds * 1000) {
+    const due = load.rate === 0 ? Infinity : ((performance.now() - began) / 1000) * load.rate
+    for (let tried = 0; tried < open.length && sent < due; tried += 1) {
+      const lane = open[turn++ % open.length]!
+      if (!lane.busy) ask(lane)
+    }
+    if (load.rate > 0 && sent < due) sent = Math.floor(due)
+    await sleep(1)
+  }
+  await sleep(300)
+  for (const lane of open) lane.close()
+  return loaded
+}
+
+if (values.load) {
+  const loaded = await run(JSON.parse(values.load))
+  await new Promise((sent) => process.send!(loaded, sent))
+  process.exit(0)
+}
+
+async function elsewhere(load: Load): Promise<Loaded> {
+  const child = fork(import.meta.filename, ['--load', JSON.stringify(load)])
+  const [loaded] = (await once(child, 'message')) as [Loaded]
+  return loaded
+}
+
+const dataDir = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
+process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+const token = `svc_at_${'b'.repeat(43)}`
+const { child, url } = await start(process.execPath, [resolve(import.meta.dirname, '../bin/tidings.js'), 'serve'], {
+  DATA_DIR: dataDir,
+  PORT: '0',
+  LOG_LEVEL: 'error',
+  BOOTSTRAP_ADMIN_TOKEN: token
+})
+const port = Number(new URL(url).port)
+
+async function project(limit?: number): Promise<{ id: string; key: string }> {
+  const manage = async (path: string, body: unknown) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(`${url}/manage/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await response.json()) as { id: string; key: string }
+  }
+  const limits = limit === undefined ? undefined : { requests_per_second: limit }
+  const { id } = await manage('/projects', { name: 'bench', ...(limits && { limits }) })
+  const { key } = await manage(`/projects/${id}/keys`, { kind: 'secret', name: 'bench' })
+  return { id, key }
+}
+
+const quietly = { port, rate: 40, seconds }
+const p99 = ({ accepted }: Loaded) => percentile(accepted, 0.99)
+const p50 = ({ accepted }: Loaded) => percentile(accepted, 0.5)
+const spent = await project(0)
+await elsewhere({ port, ...spent, rate: 0, seconds: 2 })
+const capacity = (await elsewhere({ port, ...spent, rate: 0, seconds: 3 })).accepted.length / 3
+console.log(`capacity: ${capacity.toFixed(0)} upserts a second at 64 connections`)
+
+for (const [name, limit] of [
+  ['off', 0],
+  ['default', undefined]
+] as const) {
+  const [quiet, noisy] = [await project(), await project(limit)]
+  await run({ ...quietly, ...quiet, seconds: 1 }, 8)
+  const alone = await run({ ...quietly, ...quiet }, 8)
+  const loading = elsewhere({ port, ...noisy, rate: capacity * 3, seconds: seconds + 2 })
+  await sleep(1_000)
+  const beside = await run({ ...quietly, ...quiet }, 8)
+  const loaded = await loading
+  const perSecond = Object.entries(loaded.byStatus).map(
+    ([status, count]) => `${status}: ${(count / (seconds + 2)).toFixed(0)}/s`
+  )
+  console.log(`\nlimit ${name}: ${(capacity * 3).toFixed(0)} requests a second were sent; ${perSecond.join(', ')}`)
+  console.log(`quiet alone     p50 ${p50(alone).toFixed(1)} ms  p99 ${p99(alone).toFixed(1)} ms`)
+  console.log(
+    `quiet beside it p50 ${p50(beside).toFixed(1)} ms  p99 ${p99(beside).toFixed(1)} ms  ${(p99(beside) / p99(alone)).toFixed(1)} times (goal 3), refused ${beside.accepted.length < 40 * seconds * 0.9 ? JSON.stringify(beside.byStatus) : 'none'}`
+  )
+  console.log(
+    `noisy accepted  p50 ${p50(loaded).toFixed(1)} ms  p99 ${p99(loaded).toFixed(1)} ms  ${(p99(loaded) / p99(alone)).toFixed(1)} times (goal 5)`
+  )
+}
+await stop(child)
+process.exit(0)

@@ -1,0 +1,146 @@
+/** Requests that are begun in one turn, 1 to 2 ms of work. What is left waits for the next, projects by turns. */
+const startsOfTurn = 16
+/** A project whose requests have not all been begun for so long has more than its share. */
+const standingMs = 500
+/** Then a request of it waits at most so long before it is shed, and else at most a second. */
+const shortWaitMs = 10
+const longWaitMs = 1_000
+/** A project that sent nothing for so long is not in the way of another. */
+const quietMs = 10_000
+/** Writes of one project that may wait for the database at once: two statements' worth at full speed. */
+const mostBacklog = 64
+/** Requests of one project that may wait where another is active: with those begun some 30 ms of work. */
+const mostBeside = 160
+/** And where it is alone. */
+const mostAlone = 10_000
+/** Projects that are remembered; the idle ones are forgotten then. */
+const mostProjects = 10_000
+
+interface Waiting {
+  sinceMs: number
+  begin(): void
+  shed(): void
+}
+
+interface Share {
+  project: string
+  waiting: Waiting[]
+  /** When last nothing waited. */
+  emptyMs: number
+  lastMs: number
+}
+
+export type Shares = ReturnType<typeof createShares>
+
+/**
+ * Begins requests, projects by turns, as many in a turn of the event loop as leave the next turn soon. While the process
+ * keeps up nothing waits. When it does not, each project has a queue of its own, and the one that fills it is told to
+ * come back (controlled delay: once a queue has stood for 500 ms, what waited for 10 ms is shed). Requests that have
+ * begun do not count, however long they last: a stream, or a slow gateway, takes no share of the processor.
+ */
+export function createShares(
+  backlogOf: (project: string) => number = () => 0,
+  clock: () => number = () => performance.now()
+) {
+  const shares = new Map<string, Share>()
+  /** Those with waiting requests, in the order of their turns. */
+  const queue: Share[] = []
+  let scheduled = false
+  let shedCount = 0
+  let starts = 0
+  /** The two projects that were last seen, to tell whether there is another. */
+  let last: Share | undefined
+  let other: Share | undefined
+
+  function shareOf(project: string, nowMs: number): Share {
+    let share = shares.get(project)
+    if (!share) {
+      if (shares.size >= mostProjects)
+        for (const [id, { waiting }] of shares) if (waiting.length === 0) shares.delete(id)
+      share = { project, waiting: [], emptyMs: nowMs, lastMs: nowMs }
+      shares.set(project, share)
+    }
+    share.lastMs = nowMs
+    if (share !== last) [last, other] = [share, last]
+    return share
+  }
+
+  const isAlone = (share: Share, nowMs: number): boolean => {
+    const neighbour = share === last ? other : last
+    return !neighbour || nowMs - neighbour.lastMs > quietMs
+  }
+
+  /** A project whose writes wait for the database: beginning more would only make them wait there. */
+  const isFull = ({ project }: Share): boolean => backlogOf(project) >= mostBacklog
+
+  const patienceMs = (share: Share, nowMs: number): number =>
+    nowMs - share.emptyMs > standingMs && !isAlone(share, nowMs) ? shortWaitMs : longWaitMs
+
+  function schedule(): void {
+    if (scheduled) return
+    scheduled = true
+    setImmediate(drain)
+  }
+
+  function drain(): void {
+    scheduled = false
+    starts = 0
+    let held = 0
+    // Until all that is left is held.
+    while (held < queue.length && starts < startsOfTurn) {
+      const share = queue.shift()!
+      const nowMs = clock()
+      const [next] = share.waiting as [Waiting]
+      const late = nowMs - next.sinceMs > patienceMs(share, nowMs)
+      if (!late && isFull(share)) {
+        queue.push(share)
+        held += 1
+        continue
+      }
+      held = 0
+      share.waiting.shift()
+      if (share.waiting.length > 0) queue.push(share)
+      else share.emptyMs = nowMs
+      if (late) {
+        shedCount += 1
+        next.shed()
+      } else {
+        starts += 1
+        next.begin()
+      }
+    }
+    if (queue.length === 0) return
+    if (held < queue.length) schedule()
+    else {
+      scheduled = true
+      setTimeout(drain, 1)
+    }
+  }
+
+  return {
+    /** Calls `begin` now or when the turn of the project comes; or `shed`. */
+    enter(project: string, begin: () => void, shed: () => void): void {
+      const nowMs = clock()
+      const share = shareOf(project, nowMs)
+      if (share.waiting.length === 0) {
+        share.emptyMs = nowMs
+        if (starts < startsOfTurn && !isFull(share)) {
+          starts += 1
+          schedule()
+          begin()
+          return
+        }
+        queue.push(share)
+      }
+      if (share.waiting.length >= (isAlone(share, nowMs) ? mostAlone : mostBeside)) {
+        shedCount += 1
+        shed()
+        return
+      }
+      share.waiting.push({ sinceMs: nowMs, begin, shed })
+      schedule()
+    },
+    shed: () => shedCount,
+    waiting: () => queue.reduce((sum, { waiting }) => sum + waiting.length, 0)
+  }
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createShares } from '../../src/platform/http/shares.ts'
+import { startService } from '../support/service.ts'
+import { askTimes, counterOf, refusedBy } from './hammer.ts'
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate)
+}
+
+/** Shares whose clock the test moves; `begun` and `shed` list the projects in order. */
+function given(backlog: (project: string) => number = () => 0) {
+  const log = { begun: [] as string[], shed: [] as string[] }
+  let nowMs = 1_000
+  const shares = createShares(backlog, () => nowMs)
+  const enter = (project: string, count: number) => {
+    for (let index = 0; index < count; index += 1)
+      shares.enter(
+        project,
+        () => log.begun.push(project),
+        () => log.shed.push(project)
+      )
+  }
+  return {
+    ...log,
+    shares,
+    enter,
+    pass: (ms: number) => {
+      nowMs += ms
+    }
+  }
+}
+
+describe('S9: requests are begun projects by turns', () => {
+  it('at once while a turn has room, and no more than 16 in a turn', async () => {
+    const { begun, enter } = given()
+    enter('noisy', 100)
+    assert.equal(begun.length, 16)
+    await turns(1)
+    assert.equal(begun.length, 32)
+    await turns(8)
+    assert.equal(begun.length, 100)
+  })
+
+  it('a quiet project is begun in the next turn, however many of another wait', async () => {
+    const { begun, enter } = given()
+    enter('noisy', 5_000)
+    enter('quiet', 1)
+    await turns(1)
+    assert.ok(begun.slice(16, 19).includes('quiet'), 'among the first of the turn')
+  })
+
+  it('a queue that stood for 500 ms sheds what waited 10 ms, of that project alone', async () => {
+    const { begun, shed, enter, pass, shares } = given()
+    enter('quiet', 1)
+    enter('noisy', 150)
+    pass(501)
+    enter('quiet', 1)
+    await turns(20)
+    assert.equal(begun.filter((project) => project === 'quiet').length, 2)
+    assert.ok(shed.length > 100 && shed.every((project) => project === 'noisy'), `${shed.length} were shed`)
+    assert.equal(shares.shed(), shed.length)
+    enter('noisy', 1)
+    assert.equal(begun.at(-1), 'noisy', 'an empty queue has its patience back')
+  })
+
+  it('160 of a project wait where another is active, and the next are shed at once', async () => {
+    const { shed, enter } = given()
+    enter('quiet', 1)
+    enter('noisy', 200)
+    assert.equal(shed.length, 200 - 15 - 160)
+    enter('quiet', 20)
+    assert.ok(!shed.includes('quiet'))
+  })
+
+  it('a pause of all sheds nothing of a project that is alone', async () => {
+    const { begun, shed, enter, pass } = given()
+    enter('alone', 200)
+    pass(900)
+    await turns(20)
+    assert.deepEqual([begun.length, shed.length], [200, 0])
+  })
+
+  it('a project whose writes wait for the database is held, and others are not', async () => {
+    let backlog = 64
+    const { begun, enter } = given((project) => (project === 'noisy' ? backlog : 0))
+    enter('noisy', 3)
+    enter('quiet', 2)
+    await turns(5)
+    assert.deepEqual(begun, ['quiet', 'quiet'])
+    backlog = 63
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(begun.length, 5)
+  })
+})
+
+describe('S9: refusals do not take the time of others', () => {
+  it('a connection that hammers its limit is answered ever more slowly', async () => {
+    const service = await startService()
+    const project = await service.project({ limits: { requests_per_second: 1 } })
+    const refused = await refusedBy(service, project, 1_500)
+    assert.ok(refused.length >= 3 && refused.length < 12, `${refused.length} refusals in 1.5 s on one connection`)
+    const [first] = refused
+    assert.ok(first!.status === 429 && first!.retryAfter !== undefined)
+  })
+
+  it('a flood of one project that fills the process is shed with 503, Retry-After and the code overloaded', async () => {
+    const service = await startService({ DATABASE_POOL_SIZE: '2' })
+    const [noisy, quiet] = await Promise.all([
+      service.project({ limits: { requests_per_second: 0 } }),
+      service.project()
+    ])
+    const { statuses, sample, quietStatuses } = await askTimes(service, noisy, quiet)
+    assert.deepEqual([...new Set(quietStatuses)], [200], 'the quiet project always gets through')
+    assert.deepEqual([...statuses.keys()].toSorted(), [200, 503])
+    assert.deepEqual(sample, { retryAfter: '1', json: { error: 'Service Unavailable', code: 'overloaded' } })
+    assert.equal(await counterOf(service, 'tidings_http_requests_shed_total'), statuses.get(503))
+  })
+})

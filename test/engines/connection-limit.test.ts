@@ -5,7 +5,7 @@ import { statement } from '../../src/platform/db/statement.ts'
 import { Unavailable } from '../../src/platform/errors.ts'
 import { limitedRole } from '../support/database.ts'
 import { silentLog } from '../support/log.ts'
-import { startNode } from '../support/service.ts'
+import { eventually, startNode } from '../support/service.ts'
 
 const nap = statement('test.nap', 'select pg_sleep(0.05), pg_backend_pid() as pid')
 
@@ -64,4 +64,20 @@ it('E7: a service whose role may have four connections answers a burst without a
     project.call('GET', `/api/v1/users/nobody-${n}`).then(({ status }) => status)
   )
   assert.deepEqual([...new Set(await Promise.all(calls))], [404])
+})
+
+it('a process takes DATABASE_POOL_SIZE connections and three more, as docs/self-hosting.md says', async (t) => {
+  const { url } = await limitedRole(t, 50)
+  const service = await startNode({
+    DATABASE_URL: url,
+    DATABASE_POOL_SIZE: '5',
+    BOOTSTRAP_ADMIN_TOKEN: 'svc_at_limit',
+    MASTER_KEY: Buffer.alloc(32, 1).toString('base64')
+  })
+  t.after(() => service.close())
+  const project = await service.project({ limits: { requests_per_second: 0 } })
+  await Promise.all(Array.from({ length: 100 }, (_, n) => project.call('GET', `/api/v1/users/nobody-${n}`)))
+  const of = `select count(*)::int as n from pg_stat_activity where application_name = 'tidings' and usename = $1`
+  // One that the process has just closed is still there for a moment.
+  await eventually(async () => assert.equal((await service.sql(of, [new URL(url).username]))[0].n, 5 + 3))
 })

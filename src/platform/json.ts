@@ -6,9 +6,9 @@ export type JsonFault = 'levels' | 'number' | 'text'
 /**
  * The first thing in parsed JSON that cannot be stored or comes back as another: more levels than allowed, a number that
  * overflowed to infinity, or, where `texts` are looked at, a string or name that PostgreSQL refuses. Goes level by level
- * with a list, so that depth cannot exhaust the stack.
+ * with a list, so that depth cannot exhaust the stack. Without `numbers`, one out of range hides no text behind it.
  */
-export function faultIn(root: unknown, levels: number, texts: boolean): JsonFault | undefined {
+export function faultIn(root: unknown, levels: number, texts: boolean, numbers = true): JsonFault | undefined {
   let fault: JsonFault | undefined
   let inner: object[] = []
   /** Returns whether the value is at fault. */
@@ -16,7 +16,7 @@ export function faultIn(root: unknown, levels: number, texts: boolean): JsonFaul
     if (typeof value === 'object') {
       if (value !== null) inner.push(value)
     } else if (typeof value === 'number') {
-      if (!Number.isFinite(value)) fault = 'number'
+      if (numbers && !Number.isFinite(value)) fault = 'number'
     } else if (texts && typeof value === 'string' && !isStorable(value)) fault = 'text'
     return fault !== undefined
   }

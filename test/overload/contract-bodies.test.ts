@@ -65,3 +65,14 @@ describe('S3: no bound refuses what contract 4.5 and 4.6 take', () => {
     assert.equal(result.json.delivery_results.length, 1_000)
   })
 })
+
+describe('S3: what the database cannot store is refused, whatever stands before it', () => {
+  it('4.5: a number out of range in an unknown field hides no NUL and no lone surrogate', async () => {
+    const project = await service.project()
+    for (const bad of ['\\u0000', '\\ud800']) {
+      const body = `{"else":1e999,"push_notifications":[{"target":{"device_id":"none"},"title":"a${bad}"}]}`
+      const { status, text } = await project.call('POST', '/api/v1/messages:send', { body, headers: json })
+      assert.deepEqual([status, text], [400, 'Invalid push notification parameters'])
+    }
+  })
+})

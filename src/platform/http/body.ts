@@ -108,7 +108,7 @@ function parseAtOnce(body: Buffer): unknown {
   } catch (error) {
     throw new Refusal('malformed_body', `the body is not JSON: ${(error as Error).message}`)
   }
-  if (mayHideText(text) && faultIn(value, mostLevels, true) === 'text')
+  if (mayHideText(text) && faultIn(value, mostLevels, true, false) === 'text')
     throw new Refusal('malformed_body', 'a string holds NUL or a lone surrogate')
   return value
 }

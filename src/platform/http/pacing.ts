@@ -13,8 +13,8 @@ const refusals = Symbol('refusals that outnumber admissions')
 type Paced = Socket & { [refusals]?: number }
 
 /**
- * Tells a connection that it is refused, at once or, where it goes on regardless, after a while: a refusal costs a third
- * of the work that it refuses, so hammering would take the time of others.
+ * Tells a connection that it is refused, at once or, where it goes on regardless, after a while: each refusal is parsed,
+ * routed and authenticated, so hammering takes the time of others.
  */
 export function refuseInPace(socket: Paced, refuse: () => void): void {
   const count = Math.min(mostCounted, (socket[refusals] ?? 0) + weight)

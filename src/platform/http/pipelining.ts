@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
 const mostWaiting = 16
 /** The first bytes of a connection in a turn: some 50 of the shortest requests, which take 0.5 ms to parse. */
 const pieceBytes = 1024
-/** Pieces that are parsed in one turn, of all connections together: 1 to 2 ms where each holds one request. */
+/** Pieces that are parsed in one turn, of all connections together. */
 const piecesOfTurn = 32
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void

@@ -1,4 +1,4 @@
-/** Requests that are begun in one turn, 1 to 2 ms of work. What is left waits for the next, projects by turns. */
+/** Requests that are begun in one turn of the event loop. What is left waits for the next, projects by turns. */
 const startsOfTurn = 16
 /** A project whose requests have not all been begun for so long has more than its share. */
 const standingMs = 500
@@ -9,7 +9,7 @@ const longWaitMs = 1_000
 const quietMs = 10_000
 /** Writes of one project that may wait for the database at once: two statements' worth at full speed. */
 const mostBacklog = 64
-/** Requests of one project that may wait where another is active: with those begun some 30 ms of work. */
+/** Requests of one project that may wait where another is active. */
 const mostBeside = 160
 /** And where it is alone. */
 const mostAlone = 10_000

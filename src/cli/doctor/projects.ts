@@ -13,6 +13,7 @@ interface Project {
 }
 
 interface Key {
+  id: string
   kind: string
   name: string
   created_at: string
@@ -33,15 +34,18 @@ export async function checkProjects(baseUrl: string | undefined, token: string |
   try {
     const projects = await items<Project>(`/projects?limit=${mostProjects}`)
     const keys = await Promise.all(
-      projects.map(async ({ id }) =>
-        endingOf(await items<Key>(`/projects/${id}/keys?limit=200`)).map((key) => ({ ...key, id }))
+      projects.map(async ({ id: project }) =>
+        endingOf(await items<Key>(`/projects/${project}/keys?limit=200`)).map((key) => ({ ...key, project }))
       )
     )
     const ending = keys.flat()
     const paused = projects.filter(({ paused_at }) => typeof paused_at === 'string')
     return [
-      ...ending.map(({ id, name, prefix, expires_at }) =>
-        warn('Keys', `${name} (${prefix}…) of ${id} expires at ${expires_at}. Replace it: tidings key rotate -p ${id}`)
+      ...ending.map(({ id, project, name, prefix, expires_at }) =>
+        warn(
+          'Keys',
+          `${name} (${prefix}…) of ${project} expires at ${expires_at}. Replace it: tidings key rotate ${id} -p ${project}`
+        )
       ),
       ...paused.map(({ id, paused_at }) =>
         warn('Projects', `${id} is paused since ${paused_at} and sends nothing. Go on: tidings project resume ${id}`)

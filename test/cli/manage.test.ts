@@ -141,9 +141,14 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.match((await tidings('key', 'list')).stdout, new RegExp(`^${id} .* expired \\d{4}-\\S+Z$`, 'm'))
     assert.equal((await tidings('key', 'rotate', id)).code, 1, 'it has expired')
     assert.equal((await tidings('key', 'rotate', '0199c0de-0000-7000-8000-000000000001')).code, 3)
-    const wrong = await tidings('key', 'create', 'x', '--kind', 'secret', '--expires', 'tomorrow')
-    assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /expires_at: must be an RFC 3339 time/)
+    for (const when of ['tomorrow', '90', '2099-01-31', '-1d', '0s', '99999d']) {
+      const wrong = await tidings('key', 'create', 'x', '--kind', 'secret', `--expires=${when}`)
+      assert.equal(wrong.code, 2, when)
+      assert.match(wrong.stderr, /^--expires: must be a time such as \S+Z, or a duration from now such as .*90d/)
+    }
+    const past = await tidings('key', 'create', 'x', '--kind', 'secret', '--expires', '2020-01-31T00:00:00Z')
+    assert.equal(past.code, 1)
+    assert.match(past.stderr, /^expires_at: .*future/)
   })
 
   await t.test('a token is for one project or says --all-projects, and is never listed', async () => {

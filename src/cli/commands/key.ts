@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../../campaigns/duration.ts'
+import { readTime } from '../../platform/time.ts'
 import { segment } from '../client.ts'
 import { projectOf } from '../connection.ts'
+import { usageFailure } from '../exit.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'
 import { record, time } from '../output.ts'
 import { type Common, choice, connect, examples, reaching, tell } from '../session.ts'
@@ -46,7 +48,7 @@ export function declare(command: Command, shell: Shell): void {
 
   const rotate = command.command('rotate <id>').description('Replace a key; the old one works until the overlap ends')
   rotate.option('--overlap <duration>', 'How long the old key goes on working: 15m, 24h, 7d, or 0s (default: 24h)')
-  rotate.option('--expires <when>', expiresHelp)
+  rotate.option('--expires <when>', `Of the new key. ${expiresHelp}`)
   reaching(rotate, 'project')
   examples(
     rotate,
@@ -105,10 +107,16 @@ export function declare(command: Command, shell: Shell): void {
 
 const expiresHelp = 'When it stops working: a time such as 2027-01-31T00:00:00Z, or from now: 90d (default: never)'
 
-/** A duration from now, or the time itself; the service says what is wrong with it. */
+const expiresRule =
+  '--expires: must be a time such as 2027-01-31T00:00:00Z, or a duration from now such as 15m, 24h or 90d'
+
+/** A duration from now, or the time itself. Only the service knows whether the time is in the future. */
 function expiryOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
   const ms = parseDuration(text)
-  return ms === undefined ? text : new Date(Date.now() + ms).toISOString()
+  if (ms !== undefined) return new Date(Date.now() + ms).toISOString()
+  if (readTime(text) === undefined) throw usageFailure(`${expiresRule} (s, m, h, d, w; ten years at most).`)
+  return text
 }
 
 const expiry = ({ expires_at: at }: Key): string =>

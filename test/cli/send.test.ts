@@ -26,6 +26,16 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.match(nobody.stdout, /^Result +failed\nReason +\[\w+\] /m)
   })
 
+  await t.test('a push that waits says where its outcome will be', async () => {
+    await tidings('project', 'pause')
+    const waits = await tidings('send', '--user', 'demo-user', '--title', 'Later')
+    await tidings('project', 'resume')
+    assert.equal(waits.code, 0)
+    assert.match(waits.stdout, /^Result +pending$/m)
+    const [, advice] = /project is paused.*`tidings (message get \S{36})`/.exec(waits.stderr)!
+    assert.equal((await tidings(...advice!.split(' '))).code, 0)
+  })
+
   await t.test('a command line without a target, with two, or without words is refused', async () => {
     for (const args of [
       ['--title', 'Hi'],

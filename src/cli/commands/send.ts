@@ -4,7 +4,7 @@ import { projectOf } from '../connection.ts'
 import { Ended, exit, usageFailure } from '../exit.ts'
 import { record, table } from '../output.ts'
 import { type Common, choice, connect, examples, reaching, tell, wholeNumber } from '../session.ts'
-import type { Shell } from '../shell.ts'
+import { remark, type Shell } from '../shell.ts'
 
 interface Outcome {
   status: string
@@ -62,6 +62,11 @@ export function declare(command: Command, shell: Shell): void {
     )
     const [result] = results
     tell(session, result, shown(result!))
+    if (result!.status.endsWith('_PENDING') && !session.json)
+      remark(
+        shell,
+        `\nNot settled yet, or the project is paused. It goes on by itself; see \`tidings message get ${result!.message_id}\`.`
+      )
     if (result!.status.endsWith('_FAILED')) throw new Ended(exit.failure)
   })
 }

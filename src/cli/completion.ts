@@ -16,9 +16,12 @@ interface Place {
 
 /** The program and all commands below it. */
 export function placesOf(command: Command, path = ''): Place[] {
-  const { commands, options } = command
+  const { commands, options, registeredArguments } = command
   const words = [
     ...commands.map((one) => ({ text: one.name(), about: one.description() })),
+    ...registeredArguments.flatMap(({ argChoices = [], description }) =>
+      argChoices.map((text) => ({ text, about: description }))
+    ),
     ...options.flatMap(({ long, description }) => (long ? { text: long, about: description } : [])),
     { text: '--help', about: 'Print this help' }
   ]

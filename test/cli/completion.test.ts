@@ -35,6 +35,8 @@ test('bash completes commands, sub-commands, options and known values', async ()
   assert.deepEqual(offered('tidings', 'key', 'create', '--k'), ['--kind'])
   assert.deepEqual(offered('tidings', 'key', 'create', 'backend', '--kind', ''), ['secret', 'public'])
   assert.deepEqual(offered('tidings', 'key', '--project', 'shop', 'ro'), ['rotate'])
+  assert.deepEqual(offered('tidings', 'completion', 'z'), ['zsh'])
+  assert.deepEqual(offered('tidings', 'device', 'add', 'i'), ['ios'])
   assert.deepEqual(offered('tidings', 'nothing', 'x'), [])
 })
 
@@ -57,7 +59,7 @@ test('zsh gets every command and option with its description, in a script that a
 test('another shell is refused, and --json has the script in a document', async () => {
   const { code, stderr } = await run(['completion', 'fish'])
   assert.equal(code, 2)
-  assert.match(stderr, /bash or zsh/)
+  assert.match(stderr, /bash, zsh/)
   const { shell, script } = (await run(['completion', 'bash', '--json'])).json<{ shell: string; script: string }>()
   assert.deepEqual([shell, script.startsWith('# Completion of tidings for bash')], ['bash', true])
 })

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { bashScript, placesOf, zshScript } from '../completion.ts'
 import { examples, jsonOption, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -6,10 +6,7 @@ import type { Shell } from '../shell.ts'
 const scripts = { bash: bashScript, zsh: zshScript }
 
 export function declare(command: Command, shell: Shell, whole: () => Promise<Command>): void {
-  command.argument('<shell>', 'bash or zsh', (text: string) => {
-    if (!Object.hasOwn(scripts, text)) throw new InvalidArgumentError('It must be bash or zsh.')
-    return text
-  })
+  command.addArgument(command.createArgument('<shell>', 'Shell').choices(Object.keys(scripts)))
   command.addOption(jsonOption())
   examples(
     command,

@@ -38,10 +38,10 @@ const commands: Record<string, Entry> = {
     load: () => import('./commands/gateway.ts')
   },
   user: {
-    summary: 'Get, set, delete, list, import and export users',
+    summary: 'Get, set, unset, delete, list, import and export users',
     load: () => import('./commands/user.ts')
   },
-  device: { summary: 'List and show devices, add simulated ones', load: () => import('./commands/device.ts') },
+  device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./commands/device.ts') },
   send: { summary: 'Send one push to a user or a device', load: () => import('./commands/send.ts') },
   message: {
     summary: 'List messages, and show one with its results',

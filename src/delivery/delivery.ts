@@ -5,7 +5,6 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { createHandOver, type HandOverOptions, type Sorted } from './hand-over.ts'
-import { heldUntil } from './holds.ts'
 import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
 import { isSettled, type MessageDraft, type MessageRow } from './message.ts'
@@ -99,11 +98,10 @@ export function createDelivery({
     async leave(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {
       const open = rows.filter((row) => !isSettled(row) && row.due_at === null)
       if (open.length === 0) return
-      const at = heldUntil()
       const ids = open.map(({ device_id }) => device_id)
-      const left = await leaveMessages(tx, projectId, triggerId, ids, at)
+      const left = await leaveMessages(tx, projectId, triggerId, ids)
       // Not those that have ended or were given a time meanwhile.
-      for (const row of open) if (left.has(row.device_id) && row.due_at === null) row.due_at = at
+      for (const row of open) if (row.due_at === null) row.due_at = left.get(row.device_id) ?? null
     },
     /** What was in hands that are gone is canceled, for good: nobody finds it in between. */
     async abandon(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {

@@ -96,7 +96,10 @@ const hold = statement(
            or (messages.owner = $5 and messages.due_at = any($6::timestamptz[])))
    returning messages.trigger_id, messages.device_id`
 )
-// What was written without a time of its own, because a chunk attended to it, gets one.
+/** When what a chunk leaves is due: after the chunk began by as long as it waits for gateways and a row is held. */
+const leftAt = (row: string) => `coalesce(${row}.handed_at, ${row}.created_at) + interval '35 seconds'`
+// What was written without a time of its own, because a chunk attended to it, gets one. It follows from what is known of
+// the row: the run that follows a message may be about to give it up, as it held it, and is not told of this time before.
 const leave = statement(
   'messages.leave',
   `with open as (
@@ -104,10 +107,10 @@ const leave = statement(
       where project_id = $1 and trigger_id = $2 and device_id = any($3::text[]) and due_at is null
         and state in ${openStates}
       order by device_id for update)
-   update messages set due_at = $4
+   update messages set due_at = ${leftAt('messages')}
      from open
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
-   returning messages.device_id`
+   returning messages.device_id, messages.due_at`
 )
 const giveUp = statement(
   'messages.give_up',
@@ -169,7 +172,8 @@ const settling = (narrowed: string) => `
          where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
            and m.state in ${openStates}
            and (g.due_at is null
-                or (m.owner is not distinct from g.held_by and m.due_at is not distinct from g.held_until))
+                or (m.owner is not distinct from g.held_by
+                    and coalesce(m.due_at, ${leftAt('m')}) = coalesce(g.held_until, ${leftAt('m')})))
            for update) m),
    settled as (
      insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries,
@@ -253,10 +257,10 @@ export async function holdMessages(
   return new Set((await db.query<Key>(hold, [projectId, heldOf(rows), at, until, owner, tried])).map(keyOf))
 }
 
-/** Gives those that are open and have no time one at which somebody looks at them, and answers their devices. */
-export async function leaveMessages(db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[], at: Date) {
-  const rows = await db.query<{ device_id: string }>(leave, [projectId, triggerId, deviceIds, at])
-  return new Set(rows.map(({ device_id }) => device_id))
+/** Gives those that are open and have no time one at which a process looks at them, and returns it by device. */
+export async function leaveMessages(db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[]) {
+  const rows = await db.query<{ device_id: string; due_at: Date }>(leave, [projectId, triggerId, deviceIds])
+  return new Map(rows.map(({ device_id, due_at }) => [device_id, due_at]))
 }
 
 /** Nobody knows what has become of those that were handed, and nobody will. */

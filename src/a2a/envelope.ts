@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { sizeOf } from '../platform/http/json-count.ts'
-import { readInSlices } from '../platform/http/json-read.ts'
+import { parseNamed, readInSlices } from '../platform/http/json-read.ts'
 import { faultIn, type JsonFault } from '../platform/json.ts'
 import type { Dialect } from './dialects/dialect.ts'
 import { type Fields, isObject } from './dialects/fields.ts'
@@ -41,8 +41,9 @@ export async function readCall(body: Buffer | undefined): Promise<ReadCall> {
         ? `${maxValues.toLocaleString('en')} values`
         : undefined
   try {
-    if (tooMuch === undefined) return asCall(JSON.parse(body.toString('utf8')), body)
-    const read = asCall(await readInSlices(body, head, { levels: maxDepth, values: maxValues }), body)
+    const bounds = { levels: maxDepth, values: maxValues }
+    if (tooMuch === undefined) return asCall(await parseNamed(body, bounds), body)
+    const read = asCall(await readInSlices(body, head, bounds), body)
     return { id: read.id, call: () => refuseLarge(read, tooMuch) }
   } catch {
     return notJson

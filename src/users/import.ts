@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Refusal } from '../platform/errors.ts'
+import { parseNamed } from '../platform/http/json-read.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Users } from './users.ts'
 
@@ -14,6 +15,7 @@ const linesAtOnce = 500
 const errorsShown = 100
 /** A user has at most 64 KiB of properties; a much longer line is no user, and must not be gathered without end. */
 const maxLineBytes = 1024 * 1024
+const bounds = { levels: 256, values: maxLineBytes }
 
 /** Reads one user a line and writes them in batches, so that neither side needs to hold the whole. */
 export async function importUsers(users: Users, projectId: ProjectId, body: Readable): Promise<ImportOutcome> {
@@ -40,7 +42,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
   try {
     for await (const bytes of linesOf(body)) {
       line += 1
-      if (bytes.length > 0) batch.push({ line, user: parseLine(bytes) })
+      if (bytes.length > 0) batch.push({ line, user: await parseLine(bytes) })
       if (batch.length >= linesAtOnce) await flush()
     }
   } finally {
@@ -53,9 +55,9 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
 }
 
 /** What is not JSON becomes undefined, which is no user either. */
-function parseLine(bytes: Buffer): unknown {
+async function parseLine(bytes: Buffer): Promise<unknown> {
   try {
-    return isUtf8(bytes) ? JSON.parse(bytes.toString('utf8')) : undefined
+    return isUtf8(bytes) ? await parseNamed(bytes, bounds) : undefined
   } catch {
     return undefined
   }

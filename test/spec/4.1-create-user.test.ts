@@ -55,6 +55,30 @@ describe('POST /api/v1/users does it (spec 4.1)', () => {
     assert.deepEqual(entries((await project.call('GET', '/api/v1/users/__proto__')).text), entries(text))
   })
 
+  it('reads escaped names as they are written, whatever another project wrote before (nodejs/node issue 63785)', async () => {
+    const [one, other] = [await service.project(), await service.project()]
+    const headers = { 'content-type': 'application/json' }
+    const cases = [
+      ['\\\\', '\\u540d'],
+      ['\\\\u00e9', '\\u00e9coles']
+    ]
+    for (const [before, name] of cases) {
+      const properties = { a: 1, [JSON.parse(`"${name}"`)]: 2 }
+      const sent = (text: string) => `{"project_user_id":"ana","properties":{"a":1,"${text}":2}}`
+      const written = (text: string) => one.call('POST', '/api/v1/users', { body: sent(text), headers })
+      assert.equal((await written(before!)).status, 200)
+      const reply = await other.call('POST', '/api/v1/users', { body: sent(name!), headers })
+      assert.deepEqual(reply.json, { properties })
+      const path = `/projects/${other.id}/users:import`
+      const ndjson = { 'content-type': 'application/x-ndjson' }
+      const body = sent(name!).replace('ana', 'bo')
+      assert.equal((await service.manage('POST', path, { body, headers: ndjson })).json.imported, 1)
+      assert.deepEqual((await other.call('GET', '/api/v1/users/bo')).json.properties, properties)
+      await other.call('DELETE', '/api/v1/users/ana')
+      await other.call('DELETE', '/api/v1/users/bo')
+    }
+  })
+
   it('gives numbers back as JavaScript prints them', async () => {
     const project = await service.project()
     const numbers = [0, -0, 1.5, 1e21, 1e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, -(2 ** 53), 0.1 + 0.2]

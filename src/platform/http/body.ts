@@ -73,7 +73,7 @@ export function nameWrongType(request: FastifyRequest): void {
 const mostLevels = 256
 /** So many values are parsed at once: 16 ms for the worst of texts, where each object has a shape of its own. */
 const mostAtOnce = 20_000
-/** What cannot be deep or many. */
+/** What cannot be deep or many, and has no escapes. */
 const tinyBytes = 256
 
 /** Values that a body may make, where a route does not say (docs/decisions/0029). */
@@ -86,9 +86,9 @@ export const usualValues = 200_000
 export function parseJson(body: Buffer, most = usualValues, wanted?: Wanted): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw new Refusal('malformed_body', 'the body is not UTF-8')
-  if (body.length <= tinyBytes) return parseAtOnce(body)
-  const choose = ({ levels, values }: Size): unknown => {
-    if (levels <= mostLevels && values <= mostAtOnce) return parseAtOnce(body)
+  if (body.length <= tinyBytes && !body.includes('\\')) return parseAtOnce(body)
+  const choose = ({ levels, values, escapedName }: Size): unknown => {
+    if (levels <= mostLevels && values <= mostAtOnce && !escapedName) return parseAtOnce(body)
     if (!wanted && levels > mostLevels)
       throw new Refusal('malformed_body', `the body has more than ${mostLevels} levels`)
     if (!wanted && values > most) throw new Refusal('malformed_body', `the body has more than ${most} values`)

@@ -2,6 +2,12 @@
 export interface Size {
   levels: number
   values: number
+  /**
+   * A name of a member is written with an escape. V8 13.6 takes (nodejs/node issue 63785) such a name for another one that an earlier
+   * text had in its place, if that equals the beginning of what is written: after `{"a":1,"\\":2}`, of whichever
+   * tenant, it reads `{"a":1,"\u540d":2}` as the first. Such texts are not for `JSON.parse`.
+   */
+  escapedName: boolean
 }
 
 const quote = 0x22
@@ -20,7 +26,7 @@ export function sizeOf(body: Buffer): Size | Promise<Size> {
 }
 
 async function inSlices(body: Buffer, counter: Counter): Promise<Size> {
-  let size: Size = { levels: 0, values: 0 }
+  let size: Size = { levels: 0, values: 0, escapedName: false }
   for (let end = sliceBytes; ; end += sliceBytes) {
     size = counter.count(Math.min(end, body.length))
     if (end >= body.length) return size
@@ -33,6 +39,9 @@ type Counter = ReturnType<typeof createCounter>
 function createCounter(body: Buffer) {
   let at = 0
   let inString = false
+  /** In the last string. */
+  let escaped = false
+  let escapedName = false
   let open = 0
   let levels = 0
   // A container, a comma and a colon begin one value each; so does the text itself.
@@ -44,11 +53,17 @@ function createCounter(body: Buffer) {
       while (index < end) {
         const byte = body[index]!
         if (inString) {
-          if (byte === backslash) index += 1
-          else if (byte === quote) inString = false
-        } else if (byte === quote) inString = true
-        else if (byte === 0x2c || byte === 0x3a) values += 1
-        else if (byte === 0x5b || byte === 0x7b) {
+          if (byte === backslash) {
+            escaped = true
+            index += 1
+          } else if (byte === quote) inString = false
+        } else if (byte === quote) {
+          inString = true
+          escaped = false
+        } else if (byte === 0x2c || byte === 0x3a) {
+          values += 1
+          if (byte === 0x3a && escaped) escapedName = true
+        } else if (byte === 0x5b || byte === 0x7b) {
           values += 1
           open += 1
           if (open > levels) levels = open
@@ -57,7 +72,7 @@ function createCounter(body: Buffer) {
       }
       // Behind a backslash at the very end of a slice: its character is no quote of ours.
       at = index
-      return { levels, values }
+      return { levels, values, escapedName }
     }
   }
 }

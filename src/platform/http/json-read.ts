@@ -1,4 +1,5 @@
 import { isStorable } from '../json.ts'
+import { sizeOf } from './json-count.ts'
 import { endOfNumber, endOfString, isWhite } from './json-tokens.ts'
 
 /** On a schema: what to build of a value whose schema, for other reasons, says less. */
@@ -64,6 +65,13 @@ export async function readInSlices(body: Buffer, wanted: Wanted | undefined, mos
     } while (performance.now() < until)
     await new Promise(setImmediate)
   }
+}
+
+/** As `JSON.parse`, which reads some names wrongly: see `escapedName`. What the reader refuses is left to it. */
+export async function parseNamed(body: Buffer, most: Most): Promise<unknown> {
+  const parse = (): unknown => JSON.parse(body.toString('utf8'))
+  const escaped = body.includes('\\') && (await sizeOf(body)).escapedName
+  return escaped ? readInSlices(body, undefined, most).catch(parse) : parse()
 }
 
 function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<undefined, unknown> {

@@ -41,7 +41,7 @@ interface Waiting extends Turn {
 
 export type RenderTurns = ReturnType<typeof createRenderTurns>
 
-export function createRenderTurns(open: () => Lane = openLane) {
+export function createRenderTurns(start: () => Lane = openLane) {
   const queues = new Map<ProjectId, Waiting[]>()
   /** Projects that were slow, and until when they count as such. */
   const slow = new Map<ProjectId, number>()
@@ -54,6 +54,15 @@ export function createRenderTurns(open: () => Lane = openLane) {
   let closed = false
   let stopped = 0
   let idle: NodeJS.Timeout | undefined
+
+  /** The system may refuse a process for want of memory, and Node throws then: callers learn it as of one that ended. */
+  function open(): Lane {
+    try {
+      return start()
+    } catch {
+      return noLane()
+    }
+  }
 
   const isSlow = (projectId: ProjectId) => (slow.get(projectId) ?? 0) > Date.now()
 
@@ -267,4 +276,11 @@ export function createRenderTurns(open: () => Lane = openLane) {
       await Promise.all(lanes.map((lane) => lane?.kill()))
     }
   }
+}
+
+/** A process that could not be started. */
+function noLane(): Lane {
+  const ready = Promise.reject(new Unavailable('The process that renders templates does not start.'))
+  ready.catch(() => {})
+  return { ready, started: false, open: false, ask: () => ready, kill: async () => {} }
 }

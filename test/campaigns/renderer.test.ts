@@ -135,3 +135,25 @@ describe('a process that ends while it renders', () => {
     assert.ok(lanes.every((lane) => !lane.open))
   })
 })
+
+describe('S1: a process that the system refuses to start', () => {
+  it('is a refusal to come back, and the next try begins anew', async () => {
+    let refusing = true
+    const renderer = createRenderer(undefined, () => {
+      if (refusing) throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' })
+      return openLane()
+    })
+    after(renderer.close)
+    const render = renderer.of(project(), campaign('No {{ user.n }}')).for({ properties: {} })
+    await assert.rejects(render(people(1), soon()), Unavailable)
+    refusing = false
+    assert.deepEqual(titles(await render(people(1), soon())), ['No 0'])
+    // The one that takes over from a slow rendering is not there: the others are refused, and nothing ends by it.
+    refusing = true
+    const hostile = renderer.of(project(), campaign(`{{ user.n }}${endless}`)).for({ properties })(people(1), soon())
+    assert.deepEqual(titles(await hostile), [tooLong])
+    await render(people(1), soon()).catch((error) => assert.ok(error instanceof Unavailable))
+    refusing = false
+    assert.deepEqual(titles(await render(people(1), soon())), ['No 0'])
+  })
+})

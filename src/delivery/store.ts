@@ -339,6 +339,9 @@ export async function settleMessages(db: Db, projectId: ProjectId, settlements: 
   return [...done, ...(await ask(settleMoved, missed))]
 }
 
+/** Words of a gateway, without what the database refuses: an outcome that is not recorded would be sent again. */
+const storable = (text: string | null) => text?.replaceAll('\0', '').toWellFormed()
+
 /** What is null or empty need not be said, and most of it is. */
 const brief = (
   { trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement,
@@ -353,10 +356,10 @@ const brief = (
   attempts,
   ...(Object.keys(retries).length > 0 && { retries }),
   due_at: rest.due_at ?? undefined,
-  gateway_message_id: rest.gateway_message_id ?? undefined,
+  gateway_message_id: storable(rest.gateway_message_id),
   reason: rest.reason ?? undefined,
-  reason_message: rest.reason_message ?? undefined,
-  gateway_code: rest.gateway_code ?? undefined,
+  reason_message: storable(rest.reason_message),
+  gateway_code: storable(rest.gateway_code),
   ...(rest.due_at !== null && {
     held_by: rest.held.owner ?? undefined,
     held_until: rest.held.due_at ?? undefined

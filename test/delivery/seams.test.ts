@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { createDelivery, createPauses, type MessageDraft, type OutcomeChange } from '../../src/delivery/delivery.ts'
+import {
+  createDelivery,
+  createPauses,
+  type MessageDraft,
+  type Outcome,
+  type OutcomeChange
+} from '../../src/delivery/delivery.ts'
 import { messageMonths } from '../../src/delivery/jobs.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
@@ -131,6 +137,25 @@ describe('delivery for campaigns', () => {
     )
     await delivery.handOver(projectId, rows, soon())
     assert.deepEqual(await states(), { a: 'accepted', b: 'accepted' })
+  })
+
+  it('records an outcome whose words hold what the database cannot store, and does not send it again', async (t) => {
+    const { pool, sql, delivery, draft, sender, told } = await given(t)
+    const unstorable = { message: 'cut in two: \ud83d', gatewayCode: 'Raw\0' }
+    sender.script('a', { ...rejected('PAYLOAD_INVALID'), ...unstorable } as Outcome)
+    sender.script('b', { kind: 'accepted', gatewayMessageId: 'name\0' })
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
+    )
+    await delivery.handOver(projectId, rows, soon())
+    const found = await sql(
+      'select state, reason_message, gateway_code, gateway_message_id from messages order by device_id'
+    )
+    assert.deepEqual(found, [
+      { state: 'failed', reason_message: 'cut in two: \ufffd', gateway_code: 'Raw', gateway_message_id: null },
+      { state: 'accepted', reason_message: null, gateway_code: null, gateway_message_id: 'name' }
+    ])
+    assert.equal(told.length, 2)
   })
 
   it('is at most a few hundred answers ahead of the database, and goes on when that keeps up', async (t) => {

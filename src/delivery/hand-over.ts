@@ -64,6 +64,8 @@ export function createHandOver({
   let inHands = 0
   /** What this process follows to its end, by project and key. */
   const followed = new Map<ProjectId, Map<string, Promise<unknown>>>()
+  /** What waits in a run of this process until it is dispatched. */
+  const lined = new Map<Set<MessageRow>, ProjectId>()
   /** Handed over and not answered, by project. */
   const onTheWay = new Map<ProjectId, number>()
   const change = (projectId: ProjectId, by: number) => {
@@ -164,11 +166,14 @@ export function createHandOver({
   /** Rows of one gateway, in order: where it has no room the others are not kept waiting. */
   async function lane(run: Run, rows: MessageRow[]): Promise<void> {
     const left = new Set(rows)
+    lined.set(left, run.projectId)
     try {
       await dispatch(run, rows, left)
     } catch (error) {
       giveUp(run, [...left])
       throw error
+    } finally {
+      lined.delete(left)
     }
   }
 
@@ -286,15 +291,18 @@ export function createHandOver({
     sort,
     /** Rows that may have been written, though the answer to that was lost: no run will dispatch them. */
     giveUp: (projectId: ProjectId, rows: MessageRow[]): void => giveUp({ projectId, ends: [], untilMs: 0 }, rows),
-    /** The keys of what this process follows. */
-    followedOf: (projectId: ProjectId): string[] => [...(followed.get(projectId)?.keys() ?? [])],
+    /** The keys of what this process follows, or is about to dispatch: its clock may jump past the end of a hold. */
+    followedOf(projectId: ProjectId): string[] {
+      const waiting = [...lined].flatMap(([rows, of]) => (of === projectId ? [...rows] : []))
+      return [...(followed.get(projectId)?.keys() ?? []), ...waiting.map(keyOf)]
+    },
     /** Returns the rows that another living process follows, and that were left to it. */
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<MessageRow[]> {
       const run: Run = { ...options, projectId, ends: [] }
       const open = rows.filter((row) => !isSettled(row))
       const [sorted, located] = await prepare(run, open)
       const lanes = Map.groupBy(located, ({ target }) => `${target!.gateway} ${target!.environment} ${target!.app}`)
-      const work = Promise.all([...lanes.values()].map((lined) => guarded(run, lane(run, lined)))).then(() =>
+      const work = Promise.all([...lanes.values()].map((rows) => guarded(run, lane(run, rows)))).then(() =>
         Promise.all(run.ends)
       )
       const attended = sorted.followed.length > 0 ? guarded(run, attendTo(run, sorted.followed)) : undefined

@@ -94,3 +94,27 @@ it('E2: a retry is recorded of a message that a chunk has left, also where the c
     })
   }
 })
+
+it('E2: a clock that jumps makes no second run dispatch what waits for room in the first one', async (t) => {
+  const { pool, sql, sender, delivery, draft } = await given(t)
+  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')]))
+  sender.shut()
+  const handing = delivery.handOver(projectId, rows, { untilMs: steadyMs() + 20_000 })
+  await eventually(async () => assert.equal((await sql(`select 1 from messages where state = 'handed'`)).length, 2))
+  // As the retry job of this process sees it when its clock jumps an hour ahead.
+  await sql(`update messages set due_at = due_at - interval '1 hour'`)
+  const retries = delivery.jobs[0]!.run({ projectId } as never, {
+    jobId: newId(),
+    attempt: 1,
+    last: false,
+    signal: AbortSignal.timeout(20_000),
+    complete: async () => {},
+    freeSlot() {}
+  })
+  const early = retries.catch(() => {})
+  await Promise.race([early, new Promise((resolve) => setTimeout(resolve, 500))])
+  sender.open()
+  await Promise.all([handing, early])
+  const found = await sql('select state, retries from messages')
+  assert.deepEqual(found, Array(2).fill({ state: 'accepted', retries: {} }), 'the retry job has taken none of them')
+})

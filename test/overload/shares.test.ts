@@ -50,27 +50,39 @@ describe('S9: requests are begun projects by turns', () => {
     assert.ok(begun.slice(16, 19).includes('quiet'), 'among the first of the turn')
   })
 
-  it('a queue that stood for 500 ms sheds what waited 10 ms, of that project alone', async () => {
+  it('a queue that stood for a second beside another project is cut to 192, of that project alone', async () => {
     const { begun, shed, enter, pass, shares } = given()
     enter('quiet', 1)
-    enter('noisy', 150)
-    pass(501)
+    enter('noisy', 1_000)
+    pass(1_001)
     enter('quiet', 1)
-    await turns(20)
+    enter('noisy', 5)
+    assert.equal(shed.length, 5, 'new requests are shed at once')
+    await turns(80)
     assert.equal(begun.filter((project) => project === 'quiet').length, 2)
-    assert.ok(shed.length > 100 && shed.every((project) => project === 'noisy'), `${shed.length} were shed`)
+    assert.ok(shed.length > 600 && shed.every((project) => project === 'noisy'), `${shed.length} were shed`)
+    assert.equal(begun.length + shed.length, 1_007)
     assert.equal(shares.shed(), shed.length)
     enter('noisy', 1)
     assert.equal(begun.at(-1), 'noisy', 'an empty queue has its patience back')
   })
 
-  it('160 of a project wait where another is active, and the next are shed at once', async () => {
-    const { shed, enter } = given()
+  it('a burst beside another project is served, and so are 192 that wait for a slow database', async () => {
+    let backlog = 64
+    const { begun, shed, enter, pass } = given((project) => (project === 'noisy' ? backlog : 0))
     enter('quiet', 1)
-    enter('noisy', 200)
-    assert.equal(shed.length, 200 - 15 - 160)
-    enter('quiet', 20)
-    assert.ok(!shed.includes('quiet'))
+    enter('noisy', 192)
+    pass(5_000)
+    enter('quiet', 1)
+    await turns(20)
+    assert.deepEqual([begun.length, shed.length], [2, 0])
+    backlog = 0
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    assert.deepEqual([begun.length, shed.length], [194, 0])
+    enter('quiet', 1)
+    enter('noisy', 2_000)
+    await turns(200)
+    assert.equal(shed.length, 0)
   })
 
   it('a pause of all sheds nothing of a project that is alone', async () => {

@@ -1,18 +1,19 @@
 /** Requests that are begun in one turn of the event loop. What is left waits for the next, projects by turns. */
 const startsOfTurn = 16
-/** A project whose requests have not all been begun for so long has more than its share. */
-const standingMs = 500
-/** Then a request of it waits at most so long before it is shed, and else at most a second. */
+/** A project whose requests have not all been begun for so long has more than its share: a burst is over by then. */
+const standingMs = 1_000
+/** Then those beyond its queue wait at most so long before they are shed. */
 const shortWaitMs = 10
-const longWaitMs = 1_000
+/** Any other request: a burst on a slow database is served late rather than refused. */
+const longWaitMs = 10_000
 /** A project that sent nothing for so long is not in the way of another. */
 const quietMs = 10_000
 /** Writes of one project that may wait for the database at once: two statements' worth at full speed. */
 const mostBacklog = 64
-/** Requests of one project that may wait where another is active. */
-const mostBeside = 160
-/** And where it is alone. */
-const mostAlone = 10_000
+/** Requests of one project that may wait for long where another is active. */
+const mostBeside = 192
+/** In a burst, and where the project is alone. */
+const mostWaiting = 10_000
 /** Projects that are remembered; the idle ones are forgotten then. */
 const mostProjects = 10_000
 
@@ -34,8 +35,8 @@ export type Shares = ReturnType<typeof createShares>
 
 /**
  * Begins requests, projects by turns, as many in a turn of the event loop as leave the next turn soon. While the process
- * keeps up nothing waits. When it does not, each project has a queue of its own, and the one that fills it is told to
- * come back (controlled delay: once a queue has stood for 500 ms, what waited for 10 ms is shed). Requests that have
+ * keeps up nothing waits. When it does not, each project has a queue of its own. A burst waits in it; a queue that has
+ * stood for a second beside another active project is cut to 192, and requests beyond that are shed. Requests that have
  * begun do not count, however long they last: a stream, or a slow gateway, takes no share of the processor.
  */
 export function createShares(
@@ -73,8 +74,11 @@ export function createShares(
   /** A project whose writes wait for the database: beginning more would only make them wait there. */
   const isFull = ({ project }: Share): boolean => backlogOf(project) >= mostBacklog
 
+  const hasStood = (share: Share, nowMs: number): boolean =>
+    nowMs - share.emptyMs > standingMs && !isAlone(share, nowMs)
+
   const patienceMs = (share: Share, nowMs: number): number =>
-    nowMs - share.emptyMs > standingMs && !isAlone(share, nowMs) ? shortWaitMs : longWaitMs
+    share.waiting.length > mostBeside && hasStood(share, nowMs) ? shortWaitMs : longWaitMs
 
   function schedule(): void {
     if (scheduled) return
@@ -132,7 +136,7 @@ export function createShares(
         }
         queue.push(share)
       }
-      if (share.waiting.length >= (isAlone(share, nowMs) ? mostAlone : mostBeside)) {
+      if (share.waiting.length >= (hasStood(share, nowMs) ? mostBeside : mostWaiting)) {
         shedCount += 1
         shed()
         return

@@ -16,7 +16,7 @@ describe('docs/agent-tasks.md', async () => {
   const calls = lines.filter((line) => line.startsWith("a2a '"))
   let task = ''
   const say = async (t: Parameters<typeof paste>[0], line: string) => {
-    const here = `KEY='${made.json.key}'\n${define!.replace('http://127.0.0.1:8080', service.url)}\nTASK='${task}'\n${line}`
+    const here = `SECRET_KEY='${made.json.key}'\n${define!.replace('http://127.0.0.1:8080', service.url)}\nTASK='${task}'\n${line}`
     const { result, error } = JSON.parse(await paste(t, here))
     assert.equal(error, undefined, line)
     const found = result.task ?? result

@@ -17,7 +17,7 @@ describe('docs/agents.md', async () => {
     assert.equal(lines.length, 5)
     for (const line of lines) {
       const here = line.replace('http://127.0.0.1:8080', service.url)
-      const said = await paste(t, `KEY='${project.secretKey}'; ${here}`)
+      const said = await paste(t, `SECRET_KEY='${project.secretKey}'; ${here}`)
       const [first] = said.split('\n').map((one) => one.replace(/^data: /, ''))
       const answered = JSON.parse(first!)
       assert.ok(answered.result ?? answered.name, `${here}\n${said}`)
@@ -34,7 +34,7 @@ describe('docs/agents.md', async () => {
         example
           .replace(/^import (\{.*\}) from '@a2a-js\/sdk(.*)'$/gm, `const $1 = await load('${library}$2')`)
           .replace('http://127.0.0.1:8080', service.url)
-          .replace('process.env.KEY!', `'${project.secretKey}'`)
+          .replace('process.env.SECRET_KEY!', `'${project.secretKey}'`)
       )
       const said: Json[] = []
       const AsyncFunction = (async () => {}).constructor as new (

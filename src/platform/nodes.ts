@@ -82,7 +82,7 @@ export interface Joining {
 
 /** Said wherever an operator may look while no node runs jobs. */
 export const noWorker =
-  'No node runs jobs, so nothing is sent: triggers, retries, agents and webhooks wait. Start a node with --role worker or --role all.'
+  'No node runs jobs: triggers, retries, tasks of agents and webhooks wait. Start a node with --role worker or --role all.'
 /** A worker that is being restarted is no reason to complain. */
 const complainAfterMs = 15_000
 const complainEveryMs = 5 * 60_000

@@ -28,11 +28,17 @@ it('N2: an api node answers requests and says that nothing runs jobs, until a wo
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   assert.equal(await left(), 1)
 
-  // N2: everything that looks after the service says that nothing is sent.
+  // A push that is sent directly needs no worker.
+  const push = { target: { project_user_id: 'demo-user' }, title: 'Hi' }
+  const sending = { json: { push_notifications: [push] }, headers }
+  const sent = await ask(api, 'POST', '/manage/v1/projects/demo/api/v1/messages:send', sending)
+  assert.equal(sent.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED')
+
+  // N2: everything that looks after the service says what waits, and nothing that is untrue.
   await eventually(async () => {
     const { status, json } = await ask(api, 'GET', '/readyz')
     assert.deepEqual([status, json.status], [200, 'ready'])
-    assert.match(String(json.warning), /^No node runs jobs, so nothing is sent/)
+    assert.match(String(json.warning), /^No node runs jobs: triggers, retries, tasks of agents and webhooks wait\./)
   }, 30_000)
   const complaints = () => apiProgram.stderr().split('No node runs jobs').length - 1
   await eventually(() => assert.equal(complaints(), 1, apiProgram.stderr()))

@@ -61,8 +61,8 @@ export function NoWorker() {
   const nodes = useNodes().data?.items
   if (!nodes || nodes.length === 0 || nodes.some(({ role }) => role !== 'api')) return null
   return (
-    <Alert color="red" mb="md" role="status" title="Nothing is sent">
-      No process runs jobs: triggers, retries, agents and webhooks wait. Start one with --role worker or --role all.
+    <Alert color="red" mb="md" role="status" title="No node runs jobs">
+      Triggers, retries, tasks of agents and webhooks wait. Start a node with --role worker or --role all.
     </Alert>
   )
 }

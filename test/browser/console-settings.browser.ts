@@ -154,12 +154,17 @@ describe('the users', () => {
         const { json } = await project.call('GET', '/api/v1/users/cy%2F1')
         assert.deepEqual(json.properties, { plan: 'premium', age: 31 })
       })
+      await sees(page, 'Saved.')
       await properties.fill('{"plan": "free"}')
+      await put(project, 'cy/1', { city: 'Rome' })
+      const read = page.waitForResponse((response) => response.url().endsWith('/users/cy%2F1'))
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve, 2_100))')
+      await page.evaluate(`document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`)
+      await read
       await page.getByRole('button', { name: 'Save' }).click()
-      await eventually(async () => {
-        const { json } = await project.call('GET', '/api/v1/users/cy%2F1')
-        assert.deepEqual(json.properties, { plan: 'free' }, 'a name that is taken out is removed')
-      })
+      await sees(page, 'Saved.')
+      const { json } = await project.call('GET', '/api/v1/users/cy%2F1')
+      assert.deepEqual(json.properties, { plan: 'free', city: 'Rome' }, 'a name that is taken out is removed, no other')
       await project.call('POST', '/api/v1/devices', { json: { devices: [{ id: 'cy-phone', platform: 'IOS' }] } })
       const user = { project_user_id: 'cy/1' }
       await project.call('POST', '/api/v1/devices/cy-phone/user/project-user-id', { json: user })

@@ -48,11 +48,7 @@ export function User() {
         {(found) => (
           <PageTabs
             tabs={[
-              [
-                'properties',
-                'Properties',
-                <Properties key={`properties ${JSON.stringify(found.properties)}`} user={found} />
-              ],
+              ['properties', 'Properties', <Properties key={`properties ${found.id}`} user={found} />],
               ['devices', 'Devices', <Devices key="devices" userId={userId} />],
               ['events', 'Events', <Events key="events" userId={userId} />],
               ['messages', 'Messages', <MessageList key="messages" query={{ project_user_id: userId }} />]
@@ -68,25 +64,28 @@ function Properties({ user }: { user: UserItem }) {
   const projectId = useProjectId()
   const may = useMay('editor')
   const queries = useQueryClient()
-  const [text, setText] = useState(() => JSON.stringify(user.properties, null, 2))
+  // What is typed is compared with what stood there then: a refetch meanwhile neither drops it nor counts as a change.
+  const [edit, setEdit] = useState<{ text: string; from: UserItem }>()
+  const text = edit?.text ?? JSON.stringify(user.properties, null, 2)
   const save = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       const properties = readObject(text)
       if (properties instanceof Error) throw properties
-      return saveProperties(projectId, user, properties)
-    },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['user', projectId, user.project_user_id] })
+      await saveProperties(projectId, edit?.from ?? user, properties)
+      await queries.invalidateQueries({ queryKey: ['user', projectId, user.project_user_id] })
+      setEdit(undefined)
+    }
   })
   const wrong = wordsOf(readObject(text))
   return (
     <Stack maw={640}>
       <JsonInput
         label="Properties"
-        description="Texts, numbers, true, false or null. A name that you take out is removed when you save."
+        description={may && 'Texts, numbers, true, false or null. A name that you take out is removed when you save.'}
         value={text}
-        onChange={setText}
+        onChange={(typed) => setEdit({ text: typed, from: edit?.from ?? user })}
         error={wrong ?? problemOf(save.error, 'properties')}
-        readOnly={!may}
+        readOnly={!may || save.isPending}
         autosize
         minRows={6}
         maxRows={24}
@@ -97,7 +96,7 @@ function Properties({ user }: { user: UserItem }) {
           <Button onClick={() => save.mutate()} loading={save.isPending} disabled={wrong !== undefined}>
             Save
           </Button>
-          {save.isSuccess && <Text role="status">Saved.</Text>}
+          {save.isSuccess && !edit && <Text role="status">Saved.</Text>}
         </Group>
       )}
       <Text size="sm" c="dimmed">

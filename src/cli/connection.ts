@@ -13,6 +13,8 @@ export interface Where {
 
 export interface Connection {
   url: string
+  /** Where a browser finds the service: commands use the address on this machine, which others cannot reach. */
+  browserUrl: string
   token: string
   /** Absent where nothing names one. */
   project: string | undefined
@@ -53,7 +55,8 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
   // fetch would quote a token that cannot be a header in its complaint.
   if (!/^[\x21-\x7e]+$/.test(token))
     throw usageFailure('The token holds characters that no token has. Check --token or TIDINGS_TOKEN.')
-  return { url: address, token, project: project ?? (own ? file.project_id : undefined) }
+  const browserUrl = named.url || !file.base_url ? address : checked(file.base_url)
+  return { url: address, browserUrl, token, project: project ?? (own ? file.project_id : undefined) }
 }
 
 const whyUnknown = (dataDir: string): Promise<string> =>

@@ -59,6 +59,10 @@ test('the service is found by options, else by variables, else by the data folde
       await writeFile(join(folder, 'credentials.json'), JSON.stringify(file))
       const ran = await run(['user', 'list'], { env: { DATA_DIR: folder } })
       assert.equal(ran.code, 0, ran.stderr)
+      const link = (await run(['console', '--json'], { env: { DATA_DIR: folder } })).json<{ url: string }>()
+      assert.match(link.url, /^https:\/\/tidings\.example\.invalid\/console\/#code=/, 'browsers use the public one')
+      const named = await run(['console', '--url', url, '--json'], { env: { DATA_DIR: folder } })
+      assert.ok(named.json<{ url: string }>().url.startsWith(`${url}/console/`))
     }
   )
 

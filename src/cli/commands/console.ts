@@ -12,7 +12,7 @@ export function declare(command: Command, shell: Shell): void {
   command.action(async (options: Common) => {
     const session = await connect(shell, options)
     const link = await session.client.json<{ path: string; expires_at: string }>('POST', '/sign-in-links')
-    const url = session.connection.url + link.path
+    const url = session.connection.browserUrl + link.path
     tell(session, { url, expires_at: link.expires_at }, url)
     if (!session.json) remark(shell, '\nIt signs a browser in once, within 15 minutes.')
   })

@@ -39,7 +39,11 @@ export function healthRoutes(
       summary: 'Whether it can serve: the database answers and no stop is under way',
       answer: Type.Object({
         status: Type.String(),
-        warning: Type.Optional(Type.String({ description: 'It can serve, but no node runs jobs: triggers, retries, tasks of agents and webhooks wait.' }))
+        warning: Type.Optional(
+          Type.String({
+            description: 'It can serve, but no node runs jobs: triggers, retries, tasks of agents and webhooks wait.'
+          })
+        )
       }),
       refusals: ['unavailable']
     },

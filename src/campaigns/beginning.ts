@@ -61,7 +61,8 @@ export function createBeginning({ pool, delivery, definitions, onEnded, waiting 
     )
     const rows = small.length > 0 ? await writeOrWake(projectId, small) : []
     // The process that ran this before has died, or lost its lease and follows these still.
-    const begun = works.filter(({ outcome }) => outcome !== null).map(({ id }) => id)
+    // Those of a trigger that was canceled since are left to the job that cancels it.
+    const begun = works.filter(({ outcome }) => outcome !== null && outcome !== 'canceled').map(({ id }) => id)
     if (attempt > 1 && begun.length > 0) rows.push(...(await delivery.unanswered(projectId, begun)))
     if (rows.length === 0) return
     const others = await waiting(context, rows.length, () =>

@@ -29,7 +29,7 @@ export function createCancel({
   onEnded
 }: {
   pool: Pool
-  delivery: Pick<Delivery, 'cancel'>
+  delivery: Pick<Delivery, 'cancel' | 'abandonDead'>
   onEnded: OnEnded
 }) {
   /** Takes back what nobody has in hands. Says it once more: what a gateway wanted later comes back to be taken too. */
@@ -71,6 +71,7 @@ export function createCancel({
     /** For what takes longer: comes back until it has ended. */
     async goOn(projectId: ProjectId, triggerId: string): Promise<void> {
       await takeBack(projectId, triggerId)
+      await delivery.abandonDead(projectId, triggerId)
       const row = await findTrigger(pool, projectId, triggerId)
       if (row && !terminal.has(row.state))
         throw new RetryLater('messages are still with the gateways', goOnMs, { counts: false })

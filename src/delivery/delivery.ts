@@ -1,5 +1,6 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Presence } from '../platform/db/presence.ts'
+import { againIfRaced } from '../platform/db/races.ts'
 import type { IdempotencyKey } from '../platform/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -108,6 +109,20 @@ export function createDelivery({
       const ids = rows.map(({ device_id }) => device_id)
       await giveUpMessages(tx, projectId, triggerId, ids)
       while ((await upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes)) > 0);
+    },
+    /** What nodes that died had in hands of a canceled trigger: without this the retry job would send it. */
+    async abandonDead(projectId: ProjectId, triggerId: string): Promise<void> {
+      const { free } = await hands.sort(projectId, await findUnanswered(pool, projectId, [triggerId]))
+      // What is free and of this process may be about to be dispatched.
+      const owners = new Set(free.flatMap(({ owner }) => (owner === null || owner === nodeId ? [] : owner)))
+      const ids = free.flatMap(({ owner, device_id }) => (owner !== null && owners.has(owner) ? device_id : []))
+      if (ids.length === 0) return
+      await againIfRaced(() =>
+        pool.transaction(async (tx) => {
+          await giveUpMessages(tx, projectId, triggerId, ids, [...owners])
+          while ((await upkeep.cancelWindowOf(tx, projectId, triggerId, onOutcomes)) > 0);
+        })
+      )
     },
     /** For campaigns that go on after a crash: what of these triggers was written, and never came back from a gateway. */
     unanswered: (

@@ -115,7 +115,8 @@ const leave = statement(
 const giveUp = statement(
   'messages.give_up',
   `update messages set state = 'unknown'
-    where project_id = $1 and trigger_id = $2 and device_id = any($3::text[]) and state = 'handed'`
+    where project_id = $1 and trigger_id = $2 and device_id = any($3::text[]) and state = 'handed'
+      and ($4::uuid[] is null or owner = any($4))`
 )
 /** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
 const dueAtOnce = 500
@@ -263,9 +264,14 @@ export async function leaveMessages(db: Db, projectId: ProjectId, triggerId: str
   return new Map(rows.map(({ device_id, due_at }) => [device_id, due_at]))
 }
 
-/** Nobody knows what has become of those that were handed, and nobody will. */
-export const giveUpMessages = (db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[]) =>
-  db.run(giveUp, [projectId, triggerId, deviceIds])
+/** Nobody knows what has become of those that were handed, and nobody will. `owners`: only where one of them has it still. */
+export const giveUpMessages = (
+  db: Db,
+  projectId: ProjectId,
+  triggerId: string,
+  deviceIds: string[],
+  owners: string[] | null = null
+) => db.run(giveUp, [projectId, triggerId, deviceIds, owners])
 
 export interface Taking {
   at: Date

@@ -83,3 +83,19 @@ it('what a killed node had in hands is not sent by another when its trigger was 
   }, 60_000)
   assert.equal(entries().length, 100, 'only those that were with the gateways before')
 })
+
+it('what a killed node had in hands of a small trigger is not sent by another when that was canceled', async (t) => {
+  const { start, call, entries, dying, url } = await aNodeThatWillDie(t)
+  const few = { audience: { targets: ['p-1', 'p-2', 'p-3'].map((device_id) => ({ device_id })) } }
+  const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', few)
+  await eventually(() => assert.equal(entries().length, 3))
+  process.kill(dying.pid, 'SIGKILL')
+  await dying.exited
+  const other = await start('all', 1).ready
+  await call(other, 'POST', `/api/v1/triggers/${id}:cancel`)
+  await eventually(async () => {
+    const { state, counts } = await call(other, 'GET', `/api/v1/triggers/${id}`)
+    assert.deepEqual([state, counts.sent, counts.skipped, counts.pending], ['canceled', 0, 3, 0])
+  }, 60_000)
+  assert.equal(entries().length, 3, 'only those that were with the gateways before')
+})

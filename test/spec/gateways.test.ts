@@ -112,7 +112,7 @@ describe('credentials of the gateways', () => {
       ['null', 400],
       ['{', 400],
       ['', 400],
-      [`{"key":${'['.repeat(20_000)}${']'.repeat(20_000)}}`, 400],
+      [`{"key":${'['.repeat(100_000)}${']'.repeat(100_000)}}`, 400],
       ['{"topic":"\\ud800","__proto__":{"key":1}}', 400]
     ] as const) {
       const headers = { 'content-type': 'application/json' }
@@ -120,6 +120,13 @@ describe('credentials of the gateways', () => {
       assert.equal(reply.status, status, body.slice(0, 40))
     }
     assert.deepEqual((await service.manage('GET', at(id, '/apns'))).json, before)
+  })
+
+  it('N11: a file that is too long is refused by its name and size', async () => {
+    const { id } = await service.project()
+    const reply = await put(id, 'fcm', { service_account: JSON.stringify({ text: 'x'.repeat(70_000) }) })
+    assert.equal(reply.status, 400)
+    assert.match(reply.json.error, /^service_account: is 70 KB long, and at most 64 KB is read/)
   })
 
   it('of an unknown gateway are not found, whatever its name', async () => {

@@ -44,6 +44,8 @@ export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gatewa
       summary: 'Save a credential of a gateway; it is tried by signing with it once, and never shown again',
       access: 'admin',
       params,
+      // More than the 64 KB that are read of a file, so that a wrong file is refused by name.
+      maxBody: 512 * 1024,
       body: SaveGateway,
       fieldCodes,
       refusals: [code, 'conflict'],

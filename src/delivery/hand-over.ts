@@ -3,6 +3,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { livingNodes } from '../platform/nodes.ts'
 import { steadyMs } from '../platform/time.ts'
+import { createFollowing } from './following.ts'
 import { createHolds } from './holds.ts'
 import { isSettled, type MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
@@ -11,7 +12,6 @@ import type { FailureCode } from './reasons.ts'
 import type { Recorder, Recording } from './recorder.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
 import { deadTokenOf, endedActivityOf, pushOf } from './row-push.ts'
-import { keyOf } from './store.ts'
 import { locate } from './targets.ts'
 
 export interface HandOverOptions {
@@ -62,10 +62,7 @@ export function createHandOver({
   const holds = createHolds(pool, nodeId)
   const { hold, isHeld, isGone, readAgain } = holds
   let inHands = 0
-  /** What this process follows to its end, by project and key. */
-  const followed = new Map<ProjectId, Map<string, Promise<unknown>>>()
-  /** What waits in a run of this process until it is dispatched. */
-  const lined = new Map<Set<MessageRow>, ProjectId>()
+  const following = createFollowing()
   /** Handed over and not answered, by project. */
   const onTheWay = new Map<ProjectId, number>()
   const change = (projectId: ProjectId, by: number) => {
@@ -166,14 +163,11 @@ export function createHandOver({
   /** Rows of one gateway, in order: where it has no room the others are not kept waiting. */
   async function lane(run: Run, rows: MessageRow[]): Promise<void> {
     const left = new Set(rows)
-    lined.set(left, run.projectId)
     try {
       await dispatch(run, rows, left)
     } catch (error) {
       giveUp(run, [...left])
       throw error
-    } finally {
-      lined.delete(left)
     }
   }
 
@@ -198,7 +192,10 @@ export function createHandOver({
         const expired = row.not_after.getTime() < Date.now()
         const sent = isGone(row) || expired ? undefined : await submit(run, row)
         left.delete(row)
-        if (isGone(row)) continue
+        if (isGone(row)) {
+          following.drop(run.projectId, row)
+          continue
+        }
         end(run, row, expired ? fail(run.projectId, row, 'EXPIRED') : follow(run, row, sent))
       }
     }
@@ -206,46 +203,42 @@ export function createHandOver({
 
   function end(run: Run, row: MessageRow, ended: Promise<unknown>): void {
     const { projectId } = run
-    const own = followed.get(projectId) ?? new Map<string, Promise<unknown>>()
-    followed.set(projectId, own)
-    const key = keyOf(row)
     // A run that failed before it dispatched the row has it still: it is given up, so that another process may take it.
     const settled = ended.catch((error: unknown) => {
       log.error({ error, projectId }, 'a push could not be followed to its end')
       return release(run, row)
     })
-    // Two runs of this process may end the same row, of which one has lost it: it is followed until both have ended.
-    const following = guarded(run, Promise.all([settled, own.get(key)])).finally(() => {
-      if (own.get(key) === following) own.delete(key)
-      if (own.size === 0 && followed.get(projectId) === own) followed.delete(projectId)
-    })
-    own.set(key, following)
-    run.ends.push(following)
+    run.ends.push(guarded(run, settled).finally(() => following.drop(projectId, row)))
   }
 
   /** What a run owns and cannot dispatch: without this it would be its own for as long as this process lives. */
   function giveUp(run: Run, rows: MessageRow[]): void {
     for (const row of rows)
-      if (!isSettled(row) && !isGone(row) && row.owner === nodeId) end(run, row, release(run, row))
+      if (isSettled(row) || isGone(row) || row.owner !== nodeId) following.drop(run.projectId, row)
+      else if (following.take(run.projectId, row)) end(run, row, release(run, row))
   }
 
-  const endOf = (projectId: ProjectId, row: MessageRow) => followed.get(projectId)?.get(keyOf(row))
+  /** The nodes that may be alive. Read only where another process owns some of the rows. */
+  const isOthers = ({ owner }: MessageRow, gone?: string) => owner !== null && owner !== nodeId && owner !== gone
+  const living = async (rows: MessageRow[], gone: string | undefined, db: Db) =>
+    rows.some((row) => isOthers(row, gone)) ? livingNodes(db, nodeId) : new Set<string>()
 
-  /** Who has these rows. The list of nodes is read only where another process owns some of them. */
-  async function sort(projectId: ProjectId, rows: MessageRow[], gone?: string, db: Db = pool): Promise<Sorted> {
-    const isOthers = ({ owner }: MessageRow) => owner !== null && owner !== nodeId && owner !== gone
-    const living = rows.some(isOthers) ? await livingNodes(db, nodeId) : new Set<string>()
+  /** Who has these rows. */
+  function place(projectId: ProjectId, rows: MessageRow[], alive: Set<string>, gone?: string): Sorted {
     const placeOf = (row: MessageRow): keyof Sorted => {
-      if (endOf(projectId, row) !== undefined) return 'followed'
-      return isOthers(row) && living.has(row.owner!) ? 'others' : 'free'
+      if (following.has(projectId, row)) return 'followed'
+      return isOthers(row, gone) && alive.has(row.owner!) ? 'others' : 'free'
     }
     const by = Map.groupBy(rows, placeOf)
     return { followed: by.get('followed') ?? [], others: by.get('others') ?? [], free: by.get('free') ?? [] }
   }
 
+  const sort = async (projectId: ProjectId, rows: MessageRow[], gone?: string, db: Db = pool): Promise<Sorted> =>
+    place(projectId, rows, await living(rows, gone, db), gone)
+
   /** Their outcomes may wait for the database: they are not dispatched again, and read once they have ended. */
   async function attendTo({ projectId }: Run, rows: MessageRow[]): Promise<void> {
-    await Promise.all(rows.map((row) => endOf(projectId, row)))
+    await Promise.all(rows.map((row) => following.ended(projectId, row)))
     await readAgain(projectId, rows)
   }
 
@@ -271,16 +264,19 @@ export function createHandOver({
     return rows.filter(({ target }) => target)
   }
 
+  /** Sorts the rows, takes those that are free for this run, and finds where they go. */
   async function prepare(run: Run, open: MessageRow[]): Promise<[Sorted, MessageRow[]]> {
+    const { projectId, gone } = run
+    let taken: MessageRow[] = []
     try {
-      await pauses.look(run.projectId)
-      const sorted = await sort(run.projectId, open, run.gone)
-      return [sorted, await locateAll(run, sorted.free)]
+      await pauses.look(projectId)
+      const alive = await living(open, gone, pool)
+      // Without an await in between: another run of this process may want the same rows.
+      const sorted = place(projectId, open, alive, gone)
+      taken = sorted.free.filter((row) => following.take(projectId, row))
+      return [sorted, await locateAll(run, taken)]
     } catch (error) {
-      giveUp(
-        run,
-        open.filter((row) => isHeld(row) && endOf(run.projectId, row) === undefined)
-      )
+      giveUp(run, taken.length > 0 ? taken : open.filter((row) => isHeld(row) && !following.has(projectId, row)))
       throw error
     }
   }
@@ -291,11 +287,8 @@ export function createHandOver({
     sort,
     /** Rows that may have been written, though the answer to that was lost: no run will dispatch them. */
     giveUp: (projectId: ProjectId, rows: MessageRow[]): void => giveUp({ projectId, ends: [], untilMs: 0 }, rows),
-    /** The keys of what this process follows, or is about to dispatch: its clock may jump past the end of a hold. */
-    followedOf(projectId: ProjectId): string[] {
-      const waiting = [...lined].flatMap(([rows, of]) => (of === projectId ? [...rows] : []))
-      return [...(followed.get(projectId)?.keys() ?? []), ...waiting.map(keyOf)]
-    },
+    /** The keys of what runs of this process have, also before it is dispatched: its clock may jump past the end of a hold. */
+    followedOf: following.keysOf,
     /** Returns the rows that another living process follows, and that were left to it. */
     async handOver(projectId: ProjectId, rows: MessageRow[], options: HandOverOptions): Promise<MessageRow[]> {
       const run: Run = { ...options, projectId, ends: [] }

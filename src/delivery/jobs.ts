@@ -23,7 +23,7 @@ const retryJobRef = { name: 'delivery.retry', queue: 'retries' }
 const roundMs = 10_000
 const leastWaitMs = 500
 /** What is due and was not taken is followed by a process that lives; that one will settle it. */
-const othersWaitMs = 2_000
+const othersWaitMs = 1_000
 
 /** Says that a message of the project is to be tried again then. One job a project, whose payload is its key. */
 export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promise<void> =>

@@ -120,14 +120,14 @@ const giveUp = statement(
 )
 /** Messages taken at once. A constant of the text: as a parameter the planner expects a share of the table. */
 const dueAtOnce = 500
-// Not what a living process owns ($4, this one among them). Of its own messages this process takes those that it does not
-// follow ($6): it lost them by an error. One that is still called handed was left by its owner.
+// Not what another living process owns ($4), nor what a run of this one has ($6). Of its own messages this process takes
+// those that no run has: it lost them by an error. One that is still called handed was left by its owner.
 const taking = (more: string) => `
    with due as (
      select trigger_id, device_id from messages
       where project_id = $1 and due_at <= $2 ${more}
-        and (owner is null or owner <> all($4::uuid[])
-             or (owner = $5 and (trigger_id::text || device_id) <> all($6::text[])))
+        and (owner is null or owner = $5 or owner <> all($4::uuid[]))
+        and (trigger_id::text || device_id) <> all($6::text[])
       order by due_at limit ${dueAtOnce} for update skip locked)
    update messages
       set state = 'handed', due_at = $3, owner = $5, handed_at = coalesce(messages.handed_at, $2),

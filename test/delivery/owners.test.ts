@@ -113,3 +113,19 @@ it('E2: what a node that left had is taken at once, also by one that has just st
   assert.deepEqual(await delivery.handOver(projectId, found, { untilMs: steadyMs() + 5_000 }), [])
   assert.equal(sender.pushes.length, 1)
 })
+
+it('E2: a message that waits in one run of this process for room at the gateway is not sent by another run too', async (t) => {
+  const { sender, delivery, rows, row, triggerId } = await given(t)
+  const options = () => ({ untilMs: steadyMs() + 5_000 })
+  sender.shut()
+  const first = delivery.handOver(projectId, rows, options())
+  // As a job does that runs again because its lease was lost while the database was away.
+  const found = await delivery.unanswered(projectId, [triggerId])
+  for (const one of found) one.target = row.target
+  const second = delivery.handOver(projectId, found, options())
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  sender.open()
+  await Promise.all([first, second])
+  assert.equal(sender.pushes.length, 1)
+  assert.deepEqual([row.state, found[0]!.state], ['accepted', 'accepted'], 'both runs learn its end')
+})

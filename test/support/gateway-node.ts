@@ -4,7 +4,7 @@ import { createProviderTokens } from '../../src/delivery/credentials/provider-to
 import { createSender } from '../../src/delivery/sender.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { openPool } from '../../src/platform/db/db.ts'
-import { silentLog } from './log.ts'
+import { createLog } from '../../src/platform/log.ts'
 
 // A node of its own process, for tests that kill it or take its database away. It sends for real, to a simulated APNs that
 // lives elsewhere and keeps its own ledger. GATEWAY has the credential, TOKEN the provider token; without it the node
@@ -12,18 +12,19 @@ import { silentLog } from './log.ts'
 
 const credential = JSON.parse(process.env.GATEWAY!) as ApnsCredential
 const config = readConfig(process.env)
+const log = await createLog('warn', false)
 const connection = { connectionString: config.DATABASE_URL! }
 const key = config.MASTER_KEY!
 const providerTokens = process.env.TOKEN
   ? { of: async () => process.env.TOKEN! }
-  : createProviderTokens({ pool: openPool(connection, silentLog, 2), key })
+  : createProviderTokens({ pool: openPool(connection, log, 2), key })
 const sender = createSender({
   credentials: { find: async (projectId) => ({ ...credential, projectId }) },
   providerTokens,
   // A crowded machine must not make an answer look lost: that is repeated, as it should be.
   settings: { deadlineMs: 60_000 },
-  log: silentLog
+  log
 })
-const app = await startApp({ config, database: { connection }, log: silentLog, role: 'all', say: () => {}, sender })
+const app = await startApp({ config, database: { connection }, log, role: 'all', say: () => {}, sender })
 process.stdout.write(`it is ready at ${app.baseUrl}\n`)
 process.on('SIGTERM', () => void app.close().then(() => process.exit(0)))

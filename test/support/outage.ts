@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { apnsCredential, apnsToken } from '../delivery/senders.ts'
+import { signJwt } from '../../src/delivery/credentials/jwt.ts'
+import { apnsCredential } from '../delivery/senders.ts'
 import { simulator } from '../simulator/client.ts'
 import { givenMany } from './campaigns.ts'
 import { emptyDatabase, withClient } from './database.ts'
@@ -35,11 +37,17 @@ export async function outage(
     BOOTSTRAP_ADMIN_TOKEN: 'svc_at_outage',
     SHUTDOWN_SECONDS: '2',
     GATEWAY: JSON.stringify(gateway),
-    TOKEN: apnsToken(gateway),
     ...more
   }
+  let started = 0
+  /** Each node has its own, so that the ledger shows which one sent a push. */
+  const tokenOf = () => {
+    started += 1
+    const claims = { iss: gateway.teamId, iat: Math.floor(Date.now() / 1000) - started }
+    return signJwt('ES256', createPrivateKey(gateway.privateKey), { kid: gateway.keyId }, claims)
+  }
   const start = async (): Promise<Program> =>
-    startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t) }, [process.execPath, program])
+    startProgram(t, { TOKEN: tokenOf(), ...env, DATA_DIR: await temporaryFolder(t) }, [process.execPath, program])
   const sql = async (text: string, values?: unknown[]): Promise<Json[]> =>
     (await withClient(url, (client) => client.query(text, values))).rows
   const running = [await start()]

@@ -89,7 +89,7 @@ export function createRecorder({
     if (ofPush.length > 0) await reach.buryTokens(tx, projectId, ofPush)
     if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
     const ended = batch.flatMap(({ endedActivity }) => endedActivity ?? [])
-    if (ended.length > 0) await reach.dropActivities(tx, projectId, ended)
+    if (ended.length > 0) await reach.endActivities(tx, projectId, ended, new Date())
     const planned = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
     if (planned.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...planned)))
     return changes

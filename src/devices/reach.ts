@@ -81,9 +81,10 @@ const bury = (table: string) => `
 const buryPushTokens = statement('push_tokens.bury', bury('push_tokens'))
 const buryActivityTokens = statement('live_activity_tokens.bury', bury('live_activity_tokens'))
 
-const dropActivityTokens = statement(
-  'live_activity_tokens.drop',
-  `delete from live_activity_tokens using json_to_recordset($2::json) as g(device_id text, type text, id text)
+const endActivityTokens = statement(
+  'live_activity_tokens.end',
+  `update live_activity_tokens set dead_since = $3, dead_reason = 'ENDED'
+     from json_to_recordset($2::json) as g(device_id text, type text, id text)
     where live_activity_tokens.project_id = $1 and live_activity_tokens.device_id = g.device_id
       and live_activity_tokens.attributes_type = g.type and live_activity_tokens.activity_id = g.id and g.id <> ''`
 )
@@ -121,11 +122,13 @@ export interface EndedActivity {
 }
 
 /**
- * Deletes the update tokens of activities that have ended, whatever their value is by now: iOS changes the token of a
- * running activity, and none of an ended one reaches anything.
+ * Turns the update tokens of activities that have ended off, whatever their value is by now: iOS changes the token of a
+ * running activity, and none of an ended one reaches anything. The rows stay, because the simulated inbox finds by them
+ * which device an end was for.
  */
-export const dropActivities = (db: Db, projectId: ProjectId, ended: EndedActivity[]) =>
-  db.run(dropActivityTokens, [
+export const endActivities = (db: Db, projectId: ProjectId, ended: EndedActivity[], at: Date) =>
+  db.run(endActivityTokens, [
     projectId,
-    JSON.stringify(ended.map(({ deviceId, type, id }) => ({ device_id: deviceId, type, id })))
+    JSON.stringify(ended.map(({ deviceId, type, id }) => ({ device_id: deviceId, type, id }))),
+    at
   ])

@@ -5,7 +5,7 @@ import { ApiError } from '../api.ts'
 
 export const Waiting = ({ label = 'Loading' }: { label?: string }) => (
   <Center p="xl">
-    <Loader aria-label={label} />
+    <Loader role="progressbar" aria-label={label} />
   </Center>
 )
 

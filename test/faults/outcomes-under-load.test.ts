@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { outage, toDevices } from '../support/outage.ts'
 import { eventually } from '../support/service.ts'
@@ -10,7 +10,9 @@ const people = 5_000
 const callers = 8
 const perRequest = 20
 
-it('E2: a minute without a database under load doubles no push, on two nodes', { skip: !long }, async (t) => {
+if (long) it('E2: a minute without a database under load doubles no push, on two nodes', underLoad)
+
+async function underLoad(t: TestContext): Promise<void> {
   const { running, urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
     nodes: 2,
     people,
@@ -82,4 +84,4 @@ it('E2: a minute without a database under load doubles no push, on two nodes', {
   }
   assert.equal(repeated().length, 0)
   assert.equal(arrived().length, n)
-})
+}

@@ -347,12 +347,10 @@ describe('Web Push in a real browser', () => {
     await eventually(async () => {
       const bodies = await page.evaluate(`navigator.serviceWorker.ready
         .then((registration) => registration.getNotifications())
-        .then((all) => all.map(({ title, body }) => title + '|' + body).sort())`)
+        .then((all) => [...new Set(all.map(({ title, body }) => title + '|' + body))].sort())`)
       assert.deepEqual(
         bodies,
-        ['localhost|', 'localhost|', 'localhost|just text'].map((each) =>
-          each.replace('localhost', new URL(page.url()).host)
-        )
+        ['localhost|', 'localhost|just text'].map((each) => each.replace('localhost', new URL(page.url()).host))
       )
     })
   })

@@ -1,9 +1,9 @@
 // What it costs to render templates in a process of its own: `node bench/rendering.ts [messages]`. Messages a second and
 // processor time of the service for each message, compared with rendering in the service itself.
-import { parseCampaign } from '../src/campaigns/campaign-shape.ts'
-import { createRenderer } from '../src/campaigns/renderer.ts'
-import { renderingOf } from '../src/campaigns/rendering.ts'
+import { parseCampaign } from '../src/campaigns/definition.ts'
 import { newId, type ProjectId } from '../src/platform/ids.ts'
+import { createRenderer } from '../src/templates/renderer.ts'
+import { renderingOf } from '../src/templates/rendering.ts'
 import { median } from './support/load.ts'
 
 const count = Number(process.argv[2] ?? 20_000)

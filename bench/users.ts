@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import pg from 'pg'
-import { startEmbedded } from '../src/platform/db/embedded.ts'
+import { startEmbedded } from '../src/platform/db/embedded/embedded.ts'
 import { type Measured, median, type Started, start, stop, times, wrk } from './support/load.ts'
 
 const { values } = parseArgs({

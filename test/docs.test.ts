@@ -7,9 +7,9 @@ import { printSkillDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/campaign-schema.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
-import { renderDocsPage } from '../src/platform/http/docs-page.ts'
-import { buildOpenApi } from '../src/platform/http/openapi.ts'
-import { operationId, pathTemplate, tagOf } from '../src/platform/http/openapi-names.ts'
+import { renderDocsPage } from '../src/platform/http/openapi/docs-page.ts'
+import { operationId, pathTemplate, tagOf } from '../src/platform/http/openapi/names.ts'
+import { buildOpenApi } from '../src/platform/http/openapi/openapi.ts'
 import type { DocumentedRoute } from '../src/platform/http/routes.ts'
 
 const committed = (name: string) => readFile(join(import.meta.dirname, '../docs', name), 'utf8')

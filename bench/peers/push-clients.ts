@@ -2,8 +2,8 @@
 import apn from '@parse/node-apn'
 import { ApnsClient, Notification } from 'apns2'
 import pino from 'pino'
-import type { Push } from '../../src/delivery/push.ts'
-import { createSender } from '../../src/delivery/sender.ts'
+import type { Push } from '../../src/gateways/push.ts'
+import { createSender } from '../../src/gateways/sender/sender.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 
 export interface Setup {

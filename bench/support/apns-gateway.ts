@@ -3,7 +3,7 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import * as http2 from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { makeCertificates } from '../../src/simulator/certificates.ts'
+import { makeCertificates } from '../../src/simulator/server/certificates.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 
 /** What the gateway tells when it is asked: pushes so far, when the first came, and when those came that are watched. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { conclude, draftOf } from './grammar/draft.ts'
-import { isDescribable, isShown } from './grammar/proposal.ts'
 import type { Request } from './model.ts'
 import { askAbout, judge, settle, straysOf } from './skills/check.ts'
 import type { Skills } from './skills/registry.ts'
+import { conclude, draftOf } from './text/draft.ts'
+import { isDescribable, isShown } from './text/proposal.ts'
 import { asking, questionOf, type TextReading } from './texts.ts'
 import type { Reading } from './turns.ts'
 

@@ -1,10 +1,10 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import { limitStatementTime } from './segment-patterns.ts'
-import type { Asked, CompiledSegment } from './segment-sql.ts'
-import { createTurns } from './segment-turns.ts'
-import type { StoredTarget, TargetKind } from './trigger-request.ts'
+import type { Asked, CompiledSegment } from '../segments/compile.ts'
+import { limitStatementTime } from '../segments/patterns.ts'
+import { createTurns } from '../segments/turns.ts'
+import type { StoredTarget, TargetKind } from '../triggers/request.ts'
 
 /** A segment as a condition whose placeholders begin at a number; compiled anew where that differs. */
 export type SegmentAt = (firstPlaceholder: number, asked?: Asked) => CompiledSegment

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { saying } from '../platform/http/schema.ts'
-import { durationPattern, durationRule } from './duration.ts'
-import type { Segment } from './segment-language.ts'
+import { durationPattern, durationRule } from '../segments/duration.ts'
+import type { Segment } from '../segments/language.ts'
 
 const Template = (description: string) =>
   Type.String({ maxLength: 16_384, description: `${description} A Liquid template.` })

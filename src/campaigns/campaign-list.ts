@@ -2,8 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Pool } from '../platform/db/db.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageQuery, timeOf } from '../platform/http/paging.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { checkCampaignId } from '../triggers/request.ts'
 import { type CampaignRow, listCampaigns } from './store.ts'
-import { checkCampaignId } from './trigger-request.ts'
 
 export const Status = Type.Union(['draft', 'active', 'paused', 'archived'].map((status) => Type.Literal(status)))
 export const CampaignQuery = Type.Object({ ...pageQuery, status: Type.Optional(Status) })

@@ -1,6 +1,6 @@
+import { durationPattern } from '../segments/duration.ts'
+import { countOperators, fixedAttributes, segmentLimits as limits, operators } from '../segments/language.ts'
 import { CampaignShape } from './campaign-fields.ts'
-import { durationPattern } from './duration.ts'
-import { countOperators, fixedAttributes, segmentLimits as limits, operators } from './segment-language.ts'
 
 type Schema = Record<string, unknown>
 

@@ -1,10 +1,10 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { type CompiledSegment, compileSegment } from '../segments/compile.ts'
+import type { Renderer, Rendering } from '../templates/renderer.ts'
+import { Gone } from '../triggers/ending.ts'
 import type { SegmentAt } from './audience-store.ts'
-import type { Campaign } from './campaign-shape.ts'
-import { Gone } from './ending.ts'
-import type { Renderer, Rendering } from './renderer.ts'
-import { type CompiledSegment, compileSegment } from './segment-sql.ts'
+import type { Campaign } from './definition.ts'
 import { findVersion } from './store.ts'
 
 /** A version of a campaign, made ready. */

@@ -2,7 +2,7 @@ import type { reach } from '../devices/devices.ts'
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Recipient } from './rendering.ts'
+import type { Recipient } from '../templates/rendering.ts'
 
 /** A recipient with its living push token, if it has one. */
 export type Reachable = Recipient & Omit<reach.ReachRow, 'id' | 'user_id'>

@@ -3,10 +3,10 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recordAudit } from '../projects/projects.ts'
-import { type Campaign, parseCampaignInTurns } from './campaign-shape.ts'
-import { checkPatterns } from './segment-patterns.ts'
+import { checkPatterns } from '../segments/patterns.ts'
+import { checkCampaignId, readAudience } from '../triggers/request.ts'
+import { type Campaign, parseCampaignInTurns } from './definition.ts'
 import * as store from './store.ts'
-import { checkCampaignId, readAudience } from './trigger-request.ts'
 
 /** What became of a campaign that was given to be saved. */
 export interface Saved {

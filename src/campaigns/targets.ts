@@ -1,8 +1,8 @@
 import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { Skip } from '../triggers/batch-store.ts'
+import type { StoredTarget, TargetKind } from '../triggers/request.ts'
 import { findNamed, matchDevices, type Named, type SegmentAt } from './audience-store.ts'
-import type { Skip } from './chunk-store.ts'
-import type { StoredTarget, TargetKind } from './trigger-request.ts'
 
 export interface Resolved {
   deviceIds: string[]

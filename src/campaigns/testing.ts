@@ -1,13 +1,13 @@
-import { type Delivery, type DeliveryResult, parseActivityStarts, parsePushItems } from '../delivery/delivery.ts'
+import { type Delivery, type DeliveryResult, parseActivityStarts, parsePushItems } from '../messages/messages.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { Refusal, Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Campaign } from './campaign-shape.ts'
+import type { Rendered, Renderer } from '../templates/renderer.ts'
+import { TemplateFailed } from '../templates/templates.ts'
+import { readTriggerRequest } from '../triggers/request.ts'
+import type { Campaign } from './definition.ts'
 import { readyOf } from './definitions.ts'
 import { loadRecipients } from './recipients.ts'
-import type { Rendered, Renderer } from './renderer.ts'
-import { TemplateFailed } from './template.ts'
-import { readTriggerRequest } from './trigger-request.ts'
 
 const mostDevices = 20
 /** How long the messages wait for their turn to be rendered. */

@@ -1,9 +1,9 @@
-import { shownResult } from '../delivery/delivery.ts'
+import { shownResult } from '../messages/messages.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { PreviewAnswer } from '../triggers/schemas.ts'
 import type { Campaigns } from './campaigns.ts'
-import { DraftBody, example, TestAnswer, TestBody } from './manage-shapes.ts'
-import { PreviewAnswer } from './shapes.ts'
+import { DraftBody, example, TestAnswer, TestBody } from './manage-schemas.ts'
 
 const path = '/projects/:project_id/campaigns'
 

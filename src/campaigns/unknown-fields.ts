@@ -1,4 +1,4 @@
-import { triggerFields } from './trigger-request.ts'
+import { triggerFields } from '../triggers/request.ts'
 
 /** Settled-2, 1: what the header X-Service-Warning holds at most. */
 export const mostNames = 5

@@ -4,10 +4,10 @@ import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, page, pageOf, pageQuery } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import { Counts, Version } from './manage-shapes.ts'
+import { checkCampaignId } from '../triggers/request.ts'
+import { Counts, Version } from './manage-schemas.ts'
 import { notFound, type Saving } from './saving.ts'
 import * as store from './store.ts'
-import { checkCampaignId } from './trigger-request.ts'
 
 const one = '/projects/:project_id/campaigns/:campaign_id'
 const refusals = ['invalid_campaign_id', 'not_found'] as const

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Campaign, templatesOf } from './campaign-shape.ts'
-import { isTemplate, readTemplate, templateRoots } from './template.ts'
+import { isTemplate, readTemplate, templateRoots } from '../templates/templates.ts'
+import { type Campaign, templatesOf } from './definition.ts'
 
 const waiting = { scheduled: 'on a schedule', event_triggered: 'by events' } as const
 

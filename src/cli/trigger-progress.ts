@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AnsweredTrigger as Trigger } from '../campaigns/answered.ts'
+import type { AnsweredTrigger as Trigger } from '../triggers/responses.ts'
 import { interrupted, segment } from './client.ts'
 import { projectOf } from './connection.ts'
 import { type Cell, counted, record, time } from './output.ts'

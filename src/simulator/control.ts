@@ -6,8 +6,8 @@ import { changeFaults, showFaults } from './fault-settings.ts'
 import type { Faults } from './faults.ts'
 import { jsonObject } from './jwt.ts'
 import type { GatewayName, Ledger } from './ledger.ts'
-import type { SubscriptionWish } from './webpush.ts'
-import type { Subscription } from './webpush-crypto.ts'
+import type { Subscription } from './webpush/crypto.ts'
+import type { SubscriptionWish } from './webpush/webpush.ts'
 
 export interface Controlled {
   ledger: Ledger

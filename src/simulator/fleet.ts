@@ -9,10 +9,10 @@ import { type Credentials, createCredentials } from './credentials.ts'
 import { changeFaults, showFaults } from './fault-settings.ts'
 import { createFaults, type Faults, noFaults } from './faults.ts'
 import { createInbox, type DevicesOf } from './inbox.ts'
-import type { Simulator } from './start.ts'
+import type { Simulator } from './server/start.ts'
 import * as store from './store.ts'
-import { createWebPush, type SubscriptionWish } from './webpush.ts'
-import { type Subscription, simulatedHost } from './webpush-crypto.ts'
+import { type Subscription, simulatedHost } from './webpush/crypto.ts'
+import { createWebPush, type SubscriptionWish } from './webpush/webpush.ts'
 
 /** Where a project's pushes go in simulator mode, and what they are sent with. */
 export interface SimulatedGateways {
@@ -111,7 +111,7 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
   async function start(projectId: ProjectId, entry: Entry): Promise<Running> {
     const { credentials, faults } = await rowOf(projectId)
     // Loaded when a project needs it: the start of the service does not wait for certificates.
-    const { startSimulator } = await import('./start.ts')
+    const { startSimulator } = await import('./server/start.ts')
     const simulator = await startSimulator({ credentials, ledgerSize: 1 })
     applyStored(simulator.faults, faults)
     entry.faults = JSON.stringify(faults)

@@ -1,10 +1,10 @@
 import { newId } from '../platform/ids.ts'
-import { applyTransport, type Connection, connectionOf, deliver, pause } from './connection.ts'
 import { faultOf } from './fault-of-request.ts'
 import type { Fault, Faults } from './faults.ts'
 import { type GatewayName, type Ledger, openHeaders } from './ledger.ts'
-import type { Request, Response } from './listen.ts'
-import type { Push } from './reading.ts'
+import { applyTransport, type Connection, connectionOf, deliver, pause } from './server/connection.ts'
+import type { Request, Response } from './server/listen.ts'
+import type { Push } from './server/reading.ts'
 
 export interface Incoming {
   method: string

@@ -6,7 +6,7 @@ import { type Bell, createBell } from '../platform/jobs/bell.ts'
 import type { Log } from '../platform/log.ts'
 import type { LedgerItem } from './ledger.ts'
 import * as store from './store.ts'
-import { simulatedHost } from './webpush-crypto.ts'
+import { simulatedHost } from './webpush/crypto.ts'
 
 /** What is shown of a request. The token stays away: whoever has it may send. */
 export type InboxItem = Omit<LedgerItem, 'token'>

@@ -1,4 +1,4 @@
-import type { Push } from './reading.ts'
+import type { Push } from './server/reading.ts'
 
 export type GatewayName = 'apns' | 'fcm' | 'webpush'
 

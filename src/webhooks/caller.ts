@@ -1,8 +1,8 @@
 import http from 'node:http'
 import https from 'node:https'
+import type { Allowed } from '../platform/net/addresses.ts'
+import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from '../platform/net/guard.ts'
 import { version } from '../platform/version.ts'
-import type { Allowed } from './addresses.ts'
-import { guardedLookup, type Resolve, refuseUrl, resolveByDns } from './guard.ts'
 
 export interface CallerOptions {
   allowPrivate: boolean

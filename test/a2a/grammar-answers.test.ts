@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Data, type Reading, read, type Skill } from '../../src/a2a/grammar/grammar.ts'
+import { type Data, type Reading, read, type Skill } from '../../src/a2a/text/grammar.ts'
 
 /** Reads one text after the other, each as the answer to the question that the one before led to. */
 function talk(...texts: string[]): Reading {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { answer, longestText, type Reading, read } from '../../src/a2a/grammar/grammar.ts'
+import { answer, longestText, type Reading, read } from '../../src/a2a/text/grammar.ts'
 import fc from '../support/fuzz.ts'
 import { morePhrasings } from './more-phrasings.ts'
 import { type Expected, type Phrasing, phrasings } from './phrasings.ts'

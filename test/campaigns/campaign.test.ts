@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { campaignSchema } from '../../src/campaigns/campaign-schema.ts'
-import { parseCampaign, unknownFields } from '../../src/campaigns/campaign-shape.ts'
+import { parseCampaign, unknownFields } from '../../src/campaigns/definition.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 
 const plain = { name: 'Welcome', message: { title: 'Hello {{ user.name }}' } }

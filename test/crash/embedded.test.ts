@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { startEmbedded } from '../../src/platform/db/embedded.ts'
-import { boundLog } from '../../src/platform/db/embedded-log.ts'
-import { socketFolder } from '../../src/platform/db/embedded-places.ts'
-import { letPreviousEnd } from '../../src/platform/db/embedded-previous.ts'
+import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
+import { boundLog } from '../../src/platform/db/embedded/log.ts'
+import { socketFolder } from '../../src/platform/db/embedded/places.ts'
+import { letPreviousEnd } from '../../src/platform/db/embedded/previous.ts'
 import {
   atEnd,
   isRunning,

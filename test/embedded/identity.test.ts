@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, readdir, readFile, readlink, rm, stat, writeFile }
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { chooseIdentity, type Identity } from '../../src/platform/db/embedded-identity.ts'
+import { chooseIdentity, type Identity } from '../../src/platform/db/embedded/identity.ts'
 import {
   atEnd,
   copiedCheckout,

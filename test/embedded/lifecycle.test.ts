@@ -4,8 +4,8 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
-import { startEmbedded } from '../../src/platform/db/embedded.ts'
-import { stopPostmaster } from '../../src/platform/db/embedded-postmaster.ts'
+import { startEmbedded } from '../../src/platform/db/embedded/embedded.ts'
+import { stopPostmaster } from '../../src/platform/db/embedded/postmaster.ts'
 import {
   atEnd,
   isRunning,

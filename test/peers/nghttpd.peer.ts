@@ -9,9 +9,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ApnsCredential } from '../../src/delivery/credential.ts'
-import { makeCertificates } from '../../src/simulator/certificates.ts'
-import { anyToken, project, push, pushes, send, sendAll, senderFor, tally, topic } from '../delivery/senders.ts'
+import type { ApnsCredential } from '../../src/gateways/credentials/credential.ts'
+import { makeCertificates } from '../../src/simulator/server/certificates.ts'
+import { anyToken, project, push, pushes, send, sendAll, senderFor, tally, topic } from '../gateways/senders.ts'
 
 interface Nghttpd {
   credential: ApnsCredential

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { apnsBody, serviceAccount, vapidBody } from '../delivery/credentials.ts'
+import { apnsBody, serviceAccount, vapidBody } from '../gateways/credentials.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()

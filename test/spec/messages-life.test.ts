@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { messageMonths, type OutcomeChange } from '../../src/delivery/delivery.ts'
+import { messageMonths, type OutcomeChange } from '../../src/messages/messages.ts'
 import { openPool, type Pool } from '../../src/platform/db/db.ts'
 import { dropPartitions, makePartitions } from '../../src/platform/db/partitions.ts'
 import { firstIdAt } from '../../src/platform/ids.ts'

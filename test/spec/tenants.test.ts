@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { OpenApi } from '../../src/platform/http/openapi.ts'
+import type { OpenApi } from '../../src/platform/http/openapi/openapi.ts'
 import { ended, givenCampaign, triggered, users } from '../support/campaigns.ts'
 import { ask, type Json, type Reply } from '../support/http.ts'
 import { givenUser, results, to } from '../support/messages.ts'

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { makeCertificates } from '../../src/simulator/certificates.ts'
+import { makeCertificates } from '../../src/simulator/server/certificates.ts'
 
 export interface Received {
   path: string

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { guardedLookup, type Resolve } from '../../src/platform/net/guard.ts'
 import { createCaller } from '../../src/webhooks/caller.ts'
-import { guardedLookup, type Resolve } from '../../src/webhooks/guard.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 async function receiverFor(t: TestContext, options = {}) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { mayConnect } from '../../src/webhooks/addresses.ts'
-import { type Resolve, refuseAddress, refuseUrl } from '../../src/webhooks/guard.ts'
+import { mayConnect } from '../../src/platform/net/addresses.ts'
+import { type Resolve, refuseAddress, refuseUrl } from '../../src/platform/net/guard.ts'
 
 /** A DNS that knows these names and no others. */
 const dns =

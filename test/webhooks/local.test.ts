@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { type Resolve, refuseAddress, refuseUrl } from '../../src/platform/net/guard.ts'
 import { createCaller } from '../../src/webhooks/caller.ts'
-import { type Resolve, refuseAddress, refuseUrl } from '../../src/webhooks/guard.ts'
 import { agentOf } from '../a2a/agent.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { eventually, startService, type TestProject, type TestService } from '../support/service.ts'

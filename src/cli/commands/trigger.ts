@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { Explanation, Gate, AnsweredTrigger as Trigger } from '../../campaigns/answered.ts'
+import type { Explanation, Gate, AnsweredTrigger as Trigger } from '../../triggers/responses.ts'
 import { segment } from '../client.ts'
 import { Ended, exit } from '../exit.ts'
 import { type ListOptions, listing, readAll, showList } from '../listing.ts'

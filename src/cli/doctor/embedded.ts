@@ -1,9 +1,9 @@
 import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { findBinaries } from '../../platform/db/embedded-binaries.ts'
-import { checkCluster } from '../../platform/db/embedded-cluster.ts'
-import { canRun, chooseIdentity } from '../../platform/db/embedded-identity.ts'
-import { readPidFile, sendSignal } from '../../platform/db/embedded-previous.ts'
+import { findBinaries } from '../../platform/db/embedded/binaries.ts'
+import { checkCluster } from '../../platform/db/embedded/cluster.ts'
+import { canRun, chooseIdentity } from '../../platform/db/embedded/identity.ts'
+import { readPidFile, sendSignal } from '../../platform/db/embedded/previous.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { type Finding, fail, ok, warn } from './check.ts'
 

@@ -22,7 +22,7 @@ const project = createRoute({ getParentRoute: () => root, path: '/p/$projectId',
 const projects = createRoute({
   getParentRoute: () => root,
   path: '/projects',
-  component: lazyRouteComponent(() => import('./pages/projects.tsx'), 'Projects')
+  component: lazyRouteComponent(() => import('./pages/projects/projects.tsx'), 'Projects')
 })
 
 /** Each page is loaded when it is opened. */
@@ -41,20 +41,20 @@ export const router = createRouter({
     start,
     projects,
     project.addChildren([
-      page('home', () => import('./pages/home.tsx'), 'Home'),
-      page('lab', () => import('./pages/lab.tsx'), 'Lab'),
-      page('campaigns', () => import('./pages/campaigns.tsx'), 'Campaigns'),
-      page('new-campaign', () => import('./pages/campaign.tsx'), 'NewCampaign'),
-      page('campaigns/$campaignId', () => import('./pages/campaign.tsx'), 'CampaignPage'),
-      page('triggers', () => import('./pages/triggers.tsx'), 'Triggers'),
-      page('triggers/$triggerId', () => import('./pages/trigger.tsx'), 'Trigger'),
-      page('users', () => import('./pages/users.tsx'), 'Users'),
-      page('users/$userId', () => import('./pages/user.tsx'), 'User'),
-      page('messages', () => import('./pages/messages.tsx'), 'Messages'),
-      page('messages/$messageId', () => import('./pages/message.tsx'), 'MessagePage'),
-      page('agents', () => import('./pages/agents.tsx'), 'Agents'),
-      page('webhooks', () => import('./pages/webhooks.tsx'), 'Webhooks'),
-      page('settings', () => import('./pages/settings.tsx'), 'Settings')
+      page('home', () => import('./pages/home/home.tsx'), 'Home'),
+      page('lab', () => import('./pages/lab/lab.tsx'), 'Lab'),
+      page('campaigns', () => import('./pages/campaigns/campaigns.tsx'), 'Campaigns'),
+      page('new-campaign', () => import('./pages/campaigns/campaign.tsx'), 'NewCampaign'),
+      page('campaigns/$campaignId', () => import('./pages/campaigns/campaign.tsx'), 'CampaignPage'),
+      page('triggers', () => import('./pages/triggers/triggers.tsx'), 'Triggers'),
+      page('triggers/$triggerId', () => import('./pages/triggers/trigger.tsx'), 'Trigger'),
+      page('users', () => import('./pages/users/users.tsx'), 'Users'),
+      page('users/$userId', () => import('./pages/users/user.tsx'), 'User'),
+      page('messages', () => import('./pages/messages/messages.tsx'), 'Messages'),
+      page('messages/$messageId', () => import('./pages/messages/message.tsx'), 'MessagePage'),
+      page('agents', () => import('./pages/agents/agents.tsx'), 'Agents'),
+      page('webhooks', () => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
+      page('settings', () => import('./pages/settings/settings.tsx'), 'Settings')
     ])
   ])
 })

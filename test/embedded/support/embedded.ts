@@ -20,7 +20,7 @@ import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { startEmbedded } from '../../../src/platform/db/embedded.ts'
+import { startEmbedded } from '../../../src/platform/db/embedded/embedded.ts'
 
 export const isRoot = process.getuid?.() === 0
 const root = resolve(import.meta.dirname, '../../..')

@@ -1,8 +1,8 @@
 // A Tidings that is nothing but its PostgreSQL, as a process of its own: `node server.ts <data folder> [identity]`.
 // Says what happens in lines of JSON, and stops when told so by a line on its input.
 import { createInterface } from 'node:readline'
-import { startEmbedded, startEmbeddedAs } from '../../../src/platform/db/embedded.ts'
-import type { Identity } from '../../../src/platform/db/embedded-identity.ts'
+import { startEmbedded, startEmbeddedAs } from '../../../src/platform/db/embedded/embedded.ts'
+import type { Identity } from '../../../src/platform/db/embedded/identity.ts'
 
 const [dataDir, identity] = process.argv.slice(2)
 const tell = (event: Record<string, unknown>) => process.stdout.write(`${JSON.stringify(event)}\n`)

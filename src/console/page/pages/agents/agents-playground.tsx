@@ -1,0 +1,126 @@
+import { Anchor, Button, Group, JsonInput, Paper, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { type Message, stateOf, stream } from '../../agent.ts'
+import { ApiError, newId } from '../../api.ts'
+import { readJson, wordsOf } from '../../parts/json.ts'
+import { useKept } from '../../parts/kept.ts'
+import { Failed } from '../../parts/states.tsx'
+import { Lines } from '../../parts/texts.tsx'
+import { useMay, useProjectId } from '../../who.ts'
+import { TaskState } from './agents-tasks.tsx'
+
+const example = JSON.stringify(
+  { skill: 'send-push-notification', projectUserId: 'demo-user', title: 'Hello', body: 'From an agent' },
+  null,
+  2
+)
+
+interface Update {
+  statusUpdate?: { taskId: string; contextId: string; status: { state: string; message?: Message } }
+}
+
+const updateOf = (event: unknown) => (event as { result?: Update }).result?.statusUpdate
+
+/** An event of the stream: its state, what it says, and all of it. */
+function Heard({ event }: { event: unknown }) {
+  const update = updateOf(event)
+  const said = update?.status.message?.parts.map(({ text }) => text).join(' ')
+  return (
+    <Paper withBorder p="xs" data-event={update?.status.state ?? 'other'}>
+      <Group gap="xs">
+        {update && <TaskState state={stateOf(update)} />}
+        {said && <Text size="sm">{said}</Text>}
+      </Group>
+      <Lines mt="xs">{JSON.stringify((event as { result?: unknown }).result ?? event, null, 2)}</Lines>
+    </Paper>
+  )
+}
+
+/** Sends a message as an agent would, and shows what comes back as it comes. A question is answered by the next message. */
+export function Playground() {
+  const projectId = useProjectId()
+  const may = useMay('editor')
+  const [kind, setKind] = useKept('playground kind', 'text')
+  const [text, setText] = useKept('playground text', 'Send a push to user demo-user saying "Hello"')
+  const [data, setData] = useKept('playground data', example)
+  const [events, setEvents] = useState<unknown[]>([])
+  const [open, setOpen] = useState<{ taskId: string; contextId: string }>()
+  const stopping = useRef<AbortController>(null)
+  const badJson = kind === 'data' ? wordsOf(readJson(data)) : undefined
+  const send = useMutation({
+    mutationFn: async () => {
+      setEvents([])
+      stopping.current = new AbortController()
+      const parts = kind === 'text' ? [{ text }] : [{ data: JSON.parse(data) as unknown }]
+      const message: Message = { messageId: newId(), role: 'user', parts, ...open }
+      await stream(projectId, message, (event) => hear(event), stopping.current.signal)
+    }
+  })
+  // There is one field: what the agent refuses is about that. That it cannot be reached is not.
+  const refused = send.error instanceof ApiError && send.error.status > 0 && send.error.status < 500
+  const said = refused ? send.error?.message : undefined
+  const nothing = kind === 'text' && text.trim() === ''
+  const last = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
+  const hear = (event: unknown) => {
+    setEvents((known) => [...known, event])
+    const update = updateOf(event)
+    if (!update) return
+    const waits = update.status.state === 'input-required' || update.status.state === 'auth-required'
+    setOpen(waits ? { taskId: update.taskId, contextId: update.contextId } : undefined)
+  }
+  return (
+    <Stack maw={720}>
+      <SegmentedControl
+        aria-label="Kind of message"
+        value={kind}
+        onChange={setKind}
+        data={[
+          { value: 'text', label: 'In words' },
+          { value: 'data', label: 'As data' }
+        ]}
+      />
+      {kind === 'text' ? (
+        <Textarea
+          label="Message"
+          value={text}
+          error={nothing ? 'Write what the agent is to do.' : said}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
+          autosize
+          minRows={2}
+        />
+      ) : (
+        <JsonInput label="Data" value={data} onChange={setData} error={badJson ?? said} autosize minRows={6} />
+      )}
+      {open && <Text role="status">The agent waits for an answer: the next message goes to the same task.</Text>}
+      <Group>
+        <Button
+          onClick={() => send.mutate()}
+          loading={send.isPending}
+          disabled={!may || badJson !== undefined || nothing}
+        >
+          Send
+        </Button>
+        {open && (
+          <Button variant="default" onClick={() => setOpen(undefined)}>
+            Begin anew
+          </Button>
+        )}
+      </Group>
+      {send.error && !refused && <Failed error={send.error} />}
+      {events.map((event, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: events are only ever added
+        <Heard key={index} event={event} />
+      ))}
+      {!send.isPending && last && (
+        <Text role="status">
+          The stream has ended.{' '}
+          <Anchor component={Link} to="." search={{ tab: 'tasks', task: last } as never}>
+            Look at the task
+          </Anchor>
+        </Text>
+      )}
+    </Stack>
+  )
+}

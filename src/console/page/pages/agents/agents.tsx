@@ -1,0 +1,44 @@
+import { Anchor, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { PageTabs } from '../../parts/in-url.tsx'
+import { PageOf } from '../../parts/page.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { CopyBlock } from '../../parts/texts.tsx'
+import { Deliveries } from '../webhooks/deliveries.tsx'
+import { Playground } from './agents-playground.tsx'
+import { Tasks } from './agents-tasks.tsx'
+
+export const Agents = () => (
+  <PageOf title="Agents" about="What AI agents do here over A2A, and a place to try it.">
+    <PageTabs
+      tabs={[
+        ['playground', 'Playground', <Playground key="playground" />],
+        ['tasks', 'Tasks', <Tasks key="tasks" />],
+        ['deliveries', 'Webhook deliveries', <Deliveries key="deliveries" />],
+        ['card', 'Agent card', <Card key="card" />]
+      ]}
+    />
+  </PageOf>
+)
+
+function Card() {
+  const card = useQuery({
+    queryKey: ['card'],
+    queryFn: async () => {
+      const response = await fetch('/.well-known/agent-card.json', { headers: { 'a2a-version': '1.0' } })
+      return (await response.json()) as object
+    }
+  })
+  return (
+    <Shown query={card}>
+      {(found) => (
+        <Stack>
+          <Text>
+            Agents find it at <Anchor href="/.well-known/agent-card.json">/.well-known/agent-card.json</Anchor>.
+          </Text>
+          <CopyBlock label="agent card" text={JSON.stringify(found, null, 2)} />
+        </Stack>
+      )}
+    </Shown>
+  )
+}

@@ -1,0 +1,55 @@
+import { Radio, Stack } from '@mantine/core'
+import type { Problem } from '../../parts/segment-builder.tsx'
+import { Targets } from '../../parts/targets.tsx'
+import type { Campaign } from './campaigns.tsx'
+
+const kindOf = (audience: Campaign['default_audience']) =>
+  audience?.broadcast ? 'everyone' : audience?.targets ? 'targets' : 'nobody'
+
+const first: Record<string, Campaign['default_audience']> = {
+  everyone: { broadcast: true },
+  targets: { targets: [] },
+  nobody: undefined
+}
+
+/** Who gets it when whoever triggers it says nothing about that. */
+export function DefaultAudience({
+  audience,
+  set,
+  may,
+  problem
+}: {
+  audience: Campaign['default_audience']
+  set: (audience: Campaign['default_audience']) => void
+  may: boolean
+  problem: Problem
+}) {
+  const listed = kindOf(audience) === 'targets'
+  return (
+    <>
+      <Radio.Group
+        label="Default audience"
+        description="Who gets it when a trigger does not say who."
+        inputWrapperOrder={['label', 'description', 'input', 'error']}
+        value={kindOf(audience)}
+        onChange={(kind) => set(first[kind])}
+        error={problem('default_audience', listed)}
+      >
+        <Stack gap="xs" mt="xs">
+          <Radio value="nobody" label="Nobody: each trigger says who" disabled={!may} />
+          <Radio value="everyone" label="Everyone who may get it" disabled={!may} />
+          <Radio value="targets" label="These users and devices" disabled={!may} />
+        </Stack>
+      </Radio.Group>
+      {audience && !audience.broadcast && audience.targets && (
+        <Targets
+          targets={audience.targets}
+          set={(targets) => set({ targets })}
+          problem={problem}
+          path="default_audience.targets"
+          readOnly={!may}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,92 @@
+import { Alert, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { project } from '../../api.ts'
+import { PageTabs } from '../../parts/in-url.tsx'
+import { PageOf } from '../../parts/page.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { many } from '../../parts/texts.tsx'
+import { useProjectId } from '../../who.ts'
+import { CampaignEditor } from './campaign-editor.tsx'
+import { CampaignSnippets } from './campaign-snippets.tsx'
+import { TriggerForm } from './campaign-trigger.tsx'
+import { CampaignVersions } from './campaign-versions.tsx'
+import { type Campaign, StatusBadge, type StoredCampaign } from './campaigns.tsx'
+
+const empty: Campaign = {
+  name: '',
+  type: 'api_triggered',
+  status: 'active',
+  segment: { all: [] },
+  message: { title: '', body: '' }
+}
+
+export const NewCampaign = () => (
+  <PageOf title="New campaign" about="Give it a name, say who may get it, write the message.">
+    <CampaignEditor known={empty} />
+  </PageOf>
+)
+
+export function CampaignPage() {
+  const projectId = useProjectId()
+  const { campaignId = '' } = useParams({ strict: false })
+  const campaign = useQuery({
+    queryKey: ['campaign', projectId, campaignId],
+    queryFn: () => project<StoredCampaign>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaignId)}`)
+  })
+  return (
+    <Shown query={campaign}>
+      {(found) => (
+        <PageOf
+          title={found.name}
+          about={`${found.campaign_id}, version ${found.version}`}
+          actions={<StatusBadge status={found.status} />}
+        >
+          {found.warnings.map((warning) => (
+            <Alert key={warning} color="orange">
+              {warning}
+            </Alert>
+          ))}
+          <Counts campaignId={found.campaign_id} />
+          <PageTabs
+            tabs={[
+              ['edit', 'Edit', <CampaignEditor key={`edit ${found.version}`} known={found} />],
+              ['trigger', 'Trigger', <TriggerForm key="trigger" campaign={found} />],
+              ['versions', 'Versions', <CampaignVersions key="versions" campaign={found} />],
+              ['use', 'Use it from code', <CampaignSnippets key="use" campaign={found} />]
+            ]}
+          />
+        </PageOf>
+      )}
+    </Shown>
+  )
+}
+
+interface Totals {
+  triggers: number
+  sent: number
+  failed: number
+  skipped: number
+  delivered: number
+  tapped: number
+}
+
+/** What all its triggers came to. */
+function Counts({ campaignId }: { campaignId: string }) {
+  const projectId = useProjectId()
+  const { data } = useQuery({
+    queryKey: ['counts', projectId, campaignId],
+    queryFn: () => project<Totals>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaignId)}/counts`),
+    refetchInterval: 5_000
+  })
+  if (!data || data.triggers === 0) return null
+  const { triggers, ...counts } = data
+  const told = (['sent', 'failed', 'skipped', 'delivered', 'tapped'] as const).map(
+    (name) => `${counts[name].toLocaleString()} ${name}`
+  )
+  return (
+    <Text size="sm">
+      Triggered {many(triggers, 'time')}: {told.join(', ')}.
+    </Text>
+  )
+}

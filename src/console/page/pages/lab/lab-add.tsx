@@ -1,0 +1,72 @@
+import { Button, Group, Paper, Select, Stack, TextInput, Title } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { problemAt, problemOf, project } from '../../api.ts'
+import { useKept } from '../../parts/kept.ts'
+import type { Platform } from '../../parts/phone.tsx'
+import { useMay, useProjectId } from '../../who.ts'
+
+export const names: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
+
+/** A phone more with one click: it registers itself as an app would. */
+export function AddDevices() {
+  const projectId = useProjectId()
+  const may = useMay('editor')
+  const queries = useQueryClient()
+  const [user, setUser] = useKept('phone of', 'demo-user')
+  const [fault, setFault] = useState('')
+  const add = useMutation({
+    mutationFn: (platform: Platform) =>
+      project(projectId, 'POST', '/simulator/devices', {
+        body: { platform, ...(user && { project_user_id: user }), ...(fault && { fault }) }
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] })
+  })
+  if (!may) return null
+  const wrongFault = problemAt(add.error, 'fault')
+  return (
+    <Paper withBorder p="sm" component="section" aria-label="Add a phone">
+      <Stack gap="xs">
+        <Title order={2} size="h5">
+          Add a phone
+        </Title>
+        <Group gap="xs" align="start" grow>
+          <TextInput
+            label="Whose phone"
+            size="xs"
+            value={user}
+            error={wrongFault ? undefined : problemOf(add.error, 'project_user_id')}
+            onChange={({ currentTarget }) => setUser(currentTarget.value)}
+          />
+          <Select
+            label="What is wrong with it"
+            size="xs"
+            allowDeselect={false}
+            value={fault}
+            error={wrongFault}
+            onChange={(chosen) => setFault(chosen ?? '')}
+            data={[
+              { value: '', label: 'nothing' },
+              { value: '410', label: 'the app was uninstalled' },
+              { value: 'slow:3000', label: 'it answers slowly' },
+              { value: 'flaky:2', label: 'it fails twice, then works' }
+            ]}
+          />
+        </Group>
+        <Group gap="xs">
+          {(Object.keys(names) as Platform[]).map((platform) => (
+            <Button
+              key={platform}
+              variant="light"
+              size="xs"
+              loading={add.isPending}
+              onClick={() => add.mutate(platform)}
+            >
+              Add {names[platform]}
+            </Button>
+          ))}
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

@@ -1,0 +1,74 @@
+import { Group, SegmentedControl, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { project } from '../../api.ts'
+import { Failed } from '../../parts/states.tsx'
+import { useMay, useProjectId } from '../../who.ts'
+
+type Gateway = 'apns' | 'fcm' | 'webpush'
+export type Settings = Record<Gateway, { down: boolean; latency_ms: number; error_rate: number; error_status: number }>
+
+const well = { down: false, latency_ms: 0, error_rate: 0, error_status: 503 }
+const conditions = {
+  well: [well, 'Every push is accepted at once.'],
+  slow: [{ ...well, latency_ms: 3_000 }, 'Answers take three seconds: a send waits for them.'],
+  busy: [{ ...well, error_rate: 1, error_status: 503 }, 'Refused with 503: sends are tried again, and end as pending.'],
+  gone: [
+    { ...well, error_rate: 1, error_status: 410 },
+    'As if the app were uninstalled everywhere: tokens are turned off, unless so many are refused that the credential is suspected.'
+  ],
+  down: [{ ...well, down: true }, 'No connection can be made: sends wait, and end as pending.']
+} as const
+type Condition = keyof typeof conditions
+
+const gateways: [Gateway, string][] = [
+  ['apns', 'iPhones'],
+  ['fcm', 'Android phones'],
+  ['webpush', 'Browsers']
+]
+
+/** The knobs: what is wrong with each gateway, and what that does. */
+export function Faults() {
+  const projectId = useProjectId()
+  const may = useMay('editor')
+  const queries = useQueryClient()
+  const key = ['faults', projectId]
+  const faults = useQuery({ queryKey: key, queryFn: () => project<Settings>(projectId, 'GET', '/simulator/faults') })
+  const change = useMutation({
+    mutationFn: ([gateway, condition]: [Gateway, Condition]) =>
+      project(projectId, 'PUT', '/simulator/faults', { body: { [gateway]: conditions[condition][0] } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: key })
+  })
+  return (
+    <Stack gap="xs">
+      <Title order={2} size="h4">
+        What is wrong
+      </Title>
+      {(faults.error ?? change.error) && <Failed error={(faults.error ?? change.error)!} />}
+      {faults.data &&
+        gateways.map(([gateway, label]) => {
+          const now = conditionOf(faults.data[gateway])
+          return (
+            <Group key={gateway} gap="sm">
+              <Text w={120}>{label}</Text>
+              <SegmentedControl
+                aria-label={`Condition of ${label}`}
+                disabled={!may}
+                value={now}
+                onChange={(condition) => change.mutate([gateway, condition as Condition])}
+                data={Object.keys(conditions)}
+              />
+              <Text size="sm" c="dimmed" maw={420}>
+                {conditions[now][1]}
+              </Text>
+            </Group>
+          )
+        })}
+    </Stack>
+  )
+}
+
+export function conditionOf({ down, latency_ms, error_rate, error_status }: Settings[Gateway]): Condition {
+  if (down) return 'down'
+  if (error_rate > 0) return error_status === 410 ? 'gone' : 'busy'
+  return latency_ms > 0 ? 'slow' : 'well'
+}

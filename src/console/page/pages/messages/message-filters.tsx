@@ -1,0 +1,61 @@
+import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useState } from 'react'
+import { problemAt } from '../../api.ts'
+import { useInUrl } from '../../parts/in-url.tsx'
+import { MessageList, useMessages } from './message-list.tsx'
+
+const statuses = [
+  { value: 'SUCCEED', label: 'accepted by a gateway' },
+  { value: 'FAILED', label: 'failed or skipped' },
+  { value: 'PENDING', label: 'still being tried' }
+]
+
+/** A text that narrows the list and stays in the address, taken over a moment after it was typed. */
+function TypedFilter({ name, label, error }: { name: string; label: string; error: string | undefined }) {
+  const [value, setValue] = useInUrl(name)
+  const [typed, setTyped] = useState(value)
+  const soon = useDebouncedCallback(setValue, 250)
+  return (
+    <TextInput
+      label={label}
+      placeholder="The whole id"
+      error={error}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        soon(currentTarget.value)
+      }}
+    />
+  )
+}
+
+/** The log of messages with its filters, which stay in the address. Those of one trigger have one campaign. */
+export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string; refetchMs: number | false }) {
+  const [user] = useInUrl('user')
+  const [device] = useInUrl('device')
+  const [campaign] = useInUrl('campaign')
+  const [status, setStatus] = useInUrl('status')
+  const query = { trigger_id: triggerId, project_user_id: user, device_id: device, campaign_id: campaign, status }
+  const narrowed = Boolean(user || device || campaign || status)
+  const { error } = useMessages(query, refetchMs)
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }} maw={900}>
+        <TypedFilter name="user" label="User" error={problemAt(error, 'project_user_id')} />
+        <TypedFilter name="device" label="Device" error={problemAt(error, 'device_id')} />
+        {!triggerId && <TypedFilter name="campaign" label="Campaign" error={problemAt(error, 'campaign_id')} />}
+        <Select
+          label="Status"
+          placeholder="any"
+          clearable
+          value={status || null}
+          error={problemAt(error, 'status')}
+          onChange={setStatus}
+          data={statuses}
+        />
+      </SimpleGrid>
+      <MessageList query={query} refetchMs={refetchMs} narrowed={narrowed} ofTrigger={triggerId !== undefined} />
+    </>
+  )
+}

@@ -1,0 +1,107 @@
+import { Anchor, Badge, Text, Tooltip } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Asked } from '../../api.ts'
+import { type Column, ListOf, usePages } from '../../parts/list.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { When } from '../../parts/texts.tsx'
+import { useProjectId } from '../../who.ts'
+
+/** A message to one device, and what became of it. */
+export interface MessageItem {
+  message_id: string
+  device_id: string
+  status: string
+  state: string
+  gateway_message_id: string
+  failure_reason: string
+  trigger_id: string | null
+  campaign_id: string | null
+  user_id: string | null
+  project_user_id: string | null
+  kind: string
+  title: string | null
+  body: string | null
+  created_at: string
+  handed_at: string | null
+  settled_at: string | null
+  delivered_at: string | null
+  tapped_at: string | null
+}
+
+const colors: Record<string, string> = { accepted: 'teal', failed: 'red', skipped: 'gray', unknown: 'orange' }
+
+export const MessageState = ({ state, failure_reason }: Pick<MessageItem, 'state' | 'failure_reason'>) => (
+  <Tooltip label={failure_reason} disabled={!failure_reason} multiline maw={400}>
+    <Badge color={colors[state] ?? 'cyan'} variant="light">
+      {state}
+    </Badge>
+  </Tooltip>
+)
+
+export const messageLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/messages/${id}`
+
+const kinds = new Map([
+  ['activity-start', 'A Live Activity starts'],
+  ['activity-update', 'A Live Activity changes'],
+  ['activity-end', 'A Live Activity ends']
+])
+
+export const messageColumns = (projectId: string): Column<MessageItem>[] => [
+  {
+    name: 'When',
+    show: ({ message_id, created_at }) => (
+      <Anchor component={Link} to={messageLink(projectId, message_id)}>
+        <When at={created_at} />
+      </Anchor>
+    )
+  },
+  {
+    name: 'Text',
+    show: ({ title, body, kind }) => (
+      <Text size="sm" lineClamp={1}>
+        {title ?? body ?? kinds.get(kind) ?? kind}
+      </Text>
+    )
+  },
+  { name: 'User', show: ({ project_user_id }) => project_user_id ?? '–' },
+  { name: 'Campaign', show: ({ campaign_id }) => campaign_id ?? '–' },
+  { name: 'Device', show: ({ device_id }) => device_id || '–' },
+  { name: 'State', show: (item) => <MessageState {...item} /> },
+  { name: 'Delivered', show: ({ delivered_at }) => (delivered_at ? 'yes' : '–') },
+  { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }
+]
+
+export const useMessages = (query: Asked['query'], refetchMs: number | false = false) =>
+  usePages<MessageItem>('/api/v1/messages', query, refetchMs)
+
+export function MessageList({
+  query,
+  refetchMs = false,
+  narrowed = false,
+  ofTrigger = false
+}: {
+  query: Asked['query']
+  refetchMs?: number | false
+  /** Whether a filter may be what hides them. */
+  narrowed?: boolean
+  ofTrigger?: boolean
+}) {
+  const projectId = useProjectId()
+  return (
+    <ListOf
+      label="Messages"
+      pages={useMessages(query, refetchMs)}
+      keyOf={({ message_id, device_id }) => message_id + device_id}
+      empty={
+        narrowed ? (
+          <Empty title="No messages like that">Take a filter away to see more.</Empty>
+        ) : ofTrigger ? (
+          <Empty title="No message was made">Whoever is skipped gets none: the reasons stand above.</Empty>
+        ) : (
+          <Empty title="No messages yet">What is sent appears here, a line for each device.</Empty>
+        )
+      }
+      columns={messageColumns(projectId)}
+    />
+  )
+}

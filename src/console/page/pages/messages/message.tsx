@@ -1,0 +1,97 @@
+import { Anchor, Paper, Stack, Text, Timeline, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { project } from '../../api.ts'
+import { PageOf } from '../../parts/page.tsx'
+import { NotificationText } from '../../parts/phone.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { When } from '../../parts/texts.tsx'
+import { useProjectId } from '../../who.ts'
+import { triggerLink } from '../triggers/triggers.tsx'
+import { userLink } from '../users/users.tsx'
+import { type MessageItem, MessageState } from './message-list.tsx'
+
+interface Message {
+  message_id: string
+  trigger_id: string | null
+  campaign_id: string | null
+  created_at: string
+  devices: MessageItem[]
+}
+
+const steps = [
+  ['created_at', 'Written down'],
+  ['handed_at', 'Handed to the gateway'],
+  ['settled_at', 'Answered'],
+  ['delivered_at', 'Delivered, says the app'],
+  ['tapped_at', 'Tapped, says the app']
+] as const
+
+export function MessagePage() {
+  const projectId = useProjectId()
+  const { messageId = '' } = useParams({ strict: false })
+  const message = useQuery({
+    queryKey: ['message', projectId, messageId],
+    queryFn: () => project<Message>(projectId, 'GET', `/api/v1/messages/${messageId}`),
+    refetchInterval: 3_000
+  })
+  return (
+    <PageOf title="Message" about={messageId}>
+      <Shown query={message}>
+        {({ devices, trigger_id, campaign_id }) => (
+          <Stack>
+            {devices[0] && (
+              <Paper withBorder p="sm" radius="lg" maw={360}>
+                <NotificationText {...devices[0]} />
+              </Paper>
+            )}
+            {trigger_id && (
+              <Text>
+                Sent by a{' '}
+                <Anchor component={Link} to={triggerLink(projectId, trigger_id)}>
+                  trigger
+                </Anchor>{' '}
+                of the campaign {campaign_id}.
+              </Text>
+            )}
+            {devices.map((device) => (
+              <Paper
+                key={device.device_id}
+                withBorder
+                p="md"
+                component="section"
+                aria-label={`Device ${device.device_id}`}
+              >
+                <Stack gap="xs">
+                  <Title order={2} size="h4">
+                    {device.device_id || 'No device'} <MessageState {...device} />
+                  </Title>
+                  {device.project_user_id && (
+                    <Anchor component={Link} to={userLink(projectId, device.project_user_id)}>
+                      {device.project_user_id}
+                    </Anchor>
+                  )}
+                  {device.failure_reason && <Text c="red">{device.failure_reason}</Text>}
+                  {device.gateway_message_id && (
+                    <Text size="sm" c="dimmed">
+                      The gateway calls it {device.gateway_message_id}
+                    </Text>
+                  )}
+                  <Timeline active={steps.findLastIndex(([name]) => device[name])} bulletSize={16}>
+                    {steps.map(([name, label]) => (
+                      <Timeline.Item key={name} title={label}>
+                        <Text size="sm">
+                          <When at={device[name]} />
+                        </Text>
+                      </Timeline.Item>
+                    ))}
+                  </Timeline>
+                </Stack>
+              </Paper>
+            ))}
+          </Stack>
+        )}
+      </Shown>
+    </PageOf>
+  )
+}

@@ -1,0 +1,132 @@
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { problemAt, project } from '../../api.ts'
+import { useKept } from '../../parts/kept.ts'
+import { PauseButton } from '../../parts/paused.tsx'
+import { Failed, Waiting } from '../../parts/states.tsx'
+import { type Project, useMay, useProject, useWho } from '../../who.ts'
+
+export function ProjectSettings() {
+  const found = useProject()
+  return found ? <Form key={found.id} known={found} /> : <Waiting />
+}
+
+/** What is typed and not saved. A number that was taken out is null: what the plan or the default says. */
+type Changes = Partial<Pick<Project, 'name' | 'mode'>> & {
+  limits?: Partial<Record<keyof Project['limits'], number | string | null>>
+  retention?: Partial<Record<keyof Project['retention'], number | string | null>>
+}
+
+const shown = (typed: number | string | null | undefined, known: number) =>
+  typed === undefined ? known : (typed ?? '')
+
+function Form({ known }: { known: Project }) {
+  const may = useMay('admin')
+  const mayPause = useMay('editor')
+  const mayLimit = useWho().data?.project_id === null && may
+  const queries = useQueryClient()
+  const [changes, setChanges] = useKept<Changes>('settings', {})
+  const wish = { ...known, ...changes }
+  const changed = JSON.stringify(changes) !== '{}'
+  const save = useMutation({
+    mutationFn: () => project(known.id, 'PATCH', '', { body: changes }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['projects'] })
+      setChanges({})
+    }
+  })
+  const change = (more: Changes) => {
+    if (save.isSuccess) save.reset()
+    setChanges({ ...changes, ...more })
+  }
+  const limit = (name: keyof Project['limits'], label: string, description: string) => (
+    <NumberInput
+      label={label}
+      description={description}
+      value={shown(changes.limits?.[name], known.limits[name])}
+      error={problemAt(save.error, `limits.${name}`)}
+      onChange={(given) => change({ limits: { ...changes.limits, [name]: given === '' ? null : given } })}
+      placeholder="The default"
+      readOnly={!mayLimit}
+      allowDecimal={false}
+    />
+  )
+  const keep = (name: keyof Project['retention'], label: string) => (
+    <NumberInput
+      label={label}
+      value={shown(changes.retention?.[name], known.retention[name])}
+      error={problemAt(save.error, `retention.${name}`)}
+      onChange={(given) => change({ retention: { ...changes.retention, [name]: given === '' ? null : given } })}
+      placeholder="The default"
+      readOnly={!may}
+      allowDecimal={false}
+    />
+  )
+  return (
+    <Stack maw={520}>
+      <TextInput
+        label="Name"
+        value={wish.name}
+        onChange={({ currentTarget }) => change({ name: currentTarget.value })}
+        readOnly={!may}
+        error={problemAt(save.error, 'name')}
+      />
+      <Select
+        label="Mode"
+        description="Simulated gateways need no account anywhere; live ones reach real phones."
+        data={[
+          { value: 'simulator', label: 'Simulator' },
+          { value: 'live', label: 'Live' }
+        ]}
+        value={wish.mode}
+        allowDeselect={false}
+        onChange={(mode) => mode && change({ mode: mode as Project['mode'] })}
+        disabled={!may}
+        error={problemAt(save.error, 'mode')}
+      />
+      {may && !mayLimit && (
+        <Text size="sm" c="dimmed">
+          Administrators of the whole installation set the plan ({known.plan}) and these limits.
+        </Text>
+      )}
+      {limit(
+        'requests_per_second',
+        'Requests per second',
+        'Of secret keys and agents. 0: no limit. Empty: the default.'
+      )}
+      {limit(
+        'client_requests_per_second',
+        'Client requests per second',
+        'Of public keys. 0: no limit. Empty: the default.'
+      )}
+      {limit('triggers_per_second', 'Triggers per second', 'Of campaigns. 0: no limit. Empty: that of the plan.')}
+      {keep('events_days', 'Days that events are kept')}
+      {keep('messages_days', 'Days that messages are kept')}
+      {save.error && <Failed error={save.error} />}
+      {may && (
+        <Group>
+          <Button onClick={() => save.mutate()} loading={save.isPending}>
+            Save
+          </Button>
+          {changed && (
+            <Button
+              variant="default"
+              onClick={() => {
+                setChanges({})
+                save.reset()
+              }}
+            >
+              Take back
+            </Button>
+          )}
+          {save.isSuccess && <Text role="status">Saved.</Text>}
+        </Group>
+      )}
+      {mayPause && known.paused_at === null && (
+        <Group>
+          <PauseButton projectId={known.id} />
+        </Group>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,114 @@
+import { Select, Stack, Text, TextInput } from '@mantine/core'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { manage, type Page } from '../../api.ts'
+import { Ask } from '../../parts/ask.tsx'
+import { ListOf } from '../../parts/list.tsx'
+import { CreateSecret } from '../../parts/shown-once.tsx'
+import { Empty } from '../../parts/states.tsx'
+import { When } from '../../parts/texts.tsx'
+import { useProjectId, useWho, type Who } from '../../who.ts'
+
+interface Token {
+  id: string
+  name: string
+  role: Who['role']
+  project_id: string | null
+  prefix: string
+  created_at: string
+  last_used_at: string | null
+}
+
+/** Management tokens: for people who sign in here, for the command line, for scripts. */
+export function Tokens() {
+  const projectId = useProjectId()
+  const { data: who } = useWho()
+  const queries = useQueryClient()
+  const changed = () => queries.invalidateQueries({ queryKey: ['tokens'] })
+  const tokens = useInfiniteQuery({
+    queryKey: ['tokens'],
+    queryFn: ({ pageParam }) =>
+      manage<Page<Token>>('GET', '/tokens', { query: { limit: 100, cursor: pageParam as string | undefined } }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined
+  })
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        A token signs a person or a script in to the management of {who?.project_id ? 'this project' : 'projects'}.
+        Servers that send use keys instead.
+      </Text>
+      <CreateSecret
+        label="Create a token"
+        what="token"
+        warning="This is the only time the token is shown. Give it to whoever it is for."
+        create={(form) =>
+          manage<{ token: string }>('POST', '/tokens', {
+            body: {
+              name: form.get('name'),
+              role: form.get('role'),
+              ...(form.get('reach') === 'all' ? {} : { project_id: projectId })
+            }
+          })
+        }
+        secretOf={({ token }) => token}
+        done={changed}
+        fields={(problem) => (
+          <>
+            <TextInput
+              name="name"
+              label="Name"
+              description="Who it is for."
+              error={problem('name')}
+              required
+              data-autofocus
+            />
+            <Select
+              name="role"
+              label="Role"
+              defaultValue="viewer"
+              allowDeselect={false}
+              data={[
+                { value: 'viewer', label: 'Viewer: looks' },
+                { value: 'editor', label: 'Editor: sends, and changes users and campaigns' },
+                { value: 'admin', label: 'Admin: everything' }
+              ]}
+            />
+            <Select
+              name="reach"
+              label="For"
+              defaultValue="this"
+              allowDeselect={false}
+              data={[
+                { value: 'this', label: `The project ${projectId}` },
+                ...(who?.project_id === null ? [{ value: 'all', label: 'All projects' }] : [])
+              ]}
+            />
+          </>
+        )}
+      />
+      <ListOf
+        label="Tokens"
+        pages={tokens}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No tokens" />}
+        columns={[
+          { name: 'Name', show: ({ name }) => name },
+          { name: 'Role', show: ({ role }) => role },
+          { name: 'For', show: ({ project_id }) => project_id ?? 'all projects' },
+          { name: 'Begins with', show: ({ prefix }) => <code>{prefix}…</code> },
+          { name: 'Last used', show: ({ last_used_at }) => <When at={last_used_at} /> },
+          {
+            name: 'Revoke',
+            show: ({ id, name }) => (
+              <Ask
+                label="Revoke"
+                question={`Whoever uses the token “${name}” is signed out and refused from now on.`}
+                act={() => manage('DELETE', `/tokens/${id}`).then(changed)}
+              />
+            )
+          }
+        ]}
+      />
+    </Stack>
+  )
+}

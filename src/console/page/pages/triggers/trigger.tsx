@@ -1,0 +1,108 @@
+import { Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { AnsweredTrigger } from '../../../../triggers/responses.ts'
+import { project } from '../../api.ts'
+import { useLive } from '../../live.ts'
+import { Ask } from '../../parts/ask.tsx'
+import { PageOf } from '../../parts/page.tsx'
+import { Shown } from '../../parts/states.tsx'
+import { When } from '../../parts/texts.tsx'
+import { useMay, useProjectId } from '../../who.ts'
+import { FilteredMessages } from '../messages/message-filters.tsx'
+import { Explain } from './trigger-explain.tsx'
+import { Share, StateBadge } from './triggers.tsx'
+
+const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
+
+export function Trigger() {
+  const projectId = useProjectId()
+  const { triggerId = '' } = useParams({ strict: false })
+  const may = useMay('editor')
+  const queries = useQueryClient()
+  const key = ['trigger', projectId, triggerId]
+  const path = `/api/v1/triggers/${triggerId}`
+  const trigger = useQuery({
+    queryKey: key,
+    queryFn: () => project<AnsweredTrigger>(projectId, 'GET', path),
+    // Deliveries and taps go on being told after the end.
+    refetchInterval: 5_000
+  })
+  const running = trigger.data !== undefined && !ended(trigger.data.state)
+  useLive(running ? `/projects/${encodeURIComponent(projectId)}/triggers/${triggerId}/stream` : null, (seen) =>
+    queries.setQueryData(key, seen)
+  )
+  const cancel = async () => {
+    queries.setQueryData(key, await project<AnsweredTrigger>(projectId, 'POST', `${path}:cancel`))
+  }
+  return (
+    <PageOf
+      title="Trigger"
+      about={triggerId}
+      actions={
+        may && running ? (
+          <Ask label="Cancel it" question="What has not been handed to a gateway yet is not sent." act={cancel} />
+        ) : null
+      }
+    >
+      <Shown query={trigger}>
+        {(found) => (
+          <Stack>
+            <Group>
+              <StateBadge state={found.state} />
+              <Anchor
+                component={Link}
+                to={`/p/${encodeURIComponent(projectId)}/campaigns/${encodeURIComponent(found.campaign_id)}`}
+              >
+                {found.campaign_id}, version {found.campaign_version}
+              </Anchor>
+              <Text size="sm" c="dimmed">
+                accepted <When at={found.accepted_at} /> · ended <When at={found.ended_at} />
+              </Text>
+            </Group>
+            {found.reason && <Text>{found.reason}</Text>}
+            <Share counts={found.counts} />
+            <SimpleGrid cols={{ base: 2, sm: 4, md: 7 }}>
+              {Object.entries(found.counts).map(([name, count]) => (
+                <Paper key={name} withBorder p="xs">
+                  <Text size="xs" c="dimmed">
+                    {name}
+                  </Text>
+                  <Text fw={700} data-count={name}>
+                    {count.toLocaleString()}
+                  </Text>
+                </Paper>
+              ))}
+            </SimpleGrid>
+            <Reasons title="Skipped, by reason" reasons={found.skipped} />
+            <Reasons title="Failed, by reason" reasons={found.failures} />
+            <Explain triggerId={triggerId} />
+            <Title order={2} size="h4">
+              Messages
+            </Title>
+            <FilteredMessages triggerId={triggerId} refetchMs={running ? 2_000 : 5_000} />
+          </Stack>
+        )}
+      </Shown>
+    </PageOf>
+  )
+}
+
+const Reasons = ({ title, reasons }: { title: string; reasons: Record<string, number> }) =>
+  Object.keys(reasons).length === 0 ? null : (
+    <div>
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      <Table maw={420}>
+        <Table.Tbody>
+          {Object.entries(reasons).map(([reason, count]) => (
+            <Table.Tr key={reason}>
+              <Table.Td>{reason}</Table.Td>
+              <Table.Td ta="right">{count.toLocaleString()}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  )

@@ -1,0 +1,95 @@
+import { Badge, Button, Select, Stack, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { project } from '../../api.ts'
+import { useInUrl } from '../../parts/in-url.tsx'
+import { ListOf, usePages } from '../../parts/list.tsx'
+import { Empty, Failed } from '../../parts/states.tsx'
+import { When } from '../../parts/texts.tsx'
+import { useMay, useProjectId } from '../../who.ts'
+
+interface Delivery {
+  id: string
+  state: 'pending' | 'delivered' | 'failed'
+  url: string
+  attempts: number
+  last_status: number | null
+  last_error: string | null
+  source: { kind: string; id: string }
+  created_at: string
+}
+
+const colors = { pending: 'cyan', delivered: 'teal', failed: 'red' }
+
+/** Calls to webhooks of the project and of agents' tasks. */
+export const Deliveries = () =>
+  useMay('editor') ? (
+    <Calls />
+  ) : (
+    <Empty title="Only editors and admins see deliveries">Their addresses may hold secrets.</Empty>
+  )
+
+function Calls() {
+  const projectId = useProjectId()
+  const queries = useQueryClient()
+  const [state, setState] = useInUrl('state')
+  const replay = useMutation({
+    mutationFn: (id: string) => project(projectId, 'POST', `/webhook-deliveries/${id}:replay`),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhook-deliveries'] })
+  })
+  return (
+    <Stack>
+      <Select
+        label="State"
+        placeholder="any"
+        clearable
+        w={200}
+        value={state || null}
+        onChange={setState}
+        data={Object.keys(colors)}
+      />
+      {replay.error && <Failed error={replay.error} />}
+      <ListOf
+        label="Deliveries"
+        pages={usePages<Delivery>('/webhook-deliveries', { state }, 3_000)}
+        keyOf={({ id }) => id}
+        empty={
+          state ? (
+            <Empty title="No calls like that">Take the filter away to see more.</Empty>
+          ) : (
+            <Empty title="No calls yet">Calls to webhooks of the project and of agents’ tasks appear here.</Empty>
+          )
+        }
+        columns={[
+          { name: 'When', show: ({ created_at }) => <When at={created_at} /> },
+          {
+            name: 'Address',
+            show: ({ url }) => (
+              <Text size="sm" lineClamp={1}>
+                {url}
+              </Text>
+            )
+          },
+          { name: 'About', show: ({ source }) => (source.kind === 'task' ? 'a task' : 'outcomes') },
+          {
+            name: 'State',
+            show: ({ state: now, last_error, last_status }) => (
+              <Badge color={colors[now]} variant="light" title={last_error ?? undefined}>
+                {now} {last_status}
+              </Badge>
+            )
+          },
+          { name: 'Tries', show: ({ attempts }) => attempts },
+          {
+            name: 'Again',
+            show: ({ id, state: now }) =>
+              now !== 'pending' && (
+                <Button size="xs" variant="default" onClick={() => replay.mutate(id)}>
+                  Replay
+                </Button>
+              )
+          }
+        ]}
+      />
+    </Stack>
+  )
+}

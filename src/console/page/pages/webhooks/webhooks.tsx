@@ -1,0 +1,113 @@
+import { Badge, Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { project } from '../../api.ts'
+import { Ask } from '../../parts/ask.tsx'
+import { PageTabs } from '../../parts/in-url.tsx'
+import { ListOf, usePages } from '../../parts/list.tsx'
+import { PageOf } from '../../parts/page.tsx'
+import { CreateSecret } from '../../parts/shown-once.tsx'
+import { Empty, Failed } from '../../parts/states.tsx'
+import { useMay, useProjectId } from '../../who.ts'
+import { Deliveries } from './deliveries.tsx'
+
+const eventTypes = ['message.accepted', 'message.failed', 'message.delivered', 'message.tapped', 'trigger.completed']
+
+interface Webhook {
+  id: string
+  url: string
+  events: string[]
+  active: boolean
+}
+export function Webhooks() {
+  const may = useMay('editor')
+  return (
+    <PageOf title="Webhooks" about="Addresses of yours that are told what happened.">
+      {may ? (
+        <PageTabs
+          tabs={[
+            ['webhooks', 'Webhooks', <List key="webhooks" />],
+            ['deliveries', 'Deliveries', <Deliveries key="deliveries" />]
+          ]}
+        />
+      ) : (
+        <Empty title="Only editors and admins see webhooks">Their addresses may hold secrets.</Empty>
+      )}
+    </PageOf>
+  )
+}
+
+function List() {
+  const projectId = useProjectId()
+  const admin = useMay('admin')
+  const queries = useQueryClient()
+  const changed = () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhooks'] })
+  const turn = useMutation({
+    mutationFn: ({ id, active }: Webhook) =>
+      project(projectId, 'PATCH', `/webhooks/${id}`, { body: { active: !active } }),
+    onSuccess: changed
+  })
+  return (
+    <Stack>
+      {admin && <Create done={changed} />}
+      {turn.error && <Failed error={turn.error} />}
+      <ListOf
+        label="Webhooks"
+        pages={usePages<Webhook>('/webhooks')}
+        keyOf={({ id }) => id}
+        empty={<Empty title="No webhook">Create one, and it is told of outcomes in signed calls.</Empty>}
+        columns={[
+          { name: 'Address', show: ({ url }) => url },
+          { name: 'Events', show: ({ events }) => events.join(', ') },
+          { name: 'State', show: ({ active }) => <Badge variant="light">{active ? 'active' : 'paused'}</Badge> },
+          {
+            name: 'Change',
+            show: (webhook) =>
+              admin && (
+                <Group gap="xs" wrap="nowrap">
+                  <Button size="xs" variant="default" onClick={() => turn.mutate(webhook)}>
+                    {webhook.active ? 'Pause' : 'Go on'}
+                  </Button>
+                  <Ask
+                    label="Delete"
+                    question="What waits for it is dropped."
+                    act={() => project(projectId, 'DELETE', `/webhooks/${webhook.id}`).then(changed)}
+                  />
+                </Group>
+              )
+          }
+        ]}
+      />
+    </Stack>
+  )
+}
+
+function Create({ done }: { done: () => unknown }) {
+  const projectId = useProjectId()
+  const [events, setEvents] = useState<string[]>(['message.failed', 'trigger.completed'])
+  return (
+    <CreateSecret
+      label="Create a webhook"
+      what="secret"
+      warning="This secret signs the calls. It is shown this once."
+      create={(form) =>
+        project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: { url: form.get('url'), events } })
+      }
+      secretOf={({ secret }) => secret}
+      done={done}
+      fields={(problem) => (
+        <>
+          <TextInput
+            name="url"
+            label="Address"
+            placeholder="https://example.com/tidings"
+            error={problem('url')}
+            required
+            data-autofocus
+          />
+          <MultiSelect label="Events" data={eventTypes} value={events} onChange={setEvents} error={problem('events')} />
+        </>
+      )}
+    />
+  )
+}

@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http2'
+import { activityAps } from '../activity.ts'
+import type { ApnsCredential } from '../credentials/credential.ts'
+import { bytesOf, collapseHeader, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
+import type { Notification, Push } from '../push.ts'
+import { readReason } from './responses.ts'
+
+const longestPayload = 4_096
+
+/** docs/payloads.md has it for app developers. */
+export const apns: Gateway<ApnsCredential> = {
+  origin: (_push, credential) => credential.origin,
+
+  prepare(push, credential, providerToken, now) {
+    const activity = push.content.kind !== 'alert'
+    // A token is hexadecimal of any length, or made for a simulator; anything else must not change the path.
+    if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
+    const body = bytesOf(payloadOf(push, now))
+    const tooMuch = tooLarge('APNs', sizeOf(body))
+    if (tooMuch) return tooMuch
+    return {
+      headers: {
+        ':method': 'POST',
+        ':path': `/3/device/${push.token}`,
+        authorization: `bearer ${providerToken}`,
+        'apns-topic': activity ? `${credential.topic}.push-type.liveactivity` : credential.topic,
+        'apns-push-type': activity ? 'liveactivity' : 'alert',
+        'apns-priority': push.priority === 'high' ? '10' : '5',
+        'apns-expiration': expiration(push),
+        'apns-id': push.pushId,
+        'apns-collapse-id': push.collapseId ? collapseHeader(push.collapseId) : undefined
+      },
+      body
+    }
+  },
+
+  measure: (push, now) => sizeOf(bytesOf(payloadOf(push, now))),
+
+  read(push, status, headers: IncomingHttpHeaders, body) {
+    // The id is ours: Apple gives back what it was given.
+    if (status === 200) return { kind: 'accepted', gatewayMessageId: push.pushId }
+    const { reason, timestamp } = jsonOf(body)
+    return readReason(
+      status,
+      typeof reason === 'string' ? reason : '',
+      typeof timestamp === 'number' ? timestamp : undefined,
+      headers
+    )
+  }
+}
+
+const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPayload })
+
+/** Apple takes ten digits, which is enough. */
+export const expiration = ({ notAfter }: Push) => String(Math.min(9_999_999_999, Math.floor(notAfter / 1000)))
+
+function payloadOf(push: Push, now: number): object {
+  const { content } = push
+  if (content.kind !== 'alert') return { aps: activityAps(content, now), message_id: push.messageId }
+  const { notification } = content
+  return {
+    aps: alertAps(notification),
+    message_id: push.messageId,
+    landing_url: notification.landingUrl || undefined,
+    image_url: notification.imageUrl || undefined,
+    data: notification.data
+  }
+}
+
+/** What is undefined is not written. */
+export const alertAps = ({ title, body, imageUrl, sound, badge, threadId }: Notification) => ({
+  alert: { title: title || undefined, body: body || undefined },
+  sound: sound || undefined,
+  badge,
+  'thread-id': threadId || undefined,
+  // The app's extension fetches the picture, and runs only for those that ask for it.
+  'mutable-content': imageUrl ? 1 : undefined
+})

@@ -1,0 +1,105 @@
+import { Type } from '@sinclair/typebox'
+import { Refusal } from '../../platform/errors.ts'
+import type { Routes } from '../../platform/http/routes.ts'
+import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
+import type { GatewayName } from '../push.ts'
+import type { Gateways } from './credentials.ts'
+import { gatewayNames } from './parse.ts'
+import { CheckAnswer, CredentialAnswer, GatewayAnswer, SaveGateway, wireCredential, wireGateway } from './schemas.ts'
+
+const path = '/projects/:project_id/gateways'
+const params = { gateway: 'apns, fcm or webpush.' }
+const code = 'invalid_credential' as const
+const fieldCodes = Object.fromEntries(Object.keys(SaveGateway.properties).map((name) => [name, code]))
+
+/** Credentials of the push gateways. They go in, and only facts about them come out. */
+export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gateways: Gateways): void {
+  manage.get(
+    path,
+    {
+      summary: 'List the gateway credentials of a project, without their secrets',
+      access: 'viewer',
+      answer: Type.Object({ items: Type.Array(CredentialAnswer) })
+    },
+    async ({ caller }) => ({ items: (await gateways.list(caller.project!.id)).map(wireCredential) })
+  )
+
+  manage.get(
+    `${path}/:gateway`,
+    {
+      summary: 'Read the credentials of a gateway, without their secrets',
+      access: 'viewer',
+      params,
+      answer: GatewayAnswer
+    },
+    async ({ caller, params: { gateway } }) => {
+      const name = known(gateway)
+      return wireGateway(name, await gateways.list(caller.project!.id, name))
+    }
+  )
+
+  manage.put(
+    `${path}/:gateway`,
+    {
+      summary: 'Save a credential of a gateway; it is tried by signing with it once, and never shown again',
+      access: 'admin',
+      params,
+      // More than the 64 KB that are read of a file, so that a wrong file is refused by name.
+      maxBody: 512 * 1024,
+      body: SaveGateway,
+      fieldCodes,
+      refusals: [code, 'conflict'],
+      answer: GatewayAnswer,
+      example: {
+        key: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----\n',
+        key_id: 'ABC123DEFG',
+        team_id: 'DEF123GHIJ',
+        topic: 'com.example.app',
+        environment: 'both'
+      }
+    },
+    async ({ caller, params: { gateway }, body }) => {
+      const name = known(gateway)
+      return wireGateway(name, await gateways.save(caller.actor, caller.project!.id, name, body))
+    }
+  )
+
+  manage.delete(
+    `${path}/:gateway`,
+    {
+      summary: 'Remove the credentials of a gateway, all of them or those of an environment or topic',
+      access: 'admin',
+      params,
+      query: Type.Object({
+        environment: Type.Optional(Type.String({ maxLength: 64, description: 'APNs: production or sandbox.' })),
+        topic: Type.Optional(Type.String({ maxLength: 255, description: 'APNs: the bundle id.' }))
+      }),
+      answer: Type.Object({})
+    },
+    async ({ caller, params: { gateway }, query }) => {
+      await gateways.remove(caller.actor, caller.project!.id, known(gateway), query)
+      return {}
+    }
+  )
+
+  manage.post(
+    `${path}/:gateway(^[^:/]*)::check`,
+    {
+      summary: 'Ask the gateway whether it accepts the credentials; nothing is delivered',
+      access: 'admin',
+      params,
+      answer: CheckAnswer
+    },
+    async ({ caller, params: { gateway } }) => {
+      const name = known(gateway)
+      const results = await gateways.check(caller.project!.id, name)
+      return { gateway: name, ok: results.every(({ ok }) => ok), credentials: results.map(wireCredential) }
+    }
+  )
+}
+
+function known(gateway: string | undefined): GatewayName {
+  const name = gatewayNames.find((each) => each === gateway)
+  if (!name) throw new Refusal('not_found', `There is no such gateway: it is one of ${gatewayNames.join(', ')}.`)
+  return name
+}

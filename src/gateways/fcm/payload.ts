@@ -1,0 +1,123 @@
+import { activityAps } from '../activity.ts'
+import { alertAps, expiration } from '../apns/payload.ts'
+import type { FcmCredential } from '../credentials/credential.ts'
+import { bytesOf, collapseHeader, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
+import type { Notification, Push } from '../push.ts'
+import { readFcmError } from './responses.ts'
+
+const longestPayload = 4_096
+/** Four weeks: Firebase keeps nothing for longer. */
+const longestTtlSeconds = 2_419_200
+
+/** FCM HTTP v1, for Android, for iOS apps with Firebase, and for web apps with Firebase. docs/payloads.md has it. */
+export const fcm: Gateway<FcmCredential> = {
+  origin: (_push, credential) => credential.origin,
+
+  prepare(push, credential, providerToken, now) {
+    if (push.content.kind !== 'alert' && !push.activityToken) return refused('NO_LIVE_ACTIVITY_TOKEN')
+    const message = messageOf(push, now)
+    const tooMuch = tooLarge('FCM', sizeOf(message))
+    if (tooMuch) return tooMuch
+    return {
+      headers: {
+        ':method': 'POST',
+        ':path': `/v1/projects/${encodeURIComponent(credential.firebaseProject)}/messages:send`,
+        authorization: `Bearer ${providerToken}`,
+        'content-type': 'application/json'
+      },
+      body: bytesOf({ message })
+    }
+  },
+
+  measure: (push, now) => sizeOf(messageOf(push, now)),
+
+  read(_push, status, headers, body) {
+    const answer = jsonOf(body)
+    if (status === 200)
+      return { kind: 'accepted', gatewayMessageId: typeof answer.name === 'string' ? answer.name : '' }
+    return readFcmError(status, headers, answer)
+  }
+}
+
+interface Message {
+  token: string
+  data?: Record<string, string>
+  notification?: object
+  android?: { notification?: object } & Record<string, unknown>
+  apns?: { payload?: object } & Record<string, unknown>
+  webpush?: { notification?: object } & Record<string, unknown>
+}
+
+const secondsLeft = ({ notAfter }: Push, now: number) =>
+  Math.min(longestTtlSeconds, Math.max(0, Math.ceil((notAfter - now) / 1000)))
+
+const apnsHeaders = (push: Push) => ({
+  'apns-priority': push.priority === 'high' ? '10' : '5',
+  'apns-expiration': expiration(push),
+  ...(push.collapseId && { 'apns-collapse-id': collapseHeader(push.collapseId) })
+})
+
+const messageOf = (push: Push, now: number): Message =>
+  push.content.kind === 'alert' ? alert(push, push.content.notification, now) : activity(push, now)
+
+function alert(push: Push, notification: Notification, now: number): Message {
+  const { title, body, imageUrl, landingUrl, data, sound, badge, channelId, collapseKey } = notification
+  const { alert: _, ...aps } = alertAps(notification)
+  const tag = push.collapseId && { tag: push.collapseId }
+  const seconds = secondsLeft(push, now)
+  return {
+    token: push.token,
+    // Ours last: nothing that a caller puts into `data` may hide them.
+    data: {
+      ...data,
+      message_id: push.messageId,
+      ...(landingUrl && { landing_url: landingUrl }),
+      ...(imageUrl && { image_url: imageUrl })
+    },
+    notification: { ...(title && { title }), ...(body && { body }), ...(imageUrl && { image: imageUrl }) },
+    android: {
+      priority: push.priority === 'high' ? 'HIGH' : 'NORMAL',
+      ttl: `${seconds}s`,
+      // Firebase keeps four of these for a device and drops the others, so it is the caller's to use.
+      ...(collapseKey && { collapse_key: collapseKey }),
+      notification: {
+        ...tag,
+        ...(channelId && { channel_id: channelId }),
+        ...(sound && { sound }),
+        ...(badge !== undefined && { notification_count: badge })
+      }
+    },
+    apns: {
+      headers: apnsHeaders(push),
+      payload: { aps },
+      ...(imageUrl && { fcm_options: { image: imageUrl } })
+    },
+    webpush: {
+      headers: { TTL: String(seconds), Urgency: push.priority },
+      notification: { ...tag, ...(imageUrl && { image: imageUrl }) },
+      // Firebase takes nothing but https here; the app has the address in `data` in any case.
+      ...(landingUrl?.startsWith('https://') && { fcm_options: { link: landingUrl } })
+    }
+  }
+}
+
+function activity(push: Push, now: number): Message {
+  if (push.content.kind === 'alert') throw new Error('not a Live Activity')
+  return {
+    token: push.token,
+    apns: {
+      live_activity_token: push.activityToken!,
+      headers: apnsHeaders(push),
+      payload: { aps: activityAps(push.content, now), message_id: push.messageId }
+    }
+  }
+}
+
+const sizeOf = (message: Message) => ({ bytes: contentSize(message), most: longestPayload })
+
+/** Routing is not content, and what one platform gets the others do not: the largest of them counts. */
+function contentSize({ data, notification, android, apns, webpush }: Message): number {
+  const size = (part: unknown) => (part === undefined ? 0 : bytesOf(part).length)
+  const largest = Math.max(size(android?.notification), size(apns?.payload), size(webpush?.notification))
+  return size(data) + size(notification) + largest
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
+import type { Credential } from './credentials/credential.ts'
+import type { Push } from './push.ts'
+import { type FailureCode, failureReasons } from './reasons.ts'
+
+export interface Prepared {
+  /** With method and path. */
+  headers: OutgoingHttpHeaders
+  body: Buffer
+}
+
+export interface Size {
+  bytes: number
+  most: number
+}
+
+export interface Refused {
+  kind: 'rejected'
+  reason: FailureCode
+  message: string
+  gatewayCode: string
+  /** The token is no good: since this time (milliseconds since 1970), or as of when the push was sent. */
+  tokenDead?: number | 'now'
+  /** Everything sent with this credential will be refused the same way. */
+  credentialWrong?: true
+}
+
+export interface Later {
+  kind: 'retry'
+  reason: FailureCode
+  message: string
+  gatewayCode: string
+  /** What the gateway asked for, or what suits the reason. */
+  afterMs: number
+  /** Who has to wait: this push alone, everything for its device, or everything on the way to this gateway. */
+  scope: 'push' | 'device' | 'gateway'
+  /** The gateway has more than it can take. */
+  pushback: boolean
+}
+
+/** The provider token is too old, or of the future. */
+export interface Renew {
+  kind: 'renew'
+  gatewayCode: string
+  /** What it means where another token makes no difference, or there is none; without it the push waits. */
+  otherwise?: Refused
+}
+
+/** What an answer means, before the sender adds what it knows of the others. */
+export type Verdict =
+  | { kind: 'accepted'; gatewayMessageId: string }
+  | Refused
+  | Later
+  | Renew
+  /** This connection is of no more use; another one may do. `otherwise` is for a push that has tried that. */
+  | { kind: 'reconnect'; otherwise: Refused | Later }
+
+/** One of the three worlds. Knows payloads and answers, and nothing of connections. */
+export interface Gateway<C extends Credential = Credential> {
+  /** Where to send it; a refusal where that is no place to send to. */
+  origin(push: Push, credential: C): string | Refused
+  /** `providerToken` is '' where the gateway has none. */
+  prepare(push: Push, credential: C, providerToken: string, now: number): Prepared | Refused
+  /** What of a push counts against the limit of the gateway. */
+  measure(push: Push, now: number): Size
+  read(push: Push, status: number, headers: IncomingHttpHeaders, body: string): Verdict
+}
+
+export const refused = (reason: FailureCode, gatewayCode = '', message: string = failureReasons[reason]): Refused => ({
+  kind: 'rejected',
+  reason,
+  message,
+  gatewayCode
+})
+
+/** `name` is the gateway's, for people. */
+export const tooLarge = (name: string, { bytes, most }: Size): Refused | undefined =>
+  bytes > most ? refused('PAYLOAD_TOO_LARGE', '', `The payload has ${bytes} bytes; ${name} takes ${most}.`) : undefined
+
+export const tokenDead = (
+  reason: 'TOKEN_INVALID' | 'TOKEN_UNREGISTERED' | 'TOKEN_MISMATCH',
+  gatewayCode: string,
+  since: number | 'now' = 'now'
+): Refused => ({ ...refused(reason, gatewayCode), tokenDead: since })
+
+export const credentialWrong = (gatewayCode: string, message?: string): Refused => ({
+  ...refused('CREDENTIALS_INVALID', gatewayCode, message),
+  credentialWrong: true
+})
+
+export const later = (
+  reason: FailureCode,
+  gatewayCode: string,
+  afterMs: number,
+  { scope = 'push', pushback = false }: { scope?: Later['scope']; pushback?: boolean } = {}
+): Later => ({ kind: 'retry', reason, message: failureReasons[reason], gatewayCode, afterMs, scope, pushback })
+
+/** Long enough for a gateway to recover and for a person to wait. */
+const longestWaitMs = 3_600_000
+
+/** RFC 9110: seconds, or a date. */
+export function retryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): number | undefined {
+  const text = headers['retry-after']
+  if (!text) return undefined
+  const wanted = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now
+  return Number.isNaN(wanted) ? undefined : Math.min(Math.max(wanted, 0), longestWaitMs)
+}
+
+/** Proxies in front of gateways answer HTML; that is no reason to fail. */
+export function jsonOf(body: string): Record<string, unknown> {
+  if (!body.trimStart().startsWith('{')) return {}
+  try {
+    return JSON.parse(body)
+  } catch {
+    return {}
+  }
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Bytes as the gateway counts them. */
+export const bytesOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload))
+
+/** At most so many characters of base64url that are the same for the same text. */
+export const digest = (text: string, length: number) =>
+  createHash('sha256').update(text).digest('base64url').slice(0, length)
+
+/**
+ * For `apns-collapse-id`: only whether two are the same matters, so what a header cannot carry, or Apple does not take,
+ * travels as a digest.
+ */
+export const collapseHeader = (collapseId: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(collapseId) ? collapseId : digest(collapseId, 43)

@@ -1,0 +1,97 @@
+import type { WebPushCredential } from '../credentials/credential.ts'
+import { bytesOf, digest, type Gateway, isObject, jsonOf, refused, tokenDead, tooLarge } from '../gateway.ts'
+import type { Notification, Push } from '../push.ts'
+import { encrypt, longestPlaintext } from './encryption.ts'
+import { refuseEndpoint } from './push-services.ts'
+import { readPushService } from './responses.ts'
+import { vapid } from './vapid.ts'
+
+/** Push services keep nothing for longer than four weeks. */
+const longestTtlSeconds = 2_419_200
+
+/** RFC 8030, 8291 and 8292. docs/payloads.md has what the service worker gets. */
+export const webpush: Gateway<WebPushCredential> = {
+  origin(push, credential) {
+    const endpoint = subscriptionOf(push.token)?.endpoint
+    if (!endpoint) return refused('TOKEN_INVALID', '', 'The subscription of the browser cannot be read.')
+    const why = refuseEndpoint(endpoint, credential)
+    if (why === undefined) return placeOf(endpoint, credential)
+    return refused(credential.simulated ? 'TOKEN_MISMATCH' : 'TOKEN_INVALID', '', why)
+  },
+
+  prepare(push, credential, _providerToken, now) {
+    const subscription = subscriptionOf(push.token)
+    if (!subscription) return tokenDead('TOKEN_INVALID', '')
+    if (push.content.kind !== 'alert') return refused('UNSUPPORTED_PLATFORM')
+    const plaintext = bytesOf(payloadOf(push, push.content.notification))
+    const tooMuch = tooLarge('Web Push', sizeOf(plaintext))
+    if (tooMuch) return tooMuch
+    const { endpoint, p256dh, auth } = subscription
+    const authorization = attempt(() => vapid(credential, placeOf(endpoint, credential), now))
+    if (authorization === undefined) return refused('CREDENTIALS_INVALID', '', 'The VAPID keys cannot be read.')
+    const body = attempt(() => encrypt(plaintext, p256dh, auth))
+    if (!body) return tokenDead('TOKEN_INVALID', '')
+    return {
+      headers: {
+        ':method': 'POST',
+        ':path': `${endpoint.pathname}${endpoint.search}`,
+        authorization,
+        'content-type': 'application/octet-stream',
+        'content-encoding': 'aes128gcm',
+        ttl: String(Math.min(longestTtlSeconds, Math.max(0, Math.ceil((push.notAfter - now) / 1000)))),
+        urgency: push.priority,
+        // A waiting push of the same topic is replaced; the letters allowed are few, so it is a digest.
+        ...(push.collapseId && { topic: digest(push.collapseId, 32) })
+      },
+      body
+    }
+  },
+
+  /** Browsers have no Live Activities: nothing is made of one. */
+  measure: (push) =>
+    sizeOf(push.content.kind === 'alert' ? bytesOf(payloadOf(push, push.content.notification)) : Buffer.alloc(0)),
+
+  read: (_push, status, headers, body) => readPushService(status, headers, jsonOf(body), body)
+}
+
+const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPlaintext })
+
+/** A simulated browser names no address: the simulator is somewhere else in each process, and its credential knows where. */
+const placeOf = (endpoint: URL, { simulated, origin }: WebPushCredential) =>
+  simulated && origin ? origin : endpoint.origin
+
+/** Keys that are none make node:crypto throw. */
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make()
+  } catch {
+    return undefined
+  }
+}
+
+interface Subscription {
+  endpoint: URL
+  p256dh: Buffer
+  auth: Buffer
+}
+
+/** The token of a browser is the JSON of its PushSubscription. */
+function subscriptionOf(token: string): Subscription | undefined {
+  const { endpoint, keys } = jsonOf(token)
+  if (typeof endpoint !== 'string' || !URL.canParse(endpoint) || !isObject(keys)) return undefined
+  if (typeof keys.p256dh !== 'string' || typeof keys.auth !== 'string') return undefined
+  const p256dh = Buffer.from(keys.p256dh, 'base64url')
+  const auth = Buffer.from(keys.auth, 'base64url')
+  return p256dh.length === 65 && auth.length > 0 ? { endpoint: new URL(endpoint), p256dh, auth } : undefined
+}
+
+const payloadOf = (push: Push, { title, body, imageUrl, landingUrl, data, badge }: Notification) => ({
+  message_id: push.messageId,
+  ...(title && { title }),
+  ...(body && { body }),
+  ...(imageUrl && { image_url: imageUrl }),
+  ...(landingUrl && { landing_url: landingUrl }),
+  ...(push.collapseId && { tag: push.collapseId }),
+  ...(badge !== undefined && { badge }),
+  ...(data && { data })
+})

@@ -1,0 +1,47 @@
+import type { IncomingHttpHeaders } from 'node:http2'
+import { credentialWrong, later, refused, retryAfterMs, tokenDead, type Verdict } from '../gateway.ts'
+
+const retryOverloadMs = 10_000
+const retryLimitMs = 30_000
+
+/** Apple names it; Google tells it in a sentence and nowhere else. */
+const isOtherKey = (reason: string, body: string) =>
+  reason === 'VapidPkHashMismatch' || /do(es)? not correspond to the credentials/i.test(body)
+
+/** Push services agree about the status and about little else. */
+export function readPushService(
+  status: number,
+  headers: IncomingHttpHeaders,
+  answer: Record<string, unknown>,
+  body: string
+): Verdict {
+  const reason = typeof answer.reason === 'string' ? answer.reason : ''
+  const code = reason || String(status)
+  const wait = retryAfterMs(headers)
+  switch (status) {
+    case 200:
+    case 201:
+    case 202:
+      return { kind: 'accepted', gatewayMessageId: String(headers.location ?? '') }
+    case 400:
+      return /auth|vapid|jwt/i.test(reason || body) ? credentialWrong(code) : refused('PAYLOAD_INVALID', code)
+    case 401:
+    case 403:
+      // Subscribed with another key of ours, perhaps an old one: only this subscription is of no use.
+      return isOtherKey(reason, body) ? tokenDead('TOKEN_MISMATCH', code) : credentialWrong(code)
+    case 404:
+      return tokenDead('TOKEN_INVALID', code)
+    case 410:
+      return tokenDead('TOKEN_UNREGISTERED', code)
+    case 413:
+      return refused('PAYLOAD_TOO_LARGE', code)
+    // Windows says 406 where others say 429.
+    case 406:
+    case 429:
+      return later('PROJECT_RATE_LIMITED', code, wait ?? retryLimitMs, { scope: 'gateway', pushback: true })
+  }
+  if (status >= 300 && status < 400)
+    return refused('TOKEN_INVALID', code, 'The push service redirects, and redirects are not followed.')
+  if (status >= 500) return later('GATEWAY_UNAVAILABLE', code, wait ?? retryOverloadMs, { pushback: true })
+  return refused('INTERNAL_ERROR', code)
+}

@@ -1,0 +1,44 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Cluster } from './cluster.ts'
+import { ownerOf } from './identity.ts'
+import { type Postmaster, settingsOf } from './postmaster.ts'
+import { readPidFile, runs } from './previous.ts'
+import { endWithUs } from './watch.ts'
+
+const lookEveryMs = 100
+
+/**
+ * The PostgreSQL of a Tidings that was killed a moment ago, if it runs as this one would start it. To go on with it saves
+ * its stop, which first writes all that is dirty to the disk: several seconds after heavy writing.
+ */
+export async function findRunning(cluster: Cluster): Promise<Postmaster | undefined> {
+  const { folder, identity } = cluster
+  const file = await readPidFile(folder)
+  if (!file || !(file.pid > 0) || file.status !== 'ready' || !(await runs(file.pid, cluster))) return undefined
+  if ((await stat(folder)).uid !== ownerOf(identity).uid || !(await startedAlike(cluster))) return undefined
+  return { pid: file.pid, ended: endOf(file.pid, cluster) }
+}
+
+/** From here on it ends with this process, as one that this process started. */
+export const keep = ({ pid, ended }: Postmaster, { dataDir, folder }: Cluster): void =>
+  endWithUs(pid, ended, { dataDir, folder })
+
+/** PostgreSQL writes its program and its settings down, each in quotes. Another version lies in another place. */
+async function startedAlike({ folder, binaries, socketDir }: Cluster): Promise<boolean> {
+  const written = await readFile(join(folder, 'postmaster.opts'), 'utf8').catch(() => '')
+  const [program, ...rest] = written.trim().split(' "')
+  return program === binaries.postgres && settingsOf(socketDir).every((setting) => rest.includes(`${setting}"`))
+}
+
+/** It is no child of this process, so nothing tells when it ends. */
+function endOf(pid: number, cluster: Cluster): Promise<string> {
+  return new Promise((resolve) => {
+    const timer = setInterval(async () => {
+      if (await runs(pid, cluster)) return
+      clearInterval(timer)
+      resolve('ended')
+    }, lookEveryMs)
+    timer.unref()
+  })
+}

@@ -1,0 +1,124 @@
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { OperatorError } from '../../errors.ts'
+import type { Binaries } from './binaries.ts'
+import { syncFolders } from './data-folder.ts'
+import { giveTo, type Identity, ownerOf, spawnAs } from './identity.ts'
+import { explain } from './log.ts'
+import { endWithUs } from './watch.ts'
+
+/** One PostgreSQL on disk, and what is needed to run it. */
+export interface Cluster {
+  dataDir: string
+  /** The folder of PostgreSQL itself, in the data folder. */
+  folder: string
+  log: string
+  socketDir: string
+  binaries: Binaries
+  identity: Identity
+}
+
+/** The major version that the binaries read and write. */
+const major = '18'
+
+/**
+ * Written once into postgresql.conf, where an operator may change them. What the launcher depends on is given on the
+ * command line at each start instead. The values suit a small machine.
+ */
+const settings = {
+  max_connections: '200',
+  shared_buffers: '128MB',
+  // Compiled queries and huge pages pay for long analytic queries on large machines, and cost memory on small ones.
+  jit: 'off',
+  huge_pages: 'off',
+  io_workers: '1',
+  max_wal_size: '1GB',
+  min_wal_size: '80MB',
+  // Disks today seek for next to nothing.
+  random_page_cost: '1.1',
+  log_checkpoints: 'off'
+}
+
+/** Whether there is a PostgreSQL in the data folder, which must then be one that we can use. Changes nothing. */
+export async function checkCluster(folder: string): Promise<boolean> {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found) return false
+  const user = process.getuid?.()
+  if (user !== 0 && user !== found.uid) {
+    throw new OperatorError(
+      `${folder} belongs to the user id ${found.uid}. Start Tidings as that user, or change its owner.`
+    )
+  }
+  const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim()
+  if (version === major) return true
+  throw new OperatorError(
+    version
+      ? `${folder} was written by PostgreSQL ${version}, and this Tidings brings PostgreSQL ${major}. Start the Tidings that wrote it, or set DATA_DIR to another folder.`
+      : `${folder} holds no PostgreSQL. Move it away, or set DATA_DIR to another folder.`
+  )
+}
+
+/** A data folder may have been used by another user before. Only root comes here, who may change that. */
+export async function takeOver({ folder, identity }: Cluster, say: (line: string) => void): Promise<void> {
+  if ((await stat(folder)).uid === ownerOf(identity).uid) return
+  say(`giving ${folder} to the user that PostgreSQL now runs as`)
+  await giveTo(identity, folder)
+}
+
+/**
+ * Makes a new PostgreSQL. initdb works in a folder aside, which gets its name when all of it is on disk: a kill in the
+ * middle leaves nothing half-made. The folder aside is a new one each time, because an initdb that was left alone
+ * cleans up under the name it knows.
+ */
+export async function initialise(cluster: Cluster, signal?: AbortSignal): Promise<void> {
+  const { dataDir, folder, identity } = cluster
+  for (const name of await readdir(dataDir)) if (name.startsWith('postgres.new-')) await clear(join(dataDir, name))
+  const aside = await mkdtemp(`${folder}.new-`)
+  try {
+    await chmod(aside, 0o700)
+    if (((await stat(aside)).mode & 0o077) !== 0) {
+      throw new OperatorError(
+        `The filesystem of ${dataDir} keeps no permissions, which PostgreSQL needs. Set DATA_DIR to a folder on a local disk.`
+      )
+    }
+    await giveTo(identity, aside)
+    await runInitdb(cluster, aside, signal)
+    await rename(aside, folder)
+    await syncFolders(dataDir)
+  } catch (error) {
+    await clear(aside)
+    throw error
+  }
+}
+
+async function runInitdb(cluster: Cluster, aside: string, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  const tuned = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  // Text sorts by code point, which no update of a system library changes under an index; case follows Unicode.
+  const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
+  // Whoever can enter the folder of the socket is let in, and only its owner can. There is no other way in.
+  const access = ['--username=tidings', '--auth-local=trust', '--auth-host=reject']
+  // initdb syncs all it wrote before it ends, so what gets its name is durable. Without that it is hardly faster.
+  const args = [...locale, ...access, ...tuned, '--data-checksums', '--no-instructions']
+  const child = spawnAs(cluster.identity, cluster.binaries.initdb, aside, args, ['ignore', 'pipe'])
+  const closed = new Promise<unknown>((resolve) => {
+    child.on('error', resolve)
+    child.on('close', resolve)
+  })
+  if (child.pid) endWithUs(child.pid, closed)
+  const interrupt = () => child.kill('SIGINT')
+  signal?.addEventListener('abort', interrupt)
+  let written = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    written += text
+  })
+  const end = await closed
+  signal?.removeEventListener('abort', interrupt)
+  signal?.throwIfAborted()
+  if (end !== 0) throw explain(cluster, end instanceof Error ? `error: ${end.message}` : written)
+}
+
+/** Tries for a while: a process that was left alone may still be writing there. */
+async function clear(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 })
+}

@@ -1,0 +1,132 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { findRunning, keep } from './adopt.ts'
+import { findBinaries } from './binaries.ts'
+import { type Cluster, checkCluster, initialise, takeOver } from './cluster.ts'
+import { folderProblem, holdDataFolder, makeDataFolder } from './data-folder.ts'
+import { chooseIdentity, type Identity } from './identity.ts'
+import { keepRunning } from './keeper.ts'
+import { explain } from './log.ts'
+import { socketFolder, usableBinaries } from './places.ts'
+import { type Postmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
+import { letPreviousEnd } from './previous.ts'
+
+export interface EmbeddedServer {
+  /** For the `connectionString` of pg. It stays the same when PostgreSQL is started again. */
+  url: string
+  /** Resolves when PostgreSQL is gone. */
+  stop(): Promise<void>
+  /** Resolves when PostgreSQL has died for good. A stop that was asked for is no such death. */
+  readonly exited: Promise<void>
+}
+
+export interface EmbeddedOptions {
+  dataDir: string
+  /** Hears what an operator would like to know while it happens. */
+  say: (line: string) => void
+  /** Ends a start that is under way. */
+  signal?: AbortSignal
+}
+
+/** How long a PostgreSQL that is to be gone on with may take to answer. */
+const answerMs = 1_000
+
+/** Starts the PostgreSQL that comes with Tidings on a data folder, and makes both at the first start. */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+  return startEmbeddedAs(await chooseIdentity(), options)
+}
+
+export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptions): Promise<EmbeddedServer> {
+  const { say, signal } = options
+  signal?.throwIfAborted()
+  const installed = findBinaries()
+  const dataDir = await makeDataFolder(options.dataDir)
+  const hold = await holdDataFolder(dataDir)
+  try {
+    const folder = join(dataDir, 'postgres')
+    const exists = await checkCluster(folder)
+    const cluster: Cluster = {
+      dataDir,
+      folder,
+      log: join(dataDir, 'postgres.log'),
+      socketDir: await socketFolder(dataDir, identity),
+      binaries: await usableBinaries(installed, dataDir, identity),
+      identity
+    }
+    const postmaster = (exists && (await goOnWithPrevious(cluster))) || (await start(cluster, exists, say, signal))
+    const keeper = keepRunning(cluster, postmaster, say)
+    return {
+      url: urlOf(cluster, 'tidings'),
+      exited: keeper.diedForGood,
+      async stop() {
+        await keeper.stop()
+        await rm(cluster.socketDir, { recursive: true, force: true })
+        await hold.release()
+      }
+    }
+  } catch (error) {
+    await hold.release()
+    throw folderProblem(dataDir, error)
+  }
+}
+
+/** What a Tidings that was killed a moment ago left running. Its sessions end: nobody waits for them. */
+async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefined> {
+  const running = await findRunning(cluster)
+  if (!running) return undefined
+  try {
+    await makeDatabase(cluster, 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1', [
+      'tidings'
+    ])
+  } catch {
+    // It stops, or does not answer: it is ended and started like any other.
+    return undefined
+  }
+  keep(running, cluster)
+  return running
+}
+
+async function start(
+  cluster: Cluster,
+  exists: boolean,
+  say: EmbeddedOptions['say'],
+  signal?: AbortSignal
+): Promise<Postmaster> {
+  // Files must not change hands under a PostgreSQL that is still stopping.
+  await letPreviousEnd(cluster, say, signal)
+  if (exists) await takeOver(cluster, say)
+  else {
+    say(`Setting up PostgreSQL in ${cluster.dataDir}, this once…`)
+    await initialise(cluster, signal)
+  }
+  const postmaster = await startPostmaster(cluster, say, signal)
+  await makeDatabase(cluster).catch(async (error: Error) => {
+    await stopPostmaster(postmaster, say)
+    throw explain(cluster, `error: ${error.message}`)
+  })
+  return postmaster
+}
+
+/**
+ * The folder of a socket is no host name: it travels as a parameter, so that whatever reads URLs can read this one. Port
+ * and sslmode are said outright, or the variables PGPORT and PGSSLMODE would have a say.
+ */
+function urlOf({ socketDir }: Cluster, database: string): string {
+  return `postgresql://tidings@localhost:5432/${database}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
+}
+
+/** Looked for at each start, because the first may have been killed before it came to this. */
+async function makeDatabase(cluster: Cluster, before?: string, values?: string[]): Promise<void> {
+  const patience = before === undefined ? {} : { connectionTimeoutMillis: answerMs, query_timeout: answerMs }
+  const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres'), ...patience })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    if (before !== undefined) await client.query(before, values)
+    const found = await client.query("select from pg_database where datname = 'tidings'")
+    if (found.rowCount === 0) await client.query('create database tidings')
+  } finally {
+    await client.end()
+  }
+}

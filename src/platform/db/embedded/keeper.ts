@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Cluster } from './cluster.ts'
+import { boundLog } from './log.ts'
+import { type Postmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
+
+export interface Keeper {
+  /** Resolves when PostgreSQL has died so often that it is left alone. */
+  diedForGood: Promise<void>
+  /** Resolves when PostgreSQL is gone. */
+  stop(): Promise<void>
+}
+
+/** More than so many deaths within a minute are no accident. */
+const deathsPerMinute = 5
+
+/** Starts PostgreSQL again when it dies, unless it does so again and again. */
+export function keepRunning(cluster: Cluster, first: Postmaster, say: (line: string) => void): Keeper {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const deaths: number[] = []
+  let current: Postmaster | undefined = first
+  const logCheck = setInterval(() => void boundLog(cluster.log).catch(() => {}), 60_000)
+  logCheck.unref()
+
+  async function keep(): Promise<void> {
+    while (current) {
+      const how = await current.ended
+      current = undefined
+      if (!signal.aborted) current = await restart(how)
+    }
+  }
+
+  async function restart(how: string): Promise<Postmaster | undefined> {
+    say(`PostgreSQL ${how}; starting it again…`)
+    while (!signal.aborted) {
+      const now = Date.now()
+      deaths.push(now)
+      const recent = deaths.filter((death) => now - death < 60_000).length
+      if (recent > deathsPerMinute) {
+        say(`PostgreSQL died ${recent} times within a minute and is left alone. Its log is ${cluster.log}`)
+        return undefined
+      }
+      try {
+        const next = await startPostmaster(cluster, say, signal)
+        if (signal.aborted) await stopPostmaster(next, say)
+        else return next
+      } catch (error) {
+        if (!signal.aborted) say(error instanceof Error ? error.message : String(error))
+        await sleep(100 * 2 ** recent, undefined, { signal }).catch(() => {})
+      }
+    }
+    return undefined
+  }
+
+  const over = keep().finally(() => clearInterval(logCheck))
+  return {
+    diedForGood: new Promise((resolve) => {
+      void over.then(() => signal.aborted || resolve())
+    }),
+    async stop() {
+      stopping.abort()
+      if (current) await stopPostmaster(current, say)
+      await over
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { OperatorError } from '../../errors.ts'
+import type { Cluster } from './cluster.ts'
+import { spawnAs } from './identity.ts'
+import { boundLog, explain, readLog, sizeOf } from './log.ts'
+import { makeSocketFolder } from './places.ts'
+import { letPreviousEnd, previousMs, readPidFile, sendSignal } from './previous.ts'
+import { endWithUs } from './watch.ts'
+
+/** The first process of a PostgreSQL, the one that the others come from. */
+export interface Postmaster {
+  pid: number
+  /** Resolves when it is gone, for whatever reason, with how it ended. */
+  ended: Promise<string>
+}
+
+type Say = (line: string) => void
+
+/** How long a start may take without a word in the log. A recovery writes of its progress every ten seconds. */
+const silenceMs = 600_000
+
+/** Starts PostgreSQL on a folder that no other can be using any more, and waits until it takes connections. */
+export async function startPostmaster(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster> {
+  const deadline = Date.now() + previousMs
+  for (let attempt = 0; ; attempt++) {
+    signal?.throwIfAborted()
+    await letPreviousEnd(cluster, say, signal)
+    await makeSocketFolder(cluster.socketDir, cluster.dataDir, cluster.identity)
+    const result = await launch(cluster, say, signal)
+    if (typeof result !== 'string') return result
+    // When a postmaster is killed, its children notice within seconds and keep the memory they share until then.
+    const busy = /pre-existing shared memory block|lock file "[^"]*" already exists/.test(result)
+    if (!busy || Date.now() > deadline) throw explain(cluster, result)
+    if (attempt === 0) say('waiting for the processes of the previous PostgreSQL to end…')
+    await sleep(200, undefined, { signal })
+  }
+}
+
+/** Starts PostgreSQL and waits until it is ready. Gives what it wrote when it ends before that. */
+async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster | string> {
+  await boundLog(cluster.log)
+  const from = await sizeOf(cluster.log)
+  const postmaster = spawnPostmaster(cluster)
+  if (typeof postmaster === 'string') return postmaster
+  try {
+    if (await becomesReady(cluster, postmaster, say, signal)) return postmaster
+  } catch (error) {
+    await stopPostmaster(postmaster, say)
+    throw error
+  }
+  return readLog(cluster.log, from)
+}
+
+/** What is given on the command line at each start. */
+export const settingsOf = (socketDir: string): string[] => [
+  'listen_addresses=',
+  'port=5432',
+  // A list of paths, in which quotes keep a path with a comma or a space in one piece.
+  `unix_socket_directories="${socketDir.replaceAll('"', '""')}"`,
+  'unix_socket_permissions=0700',
+  'logging_collector=off',
+  'log_destination=stderr'
+]
+
+function spawnPostmaster(cluster: Cluster): Postmaster | string {
+  const args = settingsOf(cluster.socketDir).flatMap((setting) => ['-c', setting])
+  const log = openSync(cluster.log, 'a', 0o600)
+  let child: ChildProcess
+  try {
+    child = spawnAs(cluster.identity, cluster.binaries.postgres, cluster.folder, args, [log, log])
+  } finally {
+    closeSync(log)
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('exit', (code, by) => resolve(by ? `was ended by ${by}` : `ended with code ${code}`))
+  })
+  if (child.pid === undefined) return 'error: the program could not be started'
+  endWithUs(child.pid, ended, cluster)
+  return { pid: child.pid, ended }
+}
+
+/** Looks into the file where PostgreSQL itself says that it is ready, which is cheaper than to knock again and again. */
+async function becomesReady(cluster: Cluster, { pid, ended }: Postmaster, say: Say, signal?: AbortSignal) {
+  let alive = true
+  void ended.then(() => {
+    alive = false
+  })
+  const began = Date.now()
+  let told = began - 8_000
+  let heard = { at: began, size: 0 }
+  while (alive) {
+    signal?.throwIfAborted()
+    const file = await readPidFile(cluster.folder)
+    if (file?.pid === pid && file.status === 'ready') return true
+    const now = Date.now()
+    const size = await sizeOf(cluster.log)
+    if (size !== heard.size) heard = { at: now, size }
+    if (now - heard.at > silenceMs) throw new OperatorError(`PostgreSQL does not get ready. Its log is ${cluster.log}.`)
+    if (now - told > 10_000) {
+      told = now
+      say(`waiting for PostgreSQL to get ready: after a crash it first recovers. Its log is ${cluster.log}`)
+    }
+    await sleep(5)
+  }
+  return false
+}
+
+/** SIGINT asks for a stop that ends all sessions and writes down what is in memory, SIGQUIT for one that leaves it to recovery. */
+export async function stopPostmaster({ pid, ended }: Postmaster, say: Say, patienceMs = 20_000): Promise<void> {
+  if (await within(ended, 0)) return
+  sendSignal(pid, 'SIGINT')
+  if (await within(ended, patienceMs)) return
+  say('PostgreSQL does not stop and is ended at once. It recovers at the next start.')
+  sendSignal(pid, 'SIGQUIT')
+  if (await within(ended, 10_000)) return
+  sendSignal(pid, 'SIGKILL')
+  await ended
+}
+
+async function within(ended: Promise<string>, ms: number): Promise<boolean> {
+  const timer = new AbortController()
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false)
+  const result = await Promise.race([ended.then(() => true), late])
+  timer.abort()
+  return result
+}

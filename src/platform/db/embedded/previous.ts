@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { lchown, readFile, rename, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { OperatorError } from '../../errors.ts'
+import type { Cluster } from './cluster.ts'
+import { ownerOf } from './identity.ts'
+
+/** How long the processes of a PostgreSQL before this one may take to end. */
+export const previousMs = 60_000
+
+/** What PostgreSQL says of itself in its folder while it runs, and what a killed one leaves behind. */
+export async function readPidFile(
+  folder: string
+): Promise<{ pid: number; status: string; lines: string[] } | undefined> {
+  const text = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  const lines = text.split('\n')
+  return { pid: Number(lines[0]), status: lines[7]?.trim() ?? '', lines }
+}
+
+/**
+ * The Tidings before this one is gone, for we hold its folder, but its PostgreSQL may still be stopping. Or its process
+ * id is somebody else's by now, and PostgreSQL would refuse to start because of that process.
+ */
+export async function letPreviousEnd(
+  cluster: Cluster,
+  say: (line: string) => void,
+  signal?: AbortSignal,
+  patienceMs = previousMs
+): Promise<void> {
+  const file = await readPidFile(cluster.folder)
+  if (!file || !(file.pid > 0) || !sendSignal(file.pid, 0)) return
+  if (!(await runs(file.pid, cluster))) return disown(cluster, file.lines)
+
+  say(`waiting for the previous PostgreSQL (pid ${file.pid}) to stop…`)
+  const deadline = Date.now() + patienceMs
+  sendSignal(file.pid, 'SIGINT')
+  while (await runs(file.pid, cluster)) {
+    if (Date.now() > deadline) {
+      throw new OperatorError(
+        `The previous PostgreSQL (pid ${file.pid}) on ${cluster.dataDir} does not stop. End it with \`kill -QUIT ${file.pid}\`, then start again.`
+      )
+    }
+    await sleep(20, undefined, { signal })
+  }
+}
+
+/**
+ * Puts our own process id in the place of one that is not PostgreSQL's any more: PostgreSQL takes the id of its parent
+ * for a leftover. The rest must stay, for by it PostgreSQL finds out whether children of the former are still at work.
+ */
+async function disown({ folder, identity }: Cluster, lines: string[]): Promise<void> {
+  const path = join(folder, 'postmaster.pid')
+  const { uid, gid } = ownerOf(identity)
+  await writeFile(`${path}.new`, [String(process.pid), ...lines.slice(1)].join('\n'), { mode: 0o600 })
+  await lchown(`${path}.new`, uid, gid)
+  await rename(`${path}.new`, path)
+}
+
+/** Whether the process is the PostgreSQL of this data folder: its command line then names the folder of the socket. */
+export async function runs(pid: number, { socketDir }: Cluster): Promise<boolean> {
+  return (await commandLine(pid)).includes(basename(socketDir))
+}
+
+/** Empty for a process that has ended, even if its parent has not yet asked how. */
+async function commandLine(pid: number): Promise<string> {
+  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  const ps = promisify(execFile)('/bin/ps', ['-ww', '-o', 'args=', '-p', String(pid)])
+  return ps.then(
+    ({ stdout }) => stdout,
+    () => ''
+  )
+}
+
+/** Whether there is such a process. */
+export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DocumentedRoute, Routes } from '../routes.ts'
+import { docsScript, docsStyle } from './docs-assets.ts'
+import { renderDocsPage } from './docs-page.ts'
+import { buildOpenApi } from './openapi.ts'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('base64')
+
+/** Stands for the address in what is built once; each answer names the address its reader used. */
+const anyBase = 'http://address.invalid'
+
+/** The description of the API, for programs and for people. Built when first read: a start does not wait for it. */
+export function docsRoutes(open: Routes<null, never>, documented: readonly DocumentedRoute[]): void {
+  const document = once(() => buildOpenApi(documented, anyBase))
+  const json = once(() => JSON.stringify(document()))
+  const page = once(() => renderDocsPage(document()))
+  const policy = once(contentPolicy)
+
+  open.get(
+    '/openapi.json',
+    {
+      summary: 'This API as an OpenAPI document',
+      answer: Type.Object({
+        openapi: Type.Literal('3.1.0', { description: 'The version of OpenAPI; the rest is as it says.' })
+      })
+    },
+    ({ request, reply }) => send(request, reply.type('application/json; charset=utf-8'), json())
+  )
+
+  open.get('/docs/api', { summary: 'This API as a page', answerType: 'text/html' }, ({ request, reply }) => {
+    reply.headers({
+      'content-security-policy': policy(),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer'
+    })
+    return send(request, reply.type('text/html; charset=utf-8'), page())
+  })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, built: string): FastifyReply {
+  const text = built.replaceAll(anyBase, baseUrl(request))
+  const etag = `"${sha256(text).slice(0, 27)}"`
+  // Asked again each time, so that an upgrade shows at once; unchanged it costs a 304.
+  reply.headers({ etag, 'cache-control': 'private, no-cache' })
+  return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text)
+}
+
+/** Only what an address may hold: the header is the caller's, and goes into markup and shell lines as it is. */
+function baseUrl({ protocol, host }: FastifyRequest): string {
+  const base = `${protocol}://${host}`
+  return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'
+}
+
+/** Nothing from elsewhere, and of our own only the style and the script that are in the page. */
+function contentPolicy(): string {
+  return [
+    "default-src 'none'",
+    `style-src 'sha256-${sha256(docsStyle)}'`,
+    `script-src 'sha256-${sha256(docsScript)}'`,
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join('; ')
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,250 @@
+import { instantText } from '../platform/time.ts'
+import type { Asked, Place } from './compile.ts'
+import { parseDuration } from './duration.ts'
+import { instantSql, textBounds } from './instant.ts'
+import type { Attribute, FixedName, Operator } from './language.ts'
+import { versionKey, versionKeySql } from './version.ts'
+
+export interface Comparison {
+  operator: Operator
+  /** With its references replaced: any JSON, since a trigger may carry any. */
+  wanted: unknown
+  now: Date
+  place: Place
+  asked?: Asked | undefined
+}
+
+/**
+ * How one kind of attribute is compared. Each expression is null where the attribute has nothing to compare, and none
+ * can fail, whatever is stored.
+ */
+interface Operand {
+  /** Null when there is no value at all. */
+  present: string
+  /** True when there is no value, or null. */
+  empty: string
+  /** Whether the stored value is null or of a type that one of these has. 'true' for attributes of one type. */
+  agrees(wanted: readonly unknown[]): string
+  /** The wanted values that a value of this kind can be equal to, as one array to compare with; null when there are none. */
+  equalsAny(wanted: readonly unknown[], place: Place): string | null
+  /** Whether the stored value is on that side of the wanted one; null when the wanted value has no order here. */
+  order(sign: string, wanted: unknown, place: Place): string | null
+  /** The stored value as text, for operators that look into text; null for times. */
+  text: string | null
+  /** Whether that is a text and not the text of a number. Looked at last: to find a property again costs. */
+  isText: string
+  /** Whether the stored time is between these, each a text of `instantText`; null for attributes that are never one. */
+  time: ((bounds: Bounds, place: Place) => string) | null
+}
+
+interface Bounds {
+  /** With their signs: '>' or '>='. */
+  from?: [sign: string, at: string]
+  to?: [sign: string, at: string]
+}
+
+const signs = new Map<Operator, string>([
+  ['greater_than', '>'],
+  ['greater_or_equal', '>='],
+  ['less_than', '<'],
+  ['less_or_equal', '<=']
+])
+
+export function compare(attribute: Attribute, comparison: Comparison): string {
+  const { operator, wanted, now, place, asked } = comparison
+  const operand = operandOf(attribute, place, asked)
+  const holds = (condition: string | null) => (condition === null ? 'false' : `coalesce(${condition}, false)`)
+  switch (operator) {
+    case 'exists':
+      return `(${operand.present} is not null)`
+    case 'not_exists':
+      return `(${operand.present} is null)`
+    case 'equals':
+      return holds(operand.equalsAny([wanted], place))
+    case 'in':
+      return Array.isArray(wanted) ? holds(operand.equalsAny(wanted, place)) : 'false'
+    case 'not_equals':
+      return notIn(operand, [wanted], place)
+    case 'not_in':
+      return Array.isArray(wanted) ? notIn(operand, wanted, place) : operand.empty
+    case 'greater_than':
+    case 'greater_or_equal':
+    case 'less_than':
+    case 'less_or_equal':
+      return holds(operand.order(signs.get(operator)!, wanted, place))
+    case 'before':
+    case 'after': {
+      const at = instantText(wanted)
+      if (at === undefined || !operand.time) return 'false'
+      return holds(operand.time(operator === 'before' ? { to: ['<', at] } : { from: ['>', at] }, place))
+    }
+    case 'within_last': {
+      const ms = parseDuration(wanted)
+      if (ms === undefined || !operand.time) return 'false'
+      const from = new Date(now.getTime() - ms).toISOString()
+      return holds(operand.time({ from: ['>=', from], to: ['<=', now.toISOString()] }, place))
+    }
+    case 'not_contains':
+      if (typeof wanted !== 'string' || !operand.text) return operand.empty
+      return `coalesce(strpos(${operand.text}, ${place(wanted, 'text')}) = 0 and ${operand.isText}, true)`
+    default:
+      return typeof wanted === 'string' && operand.text
+        ? holds(`${looksInto(operator, operand.text, wanted, place)} and ${operand.isText}`)
+        : 'false'
+  }
+}
+
+/** Differs from all of these. No value and null differ from everything; a value of another type is not compared. */
+function notIn(operand: Operand, wanted: readonly unknown[], place: Place): string {
+  if (wanted.length === 0) return 'true'
+  const equal = operand.equalsAny(wanted, place)
+  // Null is comparable with every type.
+  if (equal === null) return wanted.includes(null) ? 'true' : operand.empty
+  return `coalesce(not (${equal}) and ${wanted.includes(null) ? 'true' : operand.agrees(wanted)}, true)`
+}
+
+function looksInto(operator: Operator, text: string, wanted: string, place: Place): string {
+  const value = place(wanted, 'text')
+  if (operator === 'contains') return `strpos(${text}, ${value}) > 0`
+  if (operator === 'starts_with') return `starts_with(${text}, ${value})`
+  if (operator === 'ends_with') return `right(${text}, length(${value})) = ${value}`
+  return `${text} ~ ${value}`
+}
+
+function operandOf(attribute: Attribute, place: Place, asked?: Asked): Operand {
+  if (attribute.kind === 'json')
+    return jsonOperand(attribute.of === 'user' ? 'u.properties' : 'e.properties', place(attribute.name, 'text'))
+  const column = columns[attribute.name]
+  if (attribute.kind === 'time') return timeOperand(column)
+  return attribute.kind === 'version' ? versionOperand(column, asked) : textOperand(column)
+}
+
+const fact = (name: string) => `((d.facts ->> '${name}') collate "C")`
+
+/** Where the attributes of one type are kept. */
+const columns: Record<FixedName, string> = {
+  id: 'u.project_user_id',
+  created_at: 'u.created_at',
+  last_seen_at: 'u.last_seen_at',
+  platform: '(d.platform collate "C")',
+  app_version: fact('app_version'),
+  os_version: fact('os_version'),
+  locale: fact('locale_region'),
+  language: fact('locale_language'),
+  timezone: fact('timezone')
+}
+
+const scalar = (value: unknown) =>
+  value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+const typeOf = (value: unknown) => (value === null ? 'null' : typeof value)
+
+/** A property: jsonb, whose equality and order need no cast and so cannot fail. Its types are those of JSON. */
+function jsonOperand(owner: string, name: string): Operand {
+  const value = `(${owner} -> ${name})`
+  // By code point, like all text. Null when there is no value, or null.
+  const text = `((${owner} ->> ${name}) collate "C")`
+  const ofType = (...types: string[]) => `jsonb_typeof${value} in (${types.map((type) => `'${type}'`).join(', ')})`
+  const isText = ofType('string', 'null')
+  return {
+    present: value,
+    empty: `coalesce(${value} = 'null', true)`,
+    agrees: (wanted) => ofType('null', ...new Set(wanted.filter(scalar).map(typeOf))),
+    equalsAny: (wanted, place) => {
+      const known = wanted
+        .filter((item) => scalar(item) && typeof item !== 'string')
+        .map((item) => JSON.stringify(item))
+      const parts = known.length === 0 ? [] : [`${value} = any(${place(known, 'jsonb[]')})`]
+      const words = texts(wanted)
+      // As text, which costs half; whether it is one is a question for the few that are equal.
+      if (words.length > 0) parts.push(`(${text} = any(${place(words, 'text[]')}) and ${isText})`)
+      return parts.length === 0 ? null : `(${parts.join(' or ')})`
+    },
+    order: (sign, wanted, place) => {
+      if (typeof wanted === 'string') return `${text} ${sign} ${place(wanted, 'text')} and ${isText}`
+      if (typeof wanted !== 'number' || !Number.isFinite(wanted)) return null
+      return `${value} ${sign} ${place(JSON.stringify(wanted), 'jsonb')} and ${ofType('number')}`
+    },
+    text,
+    isText,
+    // Only a text can look like a time, so its type needs no look. Few come near the time: only they are read closely.
+    time: (bounds, place) => {
+      const near = textBounds(bounds.from?.[1], bounds.to?.[1])
+      return [
+        ...(near.from ? [`${text} >= ${place(near.from, 'text')}`] : []),
+        ...(near.to ? [`${text} < ${place(near.to, 'text')}`] : []),
+        once(once(text, instantSql), (at) => between(at, bounds, place))
+      ].join(' and ')
+    }
+  }
+}
+
+const between = (stored: string, { from, to }: Bounds, place: Place) =>
+  `(${[from, to].flatMap((bound) => (bound ? [`${stored} ${bound[0]} ${place(bound[1], 'timestamptz')}`] : [])).join(' and ')})`
+
+/** What is made of an expression that is evaluated once for each row: it is mentioned many times, and reading costs. */
+const once = (expression: string, make: (value: string) => string) =>
+  `(select (${make('once.value')}) from (select ${expression} as value offset 0) once)`
+
+const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string')
+const anyOf = (stored: string, wanted: readonly unknown[], type: string, place: Place) =>
+  wanted.length === 0 ? null : `${stored} = any(${place(wanted, `${type}[]`)})`
+
+function fixedOperand(stored: string) {
+  return { present: stored, empty: `(${stored} is null)`, agrees: () => 'true' }
+}
+
+function textOperand(stored: string): Operand {
+  return {
+    ...fixedOperand(stored),
+    equalsAny: (wanted, place) => anyOf(stored, texts(wanted), 'text', place),
+    order: (sign, wanted, place) => (typeof wanted === 'string' ? `${stored} ${sign} ${place(wanted, 'text')}` : null),
+    text: stored,
+    isText: 'true',
+    time: null
+  }
+}
+
+/** Equal are the same text and the same version: 1.10 and 1.10.0. Only versions have an order. */
+function versionOperand(stored: string, asked: Asked | undefined): Operand {
+  const keyed = (make: (key: string) => string) => {
+    const judge = (text: string) => make(`(${versionKeySql(text)} collate "C")`)
+    // To make a key costs as much as to find ten devices, but many devices have the same few versions.
+    return asked
+      ? `${stored} in (select value from (select distinct ${stored} as value from devices d where ${asked.devices} offset 0)
+          once where ${judge('once.value')})`
+      : once(stored, judge)
+  }
+  return {
+    ...textOperand(stored),
+    equalsAny: (wanted, place) => {
+      const same = anyOf(stored, texts(wanted), 'text', place)
+      const keys = wanted.map(versionKey).filter((one) => one !== undefined)
+      if (keys.length === 0) return same
+      return `(${same} or coalesce(${keyed((key) => anyOf(key, keys, 'text', place)!)}, false))`
+    },
+    order: (sign, wanted, place) => {
+      const wantedKey = versionKey(wanted)
+      return wantedKey === undefined ? null : keyed((key) => `${key} ${sign} ${place(wantedKey, 'text')}`)
+    }
+  }
+}
+
+function timeOperand(stored: string): Operand {
+  return {
+    ...fixedOperand(stored),
+    equalsAny: (wanted, place) =>
+      anyOf(
+        stored,
+        wanted.map(instantText).filter((one) => one !== undefined),
+        'timestamptz',
+        place
+      ),
+    order: (sign, wanted, place) => {
+      const at = instantText(wanted)
+      return at === undefined ? null : `${stored} ${sign} ${place(at, 'timestamptz')}`
+    },
+    text: null,
+    isText: 'false',
+    time: (bounds, place) => between(stored, bounds, place)
+  }
+}

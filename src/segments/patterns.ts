@@ -1,0 +1,64 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import { type Detail, Refusal } from '../platform/errors.ts'
+import type { Segment } from './language.ts'
+import { samplePatterns } from './pattern.ts'
+
+// Compiling a long condition to machine code takes longer than a window of users.
+const limit = statement(
+  'campaigns.limit_time',
+  `select set_config('statement_timeout', $1, true), set_config('jit', 'off', true)`
+)
+const tryPatterns = statement(
+  'campaigns.try_patterns',
+  `select count(*) filter (where '' ~ (pattern collate "C")) as hits from unnest($1::text[]) as pattern`
+)
+
+/** To understand a pattern takes microseconds; one that takes a second is made to be slow. */
+const tryMs = 1_000
+
+/** No statement of this transaction may take longer, not even one whose regular expression was made to. */
+export const limitStatementTime = (tx: Db, ms: number) => tx.run(limit, [String(ms)])
+
+const takesTooLong = 'takes too long'
+
+/** The patterns of `matches` in a segment, each with its place. */
+function patternsOf(segment: Segment, path = 'segment'): Detail[] {
+  if ('all' in segment) return segment.all.flatMap((inner, index) => patternsOf(inner, `${path}.all[${index}]`))
+  if ('any' in segment) return segment.any.flatMap((inner, index) => patternsOf(inner, `${path}.any[${index}]`))
+  if ('not' in segment) return patternsOf(segment.not, `${path}.not`)
+  if ('event' in segment)
+    return (segment.where ?? []).flatMap((inner, index) => patternsOf(inner, `${path}.where[${index}]`))
+  return segment.operator === 'matches' ? [{ path: `${path}.value`, message: String(segment.value) }] : []
+}
+
+/** Asks the database about each pattern: only PostgreSQL knows what it takes. For when a segment is saved. */
+export async function checkPatterns(pool: Pool, segment: Segment, path = 'segment'): Promise<void> {
+  const details: Detail[] = []
+  for (const { path: place, message: pattern } of patternsOf(segment, path)) {
+    const refusal = await refusalOf(pool, pattern)
+    if (refusal) details.push({ path: place, message: refusal })
+    // Each took a second of a connection.
+    if (details.filter(({ message }) => message === takesTooLong).length >= 2) break
+  }
+  const [first] = details
+  if (first) throw new Refusal('invalid_segment', `${first.path}: ${first.message}`, details)
+}
+
+async function refusalOf(pool: Pool, pattern: string): Promise<string | undefined> {
+  try {
+    await pool.transaction(async (tx) => {
+      await limitStatementTime(tx, tryMs)
+      await tx.query(tryPatterns, [samplePatterns(pattern)])
+    })
+    return undefined
+  } catch (error) {
+    const code = codeOf(error) ?? codeOf((error as Error).cause)
+    if (code === '2201B')
+      return `is not a regular expression of PostgreSQL: ${(error as Error).message.replace(/^invalid regular expression: /, '')}`
+    if (code === '57014') return takesTooLong
+    throw error
+  }
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : undefined)

@@ -1,0 +1,58 @@
+import { isObject } from '../jwt.ts'
+
+/** What a person would see of a push. */
+export interface Push {
+  message_id: string | null
+  title: string | null
+  body: string | null
+  image_url: string | null
+  landing_url: string | null
+}
+
+export const nothing: Push = { message_id: null, title: null, body: null, image_url: null, landing_url: null }
+
+/**
+ * The value at the first of these paths that leads to a text. Payloads are as free as their apps, so each field has a
+ * few places where it is looked for; docs/simulator.md lists them.
+ */
+function text(payload: unknown, ...paths: string[]): string | null {
+  for (const path of paths) {
+    let value = payload
+    for (const name of path.split('/')) value = isObject(value) ? value[name] : undefined
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return null
+}
+
+export const readApns = (payload: unknown): Push => ({
+  message_id: text(payload, 'message_id', 'data/message_id'),
+  title: text(payload, 'aps/alert/title'),
+  body: text(payload, 'aps/alert/body', 'aps/alert'),
+  image_url: text(payload, 'image_url', 'data/image_url', 'fcm_options/image'),
+  landing_url: text(payload, 'landing_url', 'data/landing_url')
+})
+
+export const readFcm = (payload: unknown): Push => {
+  const message = isObject(payload) ? payload.message : undefined
+  const apns = readApns(isObject(message) && isObject(message.apns) ? message.apns.payload : undefined)
+  return {
+    message_id: text(message, 'data/message_id') ?? apns.message_id,
+    title: text(message, 'notification/title', 'android/notification/title', 'data/title') ?? apns.title,
+    body: text(message, 'notification/body', 'android/notification/body', 'data/body') ?? apns.body,
+    image_url:
+      text(message, 'notification/image', 'android/notification/image', 'apns/fcm_options/image', 'data/image_url') ??
+      apns.image_url,
+    landing_url: text(message, 'data/landing_url', 'webpush/fcm_options/link') ?? apns.landing_url
+  }
+}
+
+export const readWebPush = (payload: unknown): Push =>
+  typeof payload === 'string'
+    ? { ...nothing, body: payload }
+    : {
+        message_id: text(payload, 'message_id', 'data/message_id', 'notification/data/message_id'),
+        title: text(payload, 'title', 'notification/title'),
+        body: text(payload, 'body', 'notification/body'),
+        image_url: text(payload, 'image_url', 'image', 'notification/image', 'data/image_url'),
+        landing_url: text(payload, 'landing_url', 'data/landing_url', 'notification/navigate', 'url')
+      }

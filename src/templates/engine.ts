@@ -1,0 +1,97 @@
+import { type Context, Liquid } from 'liquidjs'
+import { chargedOperators, chargeFilters, textOf } from './budget.ts'
+
+export const templateLimits = {
+  /** Characters of a template. */
+  source: 16_384,
+  /** Characters of what it renders to: a push carries 4 KiB. */
+  output: 16_384,
+  /**
+   * What one rendering may use up: characters and list items made or looked through, characters written, and eighty for
+   * each step, which takes about 10 µs (`template-budget.ts` has the price of each filter). It does not depend on how busy the machine is, so a template that renders here renders everywhere.
+   */
+  work: 200_000,
+  /** A second lock, should something slow count for little. */
+  milliseconds: 1_000,
+  /** Tags inside tags: rendering them takes stack. */
+  depth: 50
+} as const
+
+const perStep = 80
+
+/** Those that read no files and make no markup. */
+const tags = new Set([
+  ...['assign', 'capture', 'case', 'comment', 'cycle', 'echo', 'for', 'if', 'unless'],
+  ...['break', 'continue', 'increment', 'decrement', 'raw', '#']
+])
+
+/**
+ * Left out are those that parse an expression while rendering (`where_exp`: nobody could tell whose data it needs), that
+ * roll dice (`sample`: two tries of one message would differ), and whose time grows with the square (`strip_html`).
+ */
+const filters = new Set([
+  ...['abs', 'at_least', 'at_most', 'ceil', 'divided_by', 'floor', 'minus', 'modulo', 'plus', 'round', 'times'],
+  ...['append', 'capitalize', 'downcase', 'lstrip', 'prepend', 'remove', 'remove_first', 'remove_last', 'replace'],
+  ...['replace_first', 'replace_last', 'rstrip', 'slice', 'split', 'squish', 'strip', 'strip_newlines', 'truncate'],
+  ...['truncatewords', 'upcase', 'number_of_words', 'escape', 'escape_once', 'url_decode', 'url_encode', 'cgi_escape'],
+  ...['uri_escape', 'base64_encode', 'base64_decode', 'compact', 'concat', 'first', 'join', 'last', 'map', 'pop'],
+  ...['push', 'reverse', 'shift', 'size', 'sort', 'sort_natural', 'sum', 'uniq', 'unshift', 'where', 'reject', 'find'],
+  ...['has', 'array_to_sentence_string', 'date', 'date_to_xmlschema', 'date_to_string', 'date_to_long_string'],
+  ...['default', 'json', 'to_integer']
+])
+
+export function createEngine(): Liquid {
+  const engine = new Liquid({
+    // No file system: with a map of templates none is ever looked at.
+    templates: {},
+    ownPropertyOnly: true,
+    strictFilters: true,
+    strictVariables: false,
+    // The same text on every machine.
+    timezoneOffset: 0,
+    locale: 'en-US',
+    operators: chargedOperators,
+    parseLimit: templateLimits.source,
+    memoryLimit: templateLimits.work,
+    renderLimit: templateLimits.milliseconds
+  })
+  for (const name of Object.keys(engine.tags)) if (!tags.has(name)) delete engine.tags[name]
+  for (const name of Object.keys(engine.filters)) if (!filters.has(name)) engine.unregisterFilter(name)
+  engine.registerFilter('number_with_delimiter', withDelimiter)
+  chargeFilters(engine)
+  countSteps(engine)
+  return engine
+}
+
+/** 1234567.8 → 1,234,567.8. Not of Liquid itself, but points and prices are written so. No number is longer than that. */
+function withDelimiter(value: unknown, mark: unknown = ','): string {
+  const text = textOf(value)
+  const whole = text.length <= 40 ? /^-?\d+(?=\.\d+$|$)/.exec(text)?.[0] : undefined
+  return whole === undefined ? text : whole.replace(/\B(?=(?:\d{3})+$)/g, textOf(mark)) + text.slice(whole.length)
+}
+
+/** The library counts what filters make; loops and what is written are counted here, where every block passes. */
+function countSteps({ renderer }: Liquid): void {
+  const renderTemplates = renderer.renderTemplates.bind(renderer)
+  renderer.renderTemplates = function* (templates, context, emitter) {
+    context.memoryLimit.use(perStep * (templates.length + 1))
+    return yield* renderTemplates(templates, context, emitter ?? new BoundedText(context))
+  }
+}
+
+class BoundedText {
+  buffer = ''
+  private readonly context: Context
+
+  constructor(context: Context) {
+    this.context = context
+  }
+
+  write(value: unknown): void {
+    const text = textOf(value, templateLimits.output)
+    this.context.memoryLimit.use(text.length)
+    if (this.buffer.length + text.length > templateLimits.output)
+      throw new Error(`it renders to more than ${templateLimits.output} characters`)
+    this.buffer += text
+  }
+}

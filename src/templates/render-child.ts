@@ -1,0 +1,89 @@
+import { flushCompileCache } from 'node:module'
+import type { Campaign } from '../campaigns/definition.ts'
+import { type Addressee, type Made, type Making, type Rendering, renderingOf } from './rendering.ts'
+import { TemplateFailed } from './templates.ts'
+
+/**
+ * The process that renders templates (record 0027). It has no credentials, no connection and no settings; the service
+ * stops it where one rendering takes too long, and V8 ends it where one takes too much memory.
+ */
+
+/** What it keeps is for the service to say: a name with a text adds it, and `drop` forgets. */
+interface Kept {
+  key: string
+  /** JSON; absent where it is kept already. */
+  json?: string
+}
+
+export interface RenderRequest {
+  drop: string[]
+  campaign: Kept
+  trigger: Kept
+  /** A JSON list of recipients; null: only what is the same for all of them. */
+  recipients: string | null
+}
+
+export type RenderOutcome = { made: Made } | { failed: string }
+/** For the first recipients; fewer than were asked for where time or room ran out. */
+export interface RenderResponse {
+  outcomes: RenderOutcome[]
+}
+
+/** One request takes no longer, unless one recipient does: requests of other projects wait. */
+const sliceMs = 15
+/** Characters of one response. */
+const mostMade = 262_144
+
+const campaigns = new Map<string, Rendering>()
+const triggers = new Map<string, { properties: Record<string, unknown>; making: Map<string, Making> }>()
+
+function makingOf({ drop, campaign, trigger }: RenderRequest): Making {
+  for (const key of drop) {
+    campaigns.delete(key)
+    triggers.delete(key)
+  }
+  if (campaign.json !== undefined) campaigns.set(campaign.key, renderingOf(JSON.parse(campaign.json) as Campaign))
+  if (trigger.json !== undefined) triggers.set(trigger.key, { properties: JSON.parse(trigger.json), making: new Map() })
+  const { properties, making } = triggers.get(trigger.key)!
+  const known = making.get(campaign.key) ?? campaigns.get(campaign.key)!.for({ properties })
+  making.set(campaign.key, known)
+  return known
+}
+
+function outcomeOf(make: () => Made): RenderOutcome {
+  try {
+    return { made: make() }
+  } catch (error) {
+    if (error instanceof TemplateFailed) return { failed: error.message }
+    throw error
+  }
+}
+
+function respond(request: RenderRequest): RenderResponse {
+  const began = performance.now()
+  const outcomes: RenderOutcome[] = []
+  const making = makingOf(request)
+  if (request.recipients === null) {
+    outcomeOf(() => {
+      making.shared()
+      return { kind: 'alert', notification: {} }
+    })
+    return { outcomes }
+  }
+  let made = 0
+  for (const recipient of JSON.parse(request.recipients) as Addressee[]) {
+    if (made > mostMade || (outcomes.length > 0 && performance.now() - began > sliceMs)) break
+    const outcome = outcomeOf(() => making.make(recipient))
+    made += JSON.stringify(outcome).length
+    outcomes.push(outcome)
+  }
+  return { outcomes }
+}
+
+process.on('message', (request: RenderRequest) => process.send!(respond(request)))
+process.on('disconnect', () => process.exit())
+// A terminal sends these to all processes in front of it: the service finishes its work first, and needs this one.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.send!('ready')
+// The end of this process gives no time for it.
+flushCompileCache()

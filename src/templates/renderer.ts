@@ -1,0 +1,133 @@
+import { type Campaign, templatesOf } from '../campaigns/definition.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Lane } from './render-lane.ts'
+import { createRenderTurns, type RenderTurns } from './render-turns.ts'
+import { type Addressee, type Made, type Recipient, renderingOf, type Triggered } from './rendering.ts'
+import { isTemplate, TemplateFailed } from './templates.ts'
+
+/** Recipients and characters of one request to the process that renders. */
+const slice = { recipients: 50, characters: 262_144 }
+
+/** The message, why it cannot be made, or `late`: there was no time to try. */
+export type Rendered = Made | TemplateFailed | 'late'
+/** Makes the content for each recipient, in their order. */
+export type Render = (recipients: readonly Recipient[], untilMs: number) => Promise<Rendered[]>
+
+/** A version of a campaign, as the process that renders knows it. */
+export interface Rendering {
+  /** `key` names the trigger where several calls speak of the same one. */
+  for(trigger: Triggered, key?: string): Render
+}
+
+export type Renderer = ReturnType<typeof createRenderer>
+
+/** Renders campaigns in processes of their own, so that no template holds up anything but its own project. */
+export function createRenderer(metrics?: Metrics, open?: () => Lane) {
+  const turns = createRenderTurns(open)
+  // Triggers whose shared templates did not end: no chunk of them tries again.
+  const hopeless = new Map<string, TemplateFailed>()
+  metrics?.gauge(
+    'tidings_rendering',
+    'Processes that render templates, and renderings they were stopped in.',
+    turns.stats
+  )
+
+  function of(projectId: ProjectId, definition: Campaign, version: string = newId()): Rendering {
+    const sources = [...templatesOf(definition)].flatMap(([, source = '']) => (isTemplate(source) ? source : []))
+    // A text that is only text needs no process.
+    if (sources.length === 0) return here(definition)
+    const campaign = { key: `campaign ${version}`, json: () => JSON.stringify(definition) }
+    // A name can be written with escapes.
+    const mentions = (root: string) => sources.some((source) => source.includes(root) || source.includes('\\'))
+    const [needsUser, needsTrigger] = [mentions('user'), mentions('trigger')]
+    const written = ({ device_id, project_user_id, properties, platform, facts }: Recipient) =>
+      JSON.stringify({
+        device_id,
+        project_user_id,
+        properties: needsUser ? properties : {},
+        platform,
+        facts
+      } satisfies Addressee)
+    return {
+      for: ({ properties }, id = newId()) => {
+        const key = needsTrigger ? `trigger ${id}` : 'no trigger'
+        const trigger = { key, json: () => JSON.stringify(needsTrigger ? properties : {}) }
+        return (recipients, untilMs) =>
+          renderAll(turns, hopeless, { projectId, campaign, trigger, untilMs }, recipients, written)
+      }
+    }
+  }
+
+  return { of, close: turns.close, stats: turns.stats }
+}
+
+function here(definition: Campaign): Rendering {
+  const rendering = renderingOf(definition)
+  return {
+    for: (trigger) => {
+      const { make } = rendering.for(trigger)
+      return async (recipients) =>
+        recipients.map((recipient) => {
+          try {
+            return make(recipient)
+          } catch (error) {
+            if (error instanceof TemplateFailed) return error
+            throw error
+          }
+        })
+    }
+  }
+}
+
+type Subject = Omit<Parameters<RenderTurns['ask']>[0], 'recipients' | 'alone'>
+
+async function renderAll(
+  turns: RenderTurns,
+  hopeless: Map<string, TemplateFailed>,
+  subject: Subject,
+  recipients: readonly Recipient[],
+  written: (recipient: Recipient) => string
+): Promise<Rendered[]> {
+  const rendered: Rendered[] = []
+  const key = `${subject.campaign.key} ${subject.trigger.key}`
+  let most = slice.recipients
+  let asked = false
+  while (rendered.length < recipients.length) {
+    const poison = hopeless.get(key)
+    if (poison) return [...rendered, ...recipients.slice(rendered.length).map(() => poison)]
+    const texts = sliceOf(recipients, rendered.length, most, written)
+    const outcome = await turns.ask({ ...subject, recipients: `[${texts.join()}]`, alone: texts.length === 1 })
+    if (outcome === 'late') return [...rendered, ...recipients.slice(rendered.length).map(() => 'late' as const)]
+    if (outcome === 'split') most = 1
+    else if (outcome instanceof TemplateFailed) {
+      rendered.push(outcome)
+      if (asked) continue
+      asked = true
+      // Is it this recipient's message only, or one that is the same for all? Each would take as long.
+      const shared = await turns.ask({ ...subject, recipients: null, alone: true })
+      if (shared instanceof TemplateFailed) {
+        if (hopeless.size >= 1_000) hopeless.delete(hopeless.keys().next().value!)
+        hopeless.set(key, shared)
+      }
+    } else rendered.push(...outcome.map((one) => ('made' in one ? one.made : new TemplateFailed(one.failed))))
+  }
+  return rendered
+}
+
+function sliceOf(
+  recipients: readonly Recipient[],
+  from: number,
+  most: number,
+  written: (recipient: Recipient) => string
+): string[] {
+  const texts: string[] = []
+  let characters = 0
+  for (let index = from; index < recipients.length && texts.length < most; index++) {
+    const text = written(recipients[index]!)
+    characters += text.length
+    if (texts.length > 0 && characters > slice.characters) break
+    texts.push(text)
+  }
+  return texts
+}

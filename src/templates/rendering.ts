@@ -1,0 +1,156 @@
+import type { Campaign } from '../campaigns/definition.ts'
+import type { Content } from '../messages/messages.ts'
+import {
+  compileTemplate,
+  deviceScope,
+  isTemplate,
+  type Template,
+  TemplateFailed,
+  type TemplateScope,
+  userScope
+} from './templates.ts'
+
+/** Who gets it, as templates see it. */
+export interface Recipient {
+  device_id: string
+  user_id: string
+  project_user_id: string | null
+  properties: Record<string, unknown>
+  platform: 'IOS' | 'ANDROID' | 'WEB'
+  facts: Readonly<Record<string, string | null>>
+}
+
+/** As much of a recipient as a template can speak of. */
+export type Addressee = Omit<Recipient, 'user_id'>
+
+export interface Triggered {
+  properties: Record<string, unknown>
+}
+
+/** What a campaign can send. */
+export type Made = Extract<Content, { kind: 'alert' | 'activity-start' }>
+
+export interface Making {
+  /** Makes the content for one recipient. Throws `TemplateFailed` where it cannot be made. */
+  make(recipient: Addressee): Made
+  /** Renders those templates that are the same for every recipient. */
+  shared(): void
+}
+
+export interface Rendering {
+  for(trigger: Triggered): Making
+}
+
+/** Strings become templates, everything else stays: a value of any shape that is rendered as a whole. */
+type Compiled = (scope: TemplateScope, once: Once) => unknown
+/** What does not depend on who gets it is rendered once for all. */
+type Once = (template: Template) => string | undefined
+
+function compiled(value: unknown, found: Template[]): Compiled {
+  if (typeof value === 'string') {
+    if (!isTemplate(value)) return () => value
+    const template = compileTemplate(value)
+    found.push(template)
+    return (scope, once) => once(template) ?? template.render(scope)
+  }
+  if (Array.isArray(value)) {
+    const parts = value.map((item) => compiled(item, found))
+    return (scope, once) => parts.map((part) => part(scope, once))
+  }
+  if (typeof value === 'object' && value !== null) {
+    const parts = Object.entries(value).map(([name, inner]) => [name, compiled(inner, found)] as const)
+    return (scope, once) => Object.fromEntries(parts.map(([name, part]) => [name, part(scope, once)]))
+  }
+  return () => value
+}
+
+type Make = (scope: TemplateScope, once: Once) => Made
+
+export function renderingOf(campaign: Campaign): Rendering {
+  const templates: Template[] = []
+  const make = campaign.live_activity
+    ? activityOf(campaign.live_activity, templates)
+    : alertOf(campaign.message ?? {}, templates)
+  const shared = templates.filter(({ dependsOn }) => !dependsOn.has('user') && !dependsOn.has('device'))
+  const { name, campaign_id: id } = campaign
+  return {
+    for({ properties: trigger }) {
+      const rendered = new Map<Template, string | TemplateFailed>()
+      const once: Once = (template) => {
+        if (!shared.includes(template)) return undefined
+        const known = rendered.get(template) ?? outcomeOf(template, { trigger, campaign: { id, name } })
+        rendered.set(template, known)
+        if (known instanceof TemplateFailed) throw known
+        return known
+      }
+      return {
+        make: (recipient) => make(scopeOf(recipient, trigger, { id, name }), once),
+        shared() {
+          for (const template of shared) once(template)
+        }
+      }
+    }
+  }
+}
+
+/** What fails for one fails for all, and may take its whole budget to do so: it is not tried again. */
+function outcomeOf(template: Template, scope: TemplateScope): string | TemplateFailed {
+  try {
+    return template.render(scope)
+  } catch (error) {
+    if (error instanceof TemplateFailed) return error
+    throw error
+  }
+}
+
+const scopeOf = (
+  { device_id, project_user_id, properties, platform, facts }: Addressee,
+  trigger: Record<string, unknown>,
+  campaign: Record<string, unknown>
+): TemplateScope => ({
+  user: userScope(project_user_id, properties),
+  device: deviceScope(device_id, platform, facts),
+  trigger,
+  campaign
+})
+
+function alertOf({ title, body, image_url, landing_url }: NonNullable<Campaign['message']>, found: Template[]): Make {
+  const fields = { title, body, imageUrl: image_url, landingUrl: landing_url }
+  const parts = Object.entries(fields).flatMap(([name, text]) =>
+    text === undefined ? [] : [[name, compiled(text, found)] as const]
+  )
+  return (scope, once) => {
+    const notification: Record<string, string> = {}
+    for (const [name, part] of parts) {
+      const text = part(scope, once) as string
+      if (text !== '') notification[name] = text
+    }
+    if (notification.title === undefined && notification.body === undefined)
+      throw new TemplateFailed('title and body are empty')
+    checkAddress('image_url', notification.imageUrl, /^https?:$/)
+    checkAddress('landing_url', notification.landingUrl, /./)
+    return { kind: 'alert', notification }
+  }
+}
+
+function checkAddress(name: string, text: string | undefined, scheme: RegExp): void {
+  if (text !== undefined && !(URL.canParse(text) && scheme.test(new URL(text).protocol)))
+    throw new TemplateFailed(`${name} is not an address`)
+}
+
+function activityOf(
+  { attributes_type, alert = {}, ...rest }: NonNullable<Campaign['live_activity']>,
+  found: Template[]
+): Make {
+  const [attributes, state] = [compiled(rest.attributes, found), compiled(rest.content_state, found)]
+  const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' }, found)
+  return (scope, once) => ({
+    kind: 'activity-start',
+    activity: {
+      attributesType: attributes_type,
+      attributes: attributes(scope, once) as object,
+      contentState: state(scope, once) as object,
+      alert: shown(scope, once) as { title: string; body: string }
+    }
+  })
+}

@@ -1,0 +1,102 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { TriggerOutcome, TriggerState } from './store.ts'
+
+/** What is to be added to the counters of a trigger. What is still pending is never counted: it is what is left. */
+export interface Delta {
+  id: string
+  targeted: number
+  sent: number
+  failed: number
+  skipped: number
+  delivered: number
+  tapped: number
+  openChunks: number
+  skippedFor: Record<string, number>
+  failedFor: Record<string, number>
+}
+
+const numbers = ['targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
+
+export interface Counted {
+  id: string
+  campaign_id: string
+  outcome: TriggerOutcome | null
+  state: TriggerState
+  /** It came to its end by this. */
+  ended: boolean
+  counts: Record<(typeof numbers)[number], number>
+}
+
+const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one} else (
+     select jsonb_object_agg(s.name, s.total) from (
+       select key as name, sum(value::bigint) as total
+         from (select * from jsonb_each_text(${one}) union all select * from jsonb_each_text(${two})) both_of
+        group by key) s) end`
+
+// The end is decided where the counters are, under the lock of the row: nobody can count past it.
+const ends = `(t.outcome is not null and t.ended_at is null and t.open_chunks + g.open_chunks = 0
+     and t.targeted + g.targeted = t.sent + g.sent + t.failed + g.failed + t.skipped + g.skipped)`
+
+const count = statement(
+  'triggers.count',
+  `with given as (
+     select * from json_to_recordset($2::json)
+         as g(id uuid, ${numbers.map((name) => `${name} bigint`).join(', ')}, open_chunks int, skipped_for jsonb,
+              failed_for jsonb)),
+   held as (
+     select t.id from triggers t join given on given.id = t.id where t.project_id = $1 order by t.id
+        for no key update of t)
+   update triggers t
+      set ${numbers.map((name) => `${name} = t.${name} + g.${name}`).join(', ')},
+          open_chunks = t.open_chunks + g.open_chunks,
+          skipped_for = ${summed('t.skipped_for', 'g.skipped_for')},
+          failed_for = ${summed('t.failed_for', 'g.failed_for')},
+          state = case when ${ends} then t.outcome else t.state end,
+          ended_at = case when ${ends} then $3::timestamptz else t.ended_at end
+     from given g join held h on h.id = g.id
+    where t.project_id = $1 and t.id = g.id
+   returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
+     json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts`
+)
+
+export const nothing = (id: string): Delta => ({
+  id,
+  targeted: 0,
+  sent: 0,
+  failed: 0,
+  skipped: 0,
+  delivered: 0,
+  tapped: 0,
+  openChunks: 0,
+  skippedFor: {},
+  failedFor: {}
+})
+
+export const tally = (reasons: Record<string, number>, reason: string, by = 1): void => {
+  reasons[reason] = (reasons[reason] ?? 0) + by
+}
+
+/** Told of triggers that ended, in the transaction in which they did. */
+export type OnEnded = (tx: Db, projectId: ProjectId, triggers: Counted[]) => Promise<void>
+
+/** Adds to the counters, and ends what has come to its end. Triggers that are gone are not missed. */
+export async function addToCounters(
+  tx: Db,
+  projectId: ProjectId,
+  deltas: Delta[],
+  onEnded: OnEnded
+): Promise<Counted[]> {
+  if (deltas.length === 0) return []
+  const rows = deltas.map(({ openChunks, skippedFor, failedFor, ...rest }) => ({
+    ...rest,
+    open_chunks: openChunks,
+    skipped_for: skippedFor,
+    failed_for: failedFor
+  }))
+  const counted = await tx.query<Counted>(count, [projectId, JSON.stringify(rows), new Date()])
+  const ended = counted.filter((one) => one.ended)
+  if (ended.length > 0) await onEnded(tx, projectId, ended)
+  return counted
+}

@@ -1,0 +1,41 @@
+import type { Campaigns } from '../campaigns/campaigns.ts'
+import { pageOf } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
+import { listPage, TriggerQuery } from './list.ts'
+import { TriggerAnswer } from './wire.ts'
+
+/** Triggers as the console and the CLI watch them. */
+export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, campaigns: Campaigns): void {
+  manage.get(
+    '/projects/:project_id/triggers',
+    {
+      summary: 'List triggers',
+      access: 'viewer',
+      query: TriggerQuery,
+      answer: pageOf(TriggerAnswer),
+      refusals: ['invalid_parameter']
+    },
+    ({ caller, query }) => listPage(campaigns, caller.project!.id, query)
+  )
+
+  manage.get(
+    '/projects/:project_id/triggers/:trigger_id/stream',
+    {
+      summary: 'Watch a trigger: an event with all its counters whenever they change, until it has ended',
+      access: 'viewer',
+      answerType: 'text/event-stream',
+      refusals: ['not_found'],
+      unlimited: true
+    },
+    async ({ caller, params, reply }) => {
+      const projectId = caller.project!.id
+      const { id } = await campaigns.getTrigger(projectId, params.trigger_id!)
+      const gone = new AbortController()
+      reply.raw.on('close', () => gone.abort())
+      const stream = campaigns.streams.open(projectId, id, gone.signal)
+      reply.type('text/event-stream').header('cache-control', 'no-store').header('x-accel-buffering', 'no')
+      return stream
+    }
+  )
+}

@@ -1,0 +1,124 @@
+import type { Db } from '../platform/db/db.ts'
+import { heldProject, statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { StoredAudience } from './request.ts'
+
+export type TriggerState = 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
+export type TriggerOutcome = 'completed' | 'canceled' | 'failed'
+export const terminal: ReadonlySet<TriggerState> = new Set(['completed', 'canceled', 'failed'])
+
+export interface NewTrigger {
+  id: string
+  campaignId: string
+  audience: StoredAudience | null
+  properties: Record<string, unknown>
+}
+
+/** Numbers come as text: they are bigints. */
+export interface TriggerRow {
+  id: string
+  campaign_id: string
+  campaign_version: number
+  state: TriggerState
+  reason: string | null
+  accepted_at: Date
+  expanded_at: Date | null
+  ended_at: Date | null
+  targeted: string
+  sent: string
+  failed: string
+  skipped: string
+  delivered: string
+  tapped: string
+  skipped_for: Record<string, number>
+  failed_for: Record<string, number>
+}
+
+const shown = `id, campaign_id, campaign_version, state, reason, accepted_at, expanded_at, ended_at, targeted, sent, failed,
+          skipped, delivered, tapped, skipped_for, failed_for`
+
+// Whether the campaign can be triggered is decided where the version is pinned: no cache, so no stale answer.
+const insert = statement(
+  'triggers.insert',
+  `${heldProject}
+   insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
+     chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
+     begin_job)
+   select p.project_id, t.id, c.id, c.version, 'accepted', t.audience, t.properties, $3, '',
+          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4, t.begin_job
+     from project p
+    cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
+      begin_job uuid)
+     join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and c.type = 'api_triggered'
+   returning id`
+)
+const find = statement('triggers.find', `select ${shown} from triggers where project_id = $1 and id = $2`)
+const between = '($2::uuid is null or id < $2) and ($4::uuid is null or id >= $4)'
+const list = statement(
+  'triggers.list',
+  `select ${shown} from triggers where project_id = $1 and ${between} order by id desc limit $3`
+)
+const listOfCampaign = statement(
+  'triggers.list_of_campaign',
+  `select ${shown} from triggers
+    where project_id = $1 and campaign_id = $5 and ${between} order by id desc limit $3`
+)
+const listInState = statement(
+  'triggers.list_in_state',
+  `select ${shown} from triggers
+    where project_id = $1 and state = $5 and ${between} order by id desc limit $3`
+)
+const listBoth = statement(
+  'triggers.list_of_campaign_in_state',
+  `select ${shown} from triggers
+    where project_id = $1 and campaign_id = $5 and state = $6 and ${between} order by id desc limit $3`
+)
+const erase = statement(
+  'triggers.erase_window',
+  `delete from triggers where project_id = $1 and id in (
+     select id from triggers where project_id = $1 order by id limit 500)`
+)
+
+/** How long nobody may have looked at a trigger before the sweeper does. */
+export const wakeAfterMs = 15_000
+
+/**
+ * The ids of those that were written; the others name a campaign that cannot be triggered. `jobOf`: the job that begins
+ * a trigger, where that job begins others too.
+ */
+export async function insertTriggers(
+  tx: Db,
+  projectId: ProjectId,
+  triggers: NewTrigger[],
+  jobOf: ReadonlyMap<string, string>,
+  at: Date
+) {
+  const rows = triggers.map(({ id, campaignId, audience, properties }) => ({
+    id,
+    campaign_id: campaignId,
+    audience,
+    properties,
+    begin_job: jobOf.get(id) ?? null
+  }))
+  const values = [projectId, JSON.stringify(rows), at, new Date(at.getTime() + wakeAfterMs)]
+  return new Set((await tx.query<{ id: string }>(insert, values)).map(({ id }) => id))
+}
+
+export const findTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<TriggerRow>(find, [projectId, id])
+
+export function listTriggers(
+  db: Db,
+  projectId: ProjectId,
+  { campaignId, state, from }: { campaignId?: string | undefined; state?: string | undefined; from: string | null },
+  before: string | null,
+  limit: number
+) {
+  const values = [projectId, before, limit, from]
+  if (campaignId !== undefined && state !== undefined)
+    return db.query<TriggerRow>(listBoth, [...values, campaignId, state])
+  if (campaignId !== undefined) return db.query<TriggerRow>(listOfCampaign, [...values, campaignId])
+  if (state !== undefined) return db.query<TriggerRow>(listInState, [...values, state])
+  return db.query<TriggerRow>(list, values)
+}
+
+export const eraseTriggerWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,0 +1,66 @@
+import { Type } from '@sinclair/typebox'
+import type { TriggerRow, TriggerState } from './store.ts'
+
+export const states: TriggerState[] = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
+export const State = Type.Unsafe<TriggerState>({
+  type: 'string',
+  enum: states,
+  description: 'The last three are ends: then nothing is pending.'
+})
+const Count = (description: string) => Type.Integer({ description })
+const Reasons = (description: string) =>
+  Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description })
+const Time = Type.Unsafe<Date | null>({ type: ['string', 'null'], description: 'When, in UTC; null: not yet.' })
+
+export const TriggerAnswer = Type.Object({
+  trigger_id: Type.String(),
+  campaign_id: Type.String(),
+  campaign_version: Type.Integer({ description: 'The version it was accepted with, and runs.' }),
+  state: State,
+  reason: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Why it failed, or no_audience; else null.'
+  }),
+  accepted_at: Type.String(),
+  expanded_at: Time,
+  ended_at: Time,
+  counts: Type.Object(
+    {
+      targeted: Count('sent + failed + skipped + pending.'),
+      sent: Count('Accepted by a gateway.'),
+      failed: Count('Refused for good, or given up.'),
+      skipped: Count('Held back on purpose: see skipped.'),
+      pending: Count('Under way.'),
+      delivered: Count('Reported by apps.'),
+      tapped: Count('Reported by apps.')
+    },
+    { description: 'Messages to devices. A target without a device counts as one skipped.' }
+  ),
+  skipped: Reasons('How many were skipped for which reason.'),
+  failures: Reasons('How many failed for which reason.')
+})
+
+export function wireTrigger(row: TriggerRow) {
+  const [targeted, sent, failed, skipped] = [row.targeted, row.sent, row.failed, row.skipped].map(Number)
+  return {
+    trigger_id: row.id,
+    campaign_id: row.campaign_id,
+    campaign_version: row.campaign_version,
+    state: row.state,
+    reason: row.reason,
+    accepted_at: row.accepted_at,
+    expanded_at: row.expanded_at,
+    ended_at: row.ended_at,
+    counts: {
+      targeted: targeted!,
+      sent: sent!,
+      failed: failed!,
+      skipped: skipped!,
+      pending: targeted! - sent! - failed! - skipped!,
+      delivered: Number(row.delivered),
+      tapped: Number(row.tapped)
+    },
+    skipped: row.skipped_for,
+    failures: row.failed_for
+  }
+}

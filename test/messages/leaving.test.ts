@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { it, type TestContext } from 'node:test'
+import { messageMonths } from '../../src/messages/jobs.ts'
+import { createDelivery, createPauses, type Outcome } from '../../src/messages/messages.ts'
+import { makePartitions } from '../../src/platform/db/partitions.ts'
+import { newId, type ProjectId } from '../../src/platform/ids.ts'
+import { createMetrics } from '../../src/platform/metrics.ts'
+import { steadyMs } from '../../src/platform/time.ts'
+import { testPool } from '../support/database.ts'
+import { silentLog } from '../support/log.ts'
+import { retry, scriptedSender } from '../support/sender.ts'
+import { eventually } from '../support/service.ts'
+
+const projectId = 'p' as ProjectId
+
+async function given(t: TestContext) {
+  const pool = await testPool(t)
+  const at = new Date()
+  await makePartitions(pool, messageMonths, at)
+  const sql = async (text: string, values: unknown[] = []) => {
+    const client = await pool.connect()
+    return (await client.query(text, values).finally(() => client.end())).rows
+  }
+  const userId = newId()
+  await sql(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
+  await sql(
+    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'ana', '{}', $3, $3)`,
+    [projectId, userId, at]
+  )
+  const sender = scriptedSender()
+  const delivery = createDelivery({
+    pool,
+    sender,
+    log: silentLog,
+    metrics: createMetrics(),
+    idempotencyHours: 24,
+    isSimulated: async () => false,
+    pauses: createPauses(pool, async () => undefined)
+  })
+  const draft = (triggerId: string, deviceId: string) => ({
+    messageId: newId(),
+    triggerId,
+    campaignId: 'news',
+    userId,
+    device: {
+      deviceId,
+      gateway: 'apns' as const,
+      environment: 'production' as const,
+      app: null,
+      token: deviceId,
+      registeredAt: at
+    },
+    content: { kind: 'alert' as const, notification: { title: 'Hello' } },
+    collapseId: 'c',
+    priority: 'normal' as const,
+    notAfter: Date.now() + 3_600_000
+  })
+  return { pool, sql, sender, delivery, draft }
+}
+
+it('E2: what a chunk could not dispatch in its time is due at once, and not when its hold would have ended', async (t) => {
+  const { pool, sql, sender, delivery, draft } = await given(t)
+  const triggerId = newId()
+  const drafts = Array.from({ length: 300 }, (_, n) => draft(triggerId, `d${n}`))
+  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts, { attended: true }))
+  sender.shut()
+  await delivery.handOver(projectId, rows, { untilMs: steadyMs() + 300 })
+  await pool.transaction((tx) => delivery.leave(tx, projectId, triggerId, rows))
+  const states = () =>
+    sql(`select state, owner is null as free, due_at <= now() as due, count(*)::int from messages group by 1, 2, 3`)
+  await eventually(async () =>
+    assert.deepEqual(await states(), [{ state: 'queued', free: true, due: true, count: 300 }])
+  )
+})
+
+it('E2: a retry is recorded of a message that a chunk has left, also where the chunk could not say so', async (t) => {
+  const { pool, sql, sender, delivery, draft } = await given(t)
+  for (const fails of [false, true]) {
+    const [triggerId, answer] = [newId(), Promise.withResolvers<Outcome>()]
+    sender.script('a', answer.promise)
+    const rows = await pool.transaction((tx) =>
+      delivery.write(tx, projectId, [draft(triggerId, 'a')], { attended: true })
+    )
+    await delivery.handOver(projectId, rows, { untilMs: steadyMs() + 50 })
+    const leaving = pool.transaction(async (tx) => {
+      await delivery.leave(tx, projectId, triggerId, rows)
+      if (fails) throw new Error('the lease was lost')
+    })
+    await (fails ? assert.rejects(leaving) : leaving)
+    answer.resolve(retry('GATEWAY_UNAVAILABLE', { notBefore: Date.now() + 60_000 }))
+    await eventually(async () => {
+      const [found] = await sql('select state, owner, attempts from messages where trigger_id = $1', [triggerId])
+      assert.deepEqual(found, { state: 'queued', owner: null, attempts: 1 })
+    })
+  }
+})
+
+it('E2: a clock that jumps makes no second run dispatch what waits for room in the first one', async (t) => {
+  const { pool, sql, sender, delivery, draft } = await given(t)
+  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')]))
+  sender.shut()
+  const handing = delivery.handOver(projectId, rows, { untilMs: steadyMs() + 20_000 })
+  await eventually(async () => assert.equal((await sql(`select 1 from messages where state = 'handed'`)).length, 2))
+  // As the retry job of this process sees it when its clock jumps an hour ahead.
+  await sql(`update messages set due_at = due_at - interval '1 hour'`)
+  const retries = delivery.jobs[0]!.run({ projectId } as never, {
+    jobId: newId(),
+    attempt: 1,
+    last: false,
+    signal: AbortSignal.timeout(20_000),
+    complete: async () => {},
+    freeSlot() {}
+  })
+  const early = retries.catch(() => {})
+  await Promise.race([early, new Promise((resolve) => setTimeout(resolve, 500))])
+  sender.open()
+  await Promise.all([handing, early])
+  const found = await sql('select state, retries from messages')
+  assert.deepEqual(found, Array(2).fill({ state: 'accepted', retries: {} }), 'the retry job has taken none of them')
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { it, type TestContext } from 'node:test'
+import { messageMonths } from '../../src/messages/jobs.ts'
+import { createDelivery, createPauses } from '../../src/messages/messages.ts'
+import { settleMessages, takeDueMessages } from '../../src/messages/store.ts'
+import { makePartitions } from '../../src/platform/db/partitions.ts'
+import { newId, type ProjectId } from '../../src/platform/ids.ts'
+import { createMetrics } from '../../src/platform/metrics.ts'
+import { steadyMs } from '../../src/platform/time.ts'
+import { testPool } from '../support/database.ts'
+import { silentLog } from '../support/log.ts'
+import { scriptedSender } from '../support/sender.ts'
+
+const projectId = 'p' as ProjectId
+const [me, other] = [newId(), newId()]
+
+/** A message that this node has written and not dispatched yet. */
+async function given(t: TestContext) {
+  const pool = await testPool(t)
+  const at = new Date()
+  await makePartitions(pool, messageMonths, at)
+  const sql = async (text: string, values: unknown[] = []) => {
+    const client = await pool.connect()
+    return (await client.query(text, values).finally(() => client.end())).rows
+  }
+  const [userId, triggerId] = [newId(), newId()]
+  await sql(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
+  await sql(
+    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'ana', '{}', $3, $3)`,
+    [projectId, userId, at]
+  )
+  const sender = scriptedSender()
+  const delivery = createDelivery({
+    pool,
+    sender,
+    nodeId: me,
+    log: silentLog,
+    metrics: createMetrics(),
+    idempotencyHours: 24,
+    isSimulated: async () => false,
+    pauses: createPauses(pool, async () => undefined)
+  })
+  const device = {
+    deviceId: 'a',
+    gateway: 'apns' as const,
+    environment: 'production' as const,
+    app: null,
+    token: 'a',
+    registeredAt: at
+  }
+  const draft = {
+    messageId: newId(),
+    triggerId,
+    campaignId: 'news',
+    userId,
+    device,
+    content: { kind: 'alert' as const, notification: { title: 'Hello' } },
+    collapseId: 'c',
+    priority: 'normal' as const,
+    notAfter: Date.now() + 3_600_000
+  }
+  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, [draft], { attended: true }))
+  return { pool, sql, sender, delivery, rows, row: rows[0]!, triggerId }
+}
+
+it('E2: a release that is said once more, because its answer was lost, takes no message from the run that has it', async (t) => {
+  const { pool, sql, row } = await given(t)
+  const release = { ...row, state: 'queued' as const, due_at: new Date(), held: { owner: me, due_at: null } }
+  const say = async () => (await settleMessages(pool, projectId, [release], new Date())).length
+  assert.equal(await say(), 1)
+  const until = new Date(Date.now() + 30_000)
+  for (const owner of [other, me]) {
+    await sql('update messages set due_at = $1, owner = null', [release.due_at])
+    const taking = { at: new Date(), until, owner, living: [me, other], followed: [] }
+    assert.equal((await takeDueMessages(pool, projectId, taking)).length, 1)
+    assert.equal(await say(), 0)
+    const [found] = await sql('select state, owner, due_at from messages')
+    assert.deepEqual([found.state, found.owner, found.due_at], ['handed', owner, until])
+  }
+  const accepted = { ...release, state: 'accepted' as const, due_at: null }
+  assert.equal((await settleMessages(pool, projectId, [accepted], new Date())).length, 1, 'an end counts in any case')
+})
+
+it('E2: a message is taken from its owner once that is dead, by a node that would have noticed an outage', async (t) => {
+  const { sql, sender, delivery, row, triggerId } = await given(t)
+  await sql('update messages set owner = $1', [other])
+  const join = `insert into nodes (id, role, host, pid, version, started_at, seen_at, steady_since)
+                values ($1, 'all', 'h', 1, 'v', now(), now(), now() - interval '1 hour')`
+  for (const id of [me, other]) await sql(join, [id])
+  const handOver = async () => {
+    await sql('update nodes set seen_at = now() where id = $1', [me])
+    const found = await delivery.unanswered(projectId, [triggerId])
+    for (const one of found) one.target = row.target
+    return (await delivery.handOver(projectId, found, { untilMs: steadyMs() + 5_000 })).length
+  }
+  assert.equal(await handOver(), 1, 'its owner beats')
+  await sql(`update nodes set seen_at = now() - interval '9 seconds' where id = $1`, [other])
+  assert.equal(await handOver(), 1, 'its owner may be on its way back')
+  await sql(`update nodes set seen_at = now() - interval '1 minute' where id = $1`, [other])
+  await sql(`update nodes set steady_since = now() - interval '9 seconds' where id = $1`, [me])
+  assert.equal(await handOver(), 1, 'this node has been away itself')
+  assert.equal(sender.pushes.length, 0)
+  await sql(`update nodes set steady_since = now() - interval '11 seconds' where id = $1`, [me])
+  assert.equal(await handOver(), 0)
+  assert.equal(sender.pushes.length, 1)
+})
+
+it('E2: what a node that left had is taken at once, also by one that has just started', async (t) => {
+  const { sql, sender, delivery, row, triggerId } = await given(t)
+  await sql('update messages set owner = $1', [other])
+  const found = await delivery.unanswered(projectId, [triggerId])
+  for (const one of found) one.target = row.target
+  assert.deepEqual(await delivery.handOver(projectId, found, { untilMs: steadyMs() + 5_000 }), [])
+  assert.equal(sender.pushes.length, 1)
+})
+
+it('E2: a message that waits in one run of this process for room at the gateway is not sent by another run too', async (t) => {
+  const { sender, delivery, rows, row, triggerId } = await given(t)
+  const options = () => ({ untilMs: steadyMs() + 5_000 })
+  sender.shut()
+  const first = delivery.handOver(projectId, rows, options())
+  // As a job does that runs again because its lease was lost while the database was away.
+  const found = await delivery.unanswered(projectId, [triggerId])
+  for (const one of found) one.target = row.target
+  const second = delivery.handOver(projectId, found, options())
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  sender.open()
+  await Promise.all([first, second])
+  assert.equal(sender.pushes.length, 1)
+  assert.deepEqual([row.state, found[0]!.state], ['accepted', 'accepted'], 'both runs learn its end')
+})

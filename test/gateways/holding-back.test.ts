@@ -258,8 +258,8 @@ test('pushes are counted by gateway and outcome', async (t) => {
 
 test('a process lives as long as somebody waits for an outcome, and no longer', async () => {
   const script = `
-    import { createSender } from './src/delivery/sender.ts'
-    import { push } from './test/delivery/senders.ts'
+    import { createSender } from './src/gateways/sender/sender.ts'
+    import { push } from './test/gateways/senders.ts'
     import { silentLog } from './test/support/log.ts'
     const credential = { gateway: 'apns', id: 'a', version: 1, projectId: 'p', origin: 'https://127.0.0.1:1', simulated: true,
       environment: 'production', keyId: '', teamId: '', privateKey: '', topic: 't' }

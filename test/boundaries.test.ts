@@ -39,6 +39,12 @@ const importing = /^(?:import|export)\b(?:[^;'"`=()]*?\bfrom)?\s*'([^']+)'|\bimp
 const imports = (file: string) =>
   [...readFileSync(resolve(src, file), 'utf8').matchAll(importing)].map(([, named, called]) => (named ?? called)!)
 
+/** The file that an import of another file of ours names. */
+const resolved = (file: string, target: string) => relative(src, resolve(src, dirname(file), target))
+const source = (file: string) => readFileSync(resolve(src, file), 'utf8')
+const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')
+const capability = (file: string) => (file.includes('/') ? file.split('/')[0]! : file)
+
 function offences(): string[] {
   const found: string[] = []
   for (const file of sources) {
@@ -46,7 +52,7 @@ function offences(): string[] {
     if (inside.length === 0 || outside.has(home!)) continue // main.ts, app.ts and the like, and cli/
     if (!order.includes(home!)) found.push(`${home}/ is not in the line of rooms`)
     for (const target of imports(file).filter((name) => name.startsWith('.'))) {
-      const [there, ...rest] = relative(src, resolve(src, dirname(file), target)).split('/')
+      const [there, ...rest] = resolved(file, target).split('/')
       if (there === home) continue
       if (!order.includes(there!)) found.push(`${file} reaches out to ${there}`)
       else if (order.indexOf(there!) > order.indexOf(home!)) found.push(`${file} must not know ${there}`)
@@ -58,9 +64,173 @@ function offences(): string[] {
   return found
 }
 
+/** Every chain of imports that comes back to the file where it begins. */
+function cycles(): string[] {
+  const pages = globSync('console/page/**/*.{ts,tsx}', { cwd: src })
+  const known = new Set([...sources, ...pages])
+  const graph = new Map(
+    [...known].map((file) => [
+      file,
+      imports(file)
+        .filter((name) => name.startsWith('.'))
+        .map((name) => resolved(file, name))
+        .filter((target) => known.has(target))
+    ])
+  )
+  const found: string[] = []
+  const done = new Set<string>()
+  const visit = (file: string, path: string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(' → '))
+    if (path.includes(file) || done.has(file)) return
+    for (const target of graph.get(file)!) visit(target, [...path, file])
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file, [])
+  return found
+}
+
+/** Folders that are still to be divided. */
+const crowdedStill = new Set([
+  'campaigns',
+  'cli',
+  'cli/commands',
+  'console/page/parts',
+  'messages',
+  'platform',
+  'triggers'
+])
+/** Capabilities whose statements are still to be moved to a store. */
+const statementsStill = new Set([
+  'campaigns',
+  'devices',
+  'health.ts',
+  'messages',
+  'platform',
+  'projects',
+  'segments',
+  'triggers',
+  'users',
+  'webhooks'
+])
+
+const owners: Record<string, string> = {
+  a2a_push_configs: 'a2a',
+  a2a_tasks: 'a2a',
+  api_keys: 'projects',
+  audit_log: 'projects',
+  campaign_versions: 'campaigns',
+  campaigns: 'campaigns',
+  dead_jobs: 'platform',
+  devices: 'devices',
+  event_receipts: 'events',
+  events: 'events',
+  gateway_credentials: 'gateways',
+  idempotency_keys: 'platform',
+  jobs: 'platform',
+  live_activity_tokens: 'devices',
+  message_minutes: 'messages',
+  messages: 'messages',
+  nodes: 'platform',
+  projects: 'projects',
+  provider_tokens: 'gateways',
+  push_tokens: 'devices',
+  sessions: 'projects',
+  settings: 'platform',
+  simulator_inbox: 'simulator',
+  simulators: 'simulator',
+  tokens: 'projects',
+  trigger_chunks: 'triggers',
+  trigger_skips: 'triggers',
+  triggers: 'triggers',
+  users: 'users',
+  webhook_calls: 'webhooks',
+  webhook_events: 'webhooks',
+  webhook_secrets: 'webhooks',
+  webhooks: 'webhooks'
+}
+
+const joinedAudience = 'an audience is one join of users, devices and tokens; reading them one by one costs three trips'
+/** Uses of tables that belong to another capability, and why. Any capability may lock the row of its project. */
+const allowed: Record<string, string> = {
+  'segments reads devices': 'a condition on devices is a subquery of the compiled segment',
+  'segments reads events': 'a condition on events is a subquery of the compiled segment',
+  'campaigns reads users': joinedAudience,
+  'campaigns reads devices': joinedAudience,
+  'campaigns reads push_tokens': joinedAudience,
+  'campaigns reads live_activity_tokens': joinedAudience,
+  'campaigns reads messages': 'the limit of messages per user counts those of the same campaign',
+  'campaigns reads triggers': 'totals of a campaign sum the counters of its triggers',
+  'triggers reads campaigns': 'a trigger is written only while its campaign is active, in one statement',
+  'triggers writes campaigns': 'deleting old triggers adds their counters to the totals of the campaign',
+  'triggers reads devices': joinedAudience,
+  'triggers reads messages': 'an explanation names the messages of a user',
+  'messages reads users': 'a message is written only while its user exists: the row is locked in the same statement',
+  'projects reads settings': 'a finished bootstrap is remembered there',
+  'projects writes settings': 'a finished bootstrap is remembered there',
+  'cli reads settings': 'doctor checks the master key without a service'
+}
+
+const tables = new Set(
+  globSync('migrations/*.sql', { cwd: root })
+    .flatMap((file) => [...readFileSync(resolve(root, file), 'utf8').matchAll(/\bcreate table (\w+)/g)])
+    .map(([, name]) => name!)
+)
+const naming = new RegExp(`\\b(from|join|update|into|using)\\s+(${[...tables].join('|')})\\b(?!['.-])`, 'g')
+
+/** The tables that the SQL of a file names: 'users reads devices'. */
+function tableUses(file: string): string[] {
+  const text = withoutComments(source(file))
+  return [...text.matchAll(naming)].map(({ 1: verb, 2: table, index }) => {
+    const writes = verb === 'into' || verb === 'update' || /\bdelete\s+$/.test(text.slice(0, index))
+    return `${capability(file)} ${writes ? 'writes' : 'reads'} ${table}`
+  })
+}
+
 describe('the house', () => {
   it('imports run one way, and enter a room only through its front file', () => {
     assert.deepEqual(offences(), [])
+  })
+
+  it('no file imports itself by way of others, not even for a type', () => {
+    assert.deepEqual(cycles(), [])
+  })
+
+  it('a folder has at most 20 files', () => {
+    const folders = Map.groupBy(globSync('**/*.{ts,tsx}', { cwd: src }), (file) => dirname(file))
+    const crowded = [...folders].filter(([folder, files]) => files.length > 20 && !crowdedStill.has(folder))
+    assert.deepEqual(
+      crowded.map(([folder, files]) => `${folder}: ${files.length}`),
+      []
+    )
+  })
+
+  it('statements stand in files named store.ts', () => {
+    const others = sources.filter(
+      (file) => !file.endsWith('store.ts') && /\bstatement\(/.test(withoutComments(source(file)))
+    )
+    assert.deepEqual(
+      others.filter((file) => file !== 'platform/db/statement.ts' && !statementsStill.has(capability(file))),
+      []
+    )
+  })
+
+  it('each table belongs to one capability, and others read it only for a stated reason', () => {
+    assert.deepEqual(Object.keys(owners).sort(), [...tables].sort())
+    const uses = new Set(sources.flatMap(tableUses))
+    const foreign = [...uses].filter((use) => {
+      const [by, verb, table] = use.split(' ') as [string, string, string]
+      return owners[table] !== by && !(verb === 'reads' && table === 'projects')
+    })
+    assert.deepEqual(
+      foreign.filter((use) => !(use in allowed)),
+      [],
+      'add a reason to the list, or ask the owner'
+    )
+    assert.deepEqual(
+      Object.keys(allowed).filter((use) => !uses.has(use)),
+      [],
+      'no longer needed'
+    )
   })
 
   it('files stay short enough to be read: 400 lines at the very most', () => {

@@ -6,7 +6,7 @@ import { printCampaignSchema } from '../src/campaigns/campaign-schema.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
 
-const docs = join(import.meta.dirname, '../docs')
+const docs = join(import.meta.dirname, '../docs/reference')
 await writeFile(join(docs, 'config.md'), printConfigDocs())
 await writeFile(join(docs, 'errors.md'), printErrorDocs())
 await writeFile(join(docs, 'agent-skills.md'), printSkillDocs())

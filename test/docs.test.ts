@@ -12,22 +12,22 @@ import { operationId, pathTemplate, tagOf } from '../src/platform/http/openapi/n
 import { buildOpenApi } from '../src/platform/http/openapi/openapi.ts'
 import type { DocumentedRoute } from '../src/platform/http/routes.ts'
 
-const committed = (name: string) => readFile(join(import.meta.dirname, '../docs', name), 'utf8')
+const committed = (name: string) => readFile(join(import.meta.dirname, '../docs/reference', name), 'utf8')
 
 describe('the printed pages', () => {
-  it('docs/errors.md is what the code prints (npm run docs)', async () => {
+  it('docs/reference/errors.md is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('errors.md'), printErrorDocs())
   })
 
-  it('docs/config.md is what the code prints (npm run docs)', async () => {
+  it('docs/reference/config.md is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('config.md'), printConfigDocs())
   })
 
-  it('docs/agent-skills.md is what the code prints (npm run docs)', async () => {
+  it('docs/reference/agent-skills.md is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('agent-skills.md'), printSkillDocs())
   })
 
-  it('docs/campaign.schema.json is what the code prints (npm run docs)', async () => {
+  it('docs/reference/campaign.schema.json is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('campaign.schema.json'), printCampaignSchema())
   })
 })

@@ -79,7 +79,7 @@ export const CampaignShape = Type.Object({
   segment: Type.Unsafe<Segment>({
     type: 'object',
     default: { all: [] },
-    description: 'Who may get it: see docs/segments.md. Absent or empty: everyone.'
+    description: 'Who may get it: see docs/reference/segments.md. Absent or empty: everyone.'
   }),
   default_audience: Type.Optional(AudienceShape),
   message: Type.Optional(MessageShape),

@@ -1,6 +1,6 @@
 import { type Detail, OperatorError } from '../platform/errors.ts'
 
-/** What the process ends with. Scripts rely on these numbers: change none. docs/cli.md lists them. */
+/** What the process ends with. Scripts rely on these numbers: change none. docs/reference/cli.md lists them. */
 export const exit = {
   ok: 0,
   /** It was tried and did not work, or only in part. */

@@ -4,7 +4,7 @@ import { record } from './output.ts'
 export type Scalar = string | number | boolean | null
 export type Properties = Record<string, Scalar>
 
-/** In the help of `user set`, and in docs/cli.md. */
+/** In the help of `user set`, and in docs/reference/cli.md. */
 export const propertyHelp = `
 Properties are written name=value. A value that is JSON is taken as such: 31 is
 a number, true and false are booleans, null is null, and '"31"' is text. Lists

@@ -28,7 +28,7 @@ export interface SessionNeeds {
   secure: boolean
 }
 
-/** A token or a printed code is exchanged for a cookie that scripts cannot read; docs/console.md. */
+/** A token or a printed code is exchanged for a cookie that scripts cannot read; docs/guides/console.md. */
 export function sessionRoutes(open: Routes<null, never>, { pool, credentials, secure }: SessionNeeds): void {
   const failures = new Map<string, { count: number; untilMs: number }>()
 

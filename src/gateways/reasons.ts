@@ -1,6 +1,6 @@
 /**
  * Why a push was not delivered, in words that stay the same whatever gateway said it. Codes are part of the interface:
- * new ones may be added, none renamed. docs/delivery.md tells what to do for each.
+ * new ones may be added, none renamed. docs/guides/sending.md tells what to do for each.
  */
 export const failureReasons = {
   USER_NOT_FOUND: 'No user of this id is in the project.',

@@ -33,7 +33,7 @@ export const crashesForgiven = 5
 /** What costs no attempt must not become a busy loop. */
 const leastWaitMs = 200
 
-/** Pure: the table of docs/delivery.md. The time to live always wins. */
+/** Pure: the table of docs/guides/sending.md. The time to live always wins. */
 export function nextStep(
   outcome: Outcome,
   { retries, notAfter }: { retries: Retries; notAfter: number },

@@ -109,7 +109,7 @@ const plans: Parse<Readonly<Record<string, number>>> = (value) => {
   return Object.freeze(found)
 }
 
-/** Every setting of the service. The names are the environment variables; docs/config.md is printed from here. */
+/** Every setting of the service. The names are the environment variables; docs/reference/config.md is printed from here. */
 export const settings = {
   HOST: setting(text, 'Address to listen on. 0.0.0.0 or :: to be reached from other machines.', {
     fallback: '127.0.0.1'
@@ -240,7 +240,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return Object.freeze(config) as Config
 }
 
-/** The page docs/config.md; a test compares. */
+/** The page docs/reference/config.md; a test compares. */
 export function printConfigDocs(): string {
   const rows = Object.entries<Setting<unknown>>(settings).map(([name, { about, fallback, fallbackText }]) => {
     const shown = fallbackText ?? (fallback === undefined ? '' : `\`${fallback}\``)

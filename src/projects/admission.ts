@@ -137,7 +137,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   }
 }
 
-/** What a page of another site cannot send along (docs/console.md). */
+/** What a page of another site cannot send along (docs/guides/console.md). */
 export const consoleHeader = 'x-tidings-console'
 export const sessionCookie = 'tidings_session'
 

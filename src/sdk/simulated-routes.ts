@@ -12,7 +12,7 @@ const Subscription = Type.Object({
 const Pushes = Type.Object({
   items: Type.Array(
     Type.Object({
-      payload: Type.Unknown({ description: 'What the simulated push service decrypted: docs/payloads.md.' })
+      payload: Type.Unknown({ description: 'What the simulated push service decrypted: docs/reference/payloads.md.' })
     }),
     { description: 'Oldest first.' }
   ),

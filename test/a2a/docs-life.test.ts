@@ -7,10 +7,10 @@ import { describe, it } from 'node:test'
 import { paste, startProgram } from '../support/program.ts'
 import { eventually, startService } from '../support/service.ts'
 
-describe('docs/agent-tasks.md', async () => {
+describe('docs/tutorials/agent.md', async () => {
   const service = await startService()
   const made = await service.manage('POST', '/projects/demo/keys', { json: { kind: 'secret', name: 'docs' } })
-  const page = await readFile(join(import.meta.dirname, '../../docs/agent-tasks.md'), 'utf8')
+  const page = await readFile(join(import.meta.dirname, '../../docs/tutorials/agent.md'), 'utf8')
   const lines = [...page.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, text]) => text!.trimEnd().split('\n'))
   const [define] = lines.filter((line) => line.startsWith('a2a() '))
   const calls = lines.filter((line) => line.startsWith("a2a '"))

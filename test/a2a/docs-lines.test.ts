@@ -7,10 +7,10 @@ import type { Json } from '../support/http.ts'
 import { paste } from '../support/program.ts'
 import { startService } from '../support/service.ts'
 
-describe('docs/agents.md', async () => {
+describe('docs/guides/agents.md', async () => {
   const service = await startService()
   const project = await service.project()
-  const page = await readFile(join(import.meta.dirname, '../../docs/agents.md'), 'utf8')
+  const page = await readFile(join(import.meta.dirname, '../../docs/guides/agents.md'), 'utf8')
 
   it('shows lines that work when pasted', async (t) => {
     const lines = page.split('\n').filter((line) => line.startsWith('curl '))

@@ -224,9 +224,9 @@ describe('Web Push in a real browser', () => {
     assert.deepEqual(complaints, [])
   })
 
-  it('N4: the example of docs/web-push.md ends with a push on the screen', async (t) => {
+  it('N4: the example of docs/guides/web-push.md ends with a push on the screen', async (t) => {
     const project = await service.project({ mode: 'simulator' })
-    const docs = await readFile(join(import.meta.dirname, '../../docs/web-push.md'), 'utf8')
+    const docs = await readFile(join(import.meta.dirname, '../../docs/guides/web-push.md'), 'utf8')
     const block = (kind: string) => new RegExp(`\`\`\`${kind}\\n([^]*?)\`\`\``).exec(docs)![1]!
     const here = (text: string) =>
       text

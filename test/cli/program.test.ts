@@ -50,14 +50,14 @@ function isUnder(other: string[], one: string[]): boolean {
 }
 
 test('every command explains itself with examples, takes --json, and is in the docs', async () => {
-  const docs = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  const docs = await readFile(new URL('../../docs/reference/cli.md', import.meta.url), 'utf8')
   for (const command of commands) {
     const { code, stdout, stderr } = await run([...command, '--help'])
     assert.deepEqual([code, stderr], [0, ''], command.join(' '))
     assert.match(stdout, new RegExp(`^Usage: tidings ${command.join(' ')} `))
     assert.match(stdout, /\nExamples:\n {2}\$ /)
     if (!groups.has(command.join(' '))) assert.match(stdout, /^ {2}--json /m, command.join(' '))
-    assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/cli.md misses ${command.join(' ')}`)
+    assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/reference/cli.md misses ${command.join(' ')}`)
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `too wide: ${line}`)
   }
 })
@@ -74,7 +74,7 @@ test('the help of a command speaks of no option that the command does not have',
 })
 
 test('the docs say how much each list shows, and name every code of the command line', async () => {
-  const docs = await readFile(new URL('../../docs/cli.md', import.meta.url), 'utf8')
+  const docs = await readFile(new URL('../../docs/reference/cli.md', import.meta.url), 'utf8')
   for (const command of [...commands, ['device', 'list'], ['inbox']]) {
     const { stdout } = await run([...command, '--help'])
     const usual = /--limit <count> [^(]*\(default:\s+(\d+|all)\)/.exec(stdout)?.[1]
@@ -87,7 +87,7 @@ test('the docs say how much each list shows, and name every code of the command 
   for (const file of (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'))) {
     const source = await readFile(new URL(file, folder), 'utf8')
     for (const [, code] of source.matchAll(/new Failure\(\s*exit\.\w+,\s*'(\w+)'/g))
-      assert.ok(docs.includes(`\`${code}\``), `docs/cli.md misses ${code} of ${file}`)
+      assert.ok(docs.includes(`\`${code}\``), `docs/reference/cli.md misses ${code} of ${file}`)
   }
 })
 

@@ -66,7 +66,7 @@ it('E7: a service whose role may have four connections answers a burst without a
   assert.deepEqual([...new Set(await Promise.all(calls))], [404])
 })
 
-it('a process takes DATABASE_POOL_SIZE connections and three more, as docs/self-hosting.md says', async (t) => {
+it('a process takes DATABASE_POOL_SIZE connections and three more, as docs/guides/self-hosting.md says', async (t) => {
   const { url } = await limitedRole(t, 50)
   const service = await startNode({
     DATABASE_URL: url,

@@ -1,6 +1,6 @@
 /**
  * The segment language once more, evaluated in memory, one user and one device at a time. It is written from the rules
- * of docs/segments.md and shares no code with the compiler: where the two differ, one of them is wrong.
+ * of docs/reference/segments.md and shares no code with the compiler: where the two differ, one of them is wrong.
  */
 export interface ModelUser {
   id: string

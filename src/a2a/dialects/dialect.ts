@@ -63,7 +63,7 @@ export interface CardFacts {
   baseUrl: string
   description: string
   skills: { id: string; name: string; description: string; tags: string[]; examples: string[] }[]
-  /** Set where official clients are asked to mark every call (docs/agents.md). */
+  /** Set where official clients are asked to mark every call (docs/guides/agents.md). */
   tenant: string | undefined
   version: string
 }

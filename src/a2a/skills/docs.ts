@@ -14,7 +14,7 @@ const artifacts: Record<string, [name: string, data: object]> = {
   'track-event': ['event-result', { trackedEvents: 1, eventName: 'purchase' }]
 }
 
-/** The page docs/agent-skills.md; a test compares. */
+/** The page docs/reference/agent-skills.md; a test compares. */
 export function printSkillDocs(): string {
   const skills = createSkills({
     createUser: unused,
@@ -38,7 +38,7 @@ ${JSON.stringify(schemas[id], null, 2)}
   })
   return `# Skills of the agent
 
-JSON Schemas of what stands in the \`data\` of a message. How to send one is in [Agents](agents.md).
+JSON Schemas of what stands in the \`data\` of a message. How to send one is in [Agents](../guides/agents.md).
 
 Every field may be spelt as the REST API spells it, in snake_case (\`project_user_id\`, also inside \`target\` and
 \`targets\`), and \`null\` counts as absent; only \`properties: null\` of a user is refused. Unknown fields are ignored.

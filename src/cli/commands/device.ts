@@ -86,7 +86,7 @@ function declareAdd(parent: Command, shell: Shell): void {
   examples(
     command,
     ['tidings device add ios --user ana', 'tidings device add android --user ana --fault 410'],
-    'Only for projects of mode simulator. docs/simulator.md lists the faults.'
+    'Only for projects of mode simulator. docs/guides/simulator.md lists the faults.'
   )
   command.action(async (platform: string, options: AddOptions) => {
     const session = await connect(shell, options)

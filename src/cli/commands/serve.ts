@@ -21,7 +21,7 @@ export function declare(command: Command, shell: Shell): void {
       'PORT=9000 DATA_DIR=/srv/tidings tidings serve',
       'DATABASE_URL=postgres://tidings@db/tidings tidings serve --role api'
     ],
-    `Settings are environment variables; docs/config.md lists them. Without
+    `Settings are environment variables; docs/reference/config.md lists them. Without
 DATABASE_URL it runs a PostgreSQL of its own in DATA_DIR, for this process
 alone: --role api and --role worker need DATABASE_URL. With --json the
 document comes when the service is ready; all else goes to standard error.`

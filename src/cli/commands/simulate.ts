@@ -36,7 +36,7 @@ export function declare(command: Command, shell: Shell): void {
     command,
     ['tidings simulate', 'tidings simulate --apns-port 2197 --json | jq .title'],
     `Stands in for Apple, Google and the push services of browsers, until Ctrl-C.
-A token such as sim-410-1 asks for a fault; docs/simulator.md lists them.`
+A token such as sim-410-1 asks for a fault; docs/guides/simulator.md lists them.`
   )
   command.action(async (options: Options) => {
     stopWithNpx(shell.env)

@@ -19,7 +19,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     config = readConfig(env)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
-    return [...first, fail('Settings', `${error.message.replace(/\s*\n\s*/g, ' ')}. See docs/config.md.`)]
+    return [...first, fail('Settings', `${error.message.replace(/\s*\n\s*/g, ' ')}. See docs/reference/config.md.`)]
   }
   const { DATA_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
   const folder = await checkDataFolder(DATA_DIR)

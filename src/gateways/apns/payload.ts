@@ -7,7 +7,7 @@ import { readReason } from './responses.ts'
 
 const longestPayload = 4_096
 
-/** docs/payloads.md has it for app developers. */
+/** docs/reference/payloads.md has it for app developers. */
 export const apns: Gateway<ApnsCredential> = {
   origin: (_push, credential) => credential.origin,
 

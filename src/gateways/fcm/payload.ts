@@ -9,7 +9,7 @@ const longestPayload = 4_096
 /** Four weeks: Firebase keeps nothing for longer. */
 const longestTtlSeconds = 2_419_200
 
-/** FCM HTTP v1, for Android, for iOS apps with Firebase, and for web apps with Firebase. docs/payloads.md has it. */
+/** FCM HTTP v1, for Android, for iOS apps with Firebase, and for web apps with Firebase. docs/reference/payloads.md has it. */
 export const fcm: Gateway<FcmCredential> = {
   origin: (_push, credential) => credential.origin,
 

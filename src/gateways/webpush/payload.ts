@@ -9,7 +9,7 @@ import { vapid } from './vapid.ts'
 /** Push services keep nothing for longer than four weeks. */
 const longestTtlSeconds = 2_419_200
 
-/** RFC 8030, 8291 and 8292. docs/payloads.md has what the service worker gets. */
+/** RFC 8030, 8291 and 8292. docs/reference/payloads.md has what the service worker gets. */
 export const webpush: Gateway<WebPushCredential> = {
   origin(push, credential) {
     const endpoint = subscriptionOf(push.token)?.endpoint

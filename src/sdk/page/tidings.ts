@@ -1,4 +1,4 @@
-// The browser client of Tidings, served as /sdk/tidings.js. It depends on nothing; docs/web-push.md explains it.
+// The browser client of Tidings, served as /sdk/tidings.js. It depends on nothing; docs/guides/web-push.md explains it.
 
 export interface TidingsOptions {
   /** Where the service is, such as https://tidings.example.com */
@@ -32,7 +32,7 @@ export interface DeviceFacts {
   is_push_permission_granted?: boolean
 }
 
-/** The service refused: `code` is one of docs/errors.md. */
+/** The service refused: `code` is one of docs/reference/errors.md. */
 export class TidingsError extends Error {
   override readonly name = 'TidingsError'
   readonly status: number

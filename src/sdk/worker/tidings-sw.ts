@@ -10,7 +10,7 @@
     deviceId: string
   }
 
-  /** What the service sends; docs/payloads.md has it. Others may send other JSON, or text. */
+  /** What the service sends; docs/reference/payloads.md has it. Others may send other JSON, or text. */
   interface Payload {
     message_id?: string
     title?: string
@@ -106,7 +106,7 @@
 
   worker.addEventListener('push', (event) => event.waitUntil(show(payloadOf(event.data))))
 
-  // From a page of this site, in a project of mode simulator: docs/web-push.md.
+  // From a page of this site, in a project of mode simulator: docs/guides/web-push.md.
   worker.addEventListener('message', (event) => {
     const { kind, payload } = (event.data ?? {}) as { kind?: string; payload?: Payload }
     if (kind === 'tidings-push') event.waitUntil(show(payload ?? {}))

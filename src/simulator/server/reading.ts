@@ -13,7 +13,7 @@ export const nothing: Push = { message_id: null, title: null, body: null, image_
 
 /**
  * The value at the first of these paths that leads to a text. Payloads are as free as their apps, so each field has a
- * few places where it is looked for; docs/simulator.md lists them.
+ * few places where it is looked for; docs/guides/simulator.md lists them.
  */
 function text(payload: unknown, ...paths: string[]): string | null {
   for (const path of paths) {

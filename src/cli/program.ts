@@ -17,62 +17,62 @@ interface Entry {
 }
 
 const commands: Record<string, Entry> = {
-  serve: { summary: 'Run the service', load: () => import('./commands/serve.ts') },
-  migrate: { summary: 'Bring the database up to date and exit', load: () => import('./commands/migrate.ts') },
-  doctor: { summary: 'Look for what would keep the service from running', load: () => import('./commands/doctor.ts') },
+  serve: { summary: 'Run the service', load: () => import('./service/serve.ts') },
+  migrate: { summary: 'Bring the database up to date and exit', load: () => import('./database/migrate.ts') },
+  doctor: { summary: 'Look for what would keep the service from running', load: () => import('./doctor/doctor.ts') },
   project: {
     summary: 'Create, list, show, update, pause and delete projects',
-    load: () => import('./commands/project.ts')
+    load: () => import('./projects/project.ts')
   },
   key: {
     summary: 'Create, list, rotate and revoke the API keys of a project',
-    load: () => import('./commands/key.ts')
+    load: () => import('./projects/key.ts')
   },
   console: {
     summary: 'Print a link that signs a browser in to the console',
-    load: () => import('./commands/console.ts')
+    load: () => import('./service/console.ts')
   },
-  token: { summary: 'Create, list and revoke management tokens', load: () => import('./commands/token.ts') },
+  token: { summary: 'Create, list and revoke management tokens', load: () => import('./projects/token.ts') },
   gateway: {
     summary: 'Set, list, check and remove credentials for Apple, Google and browsers',
-    load: () => import('./commands/gateway.ts')
+    load: () => import('./messages/gateway.ts')
   },
   user: {
     summary: 'Get, set, unset, delete, list, import and export users',
-    load: () => import('./commands/user.ts')
+    load: () => import('./users/user.ts')
   },
-  device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./commands/device.ts') },
-  send: { summary: 'Send one push to a user or a device', load: () => import('./commands/send.ts') },
+  device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./users/device.ts') },
+  send: { summary: 'Send one push to a user or a device', load: () => import('./messages/send.ts') },
   message: {
     summary: 'List messages, and show one with its results',
-    load: () => import('./commands/message.ts')
+    load: () => import('./messages/message.ts')
   },
-  event: { summary: 'List the events of users', load: () => import('./commands/event.ts') },
-  inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./commands/inbox.ts') },
+  event: { summary: 'List the events of users', load: () => import('./users/event.ts') },
+  inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./messages/inbox.ts') },
   webhook: {
     summary: 'Tell others what became of messages, and see the calls',
-    load: () => import('./commands/webhook.ts')
+    load: () => import('./messages/webhook.ts')
   },
   campaign: {
     summary: 'Apply, compare, preview, test, pause and trigger campaigns',
-    load: () => import('./commands/campaign.ts')
+    load: () => import('./campaigns/campaign.ts')
   },
   trigger: {
     summary: 'List, get, watch, cancel and explain triggers of campaigns',
-    load: () => import('./commands/trigger.ts')
+    load: () => import('./campaigns/trigger.ts')
   },
-  audit: { summary: 'See who changed what in a project', load: () => import('./commands/audit.ts') },
-  nodes: { summary: 'See which processes are at work', load: () => import('./commands/nodes.ts') },
-  job: { summary: 'See background work that was given up, and run it again', load: () => import('./commands/job.ts') },
-  copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./commands/copy.ts') },
-  secrets: { summary: 'Change the master key', load: () => import('./commands/secrets.ts') },
+  audit: { summary: 'See who changed what in a project', load: () => import('./projects/audit.ts') },
+  nodes: { summary: 'See which processes are at work', load: () => import('./service/nodes.ts') },
+  job: { summary: 'See background work that was given up, and run it again', load: () => import('./service/job.ts') },
+  copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./database/copy.ts') },
+  secrets: { summary: 'Change the master key', load: () => import('./database/secrets.ts') },
   simulate: {
     summary: 'Run stand-ins for APNs, FCM and Web Push',
-    load: () => import('./commands/simulate.ts')
+    load: () => import('./service/simulate.ts')
   },
   completion: {
     summary: 'Print the completion of commands for bash or zsh',
-    load: () => import('./commands/completion.ts')
+    load: () => import('./service/completion.ts')
   }
 }
 

@@ -6,7 +6,7 @@ import type { Routes } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'
 import { type DeadJob, dead, revive } from '../platform/jobs/jobs.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import { cursorOfId } from './shapes.ts'
+import { cursorOfId } from './schemas.ts'
 
 const DeadJobAnswer = Type.Object({
   id: Type.String(),

@@ -42,7 +42,7 @@ import {
   wireNewKey,
   wireProject,
   wireToken
-} from './shapes.ts'
+} from './schemas.ts'
 
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
 export function manageRoutes(

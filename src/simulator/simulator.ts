@@ -6,9 +6,9 @@ export {
   createVapidKeys,
   writeCredentials
 } from './credentials.ts'
-export { tokenFault } from './faults.ts'
-export { createSimulators, type SimulatedGateways, type Simulators } from './fleet.ts'
-export type { DevicesOf, InboxItem } from './inbox.ts'
-export type { LedgerItem } from './ledger.ts'
+export { tokenFault } from './faults/faults.ts'
+export { createSimulators, type SimulatedGateways, type Simulators } from './fleet/fleet.ts'
+export type { DevicesOf, InboxItem } from './fleet/inbox.ts'
+export type { LedgerItem } from './server/ledger.ts'
 export { overview, type Simulator, type SimulatorOptions, startSimulator } from './server/start.ts'
 export { simulatedHost } from './webpush/crypto.ts'

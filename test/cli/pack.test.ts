@@ -21,7 +21,7 @@ test('the packed package installs into an empty folder and runs there', { timeou
   for (const file of [
     'bin/tidings.js',
     'dist/main.js',
-    'dist/cli/commands/user.js',
+    'dist/cli/users/user.js',
     'dist/console/built/index.html',
     'migrations/0001-foundation.sql'
   ])

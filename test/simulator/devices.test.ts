@@ -74,7 +74,7 @@ describe('a simulated device', () => {
   })
 
   it('takes every fault that a token can ask for, and names them to who asks for another', async () => {
-    const { createFaults } = await import('../../src/simulator/faults.ts')
+    const { createFaults } = await import('../../src/simulator/faults/faults.ts')
     const { project, reply } = await add({ platform: 'ANDROID', fault: 'bogus' })
     const { path, message } = reply.json.details[0]
     assert.equal(path, 'fault')

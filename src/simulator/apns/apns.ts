@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isUuid } from '../../platform/ids.ts'
-import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from '../gateway.ts'
 import { jsonObject } from '../jwt.ts'
+import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from '../server/gateway.ts'
 import { nothing, readApns } from '../server/reading.ts'
 import { allowStreams } from '../server/stream-limits.ts'
 import { type Channels, checkChannel, judgeChannels, requestIdFor } from './channels.ts'

@@ -1,5 +1,5 @@
-import type { Incoming } from '../gateway.ts'
 import { isObject } from '../jwt.ts'
+import type { Incoming } from '../server/gateway.ts'
 import type { ApnsRefusal } from './reasons.ts'
 
 /** Push types and what the topic ends with for each. */

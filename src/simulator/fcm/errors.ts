@@ -1,4 +1,4 @@
-import type { Answer } from '../gateway.ts'
+import type { Answer } from '../server/gateway.ts'
 
 /** Firebase's code, the HTTP status and Google's status it travels under. */
 const codes: Record<string, readonly [http: number, status: string, message: string]> = {

@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ServiceAccount } from '../credentials.ts'
-import type { Answer, Incoming } from '../gateway.ts'
 import { isSignedBy, readJwt } from '../jwt.ts'
+import type { Answer, Incoming } from '../server/gateway.ts'
 
 export interface AccessTokens {
   /** RFC 7523: a signed assertion for an access token. */

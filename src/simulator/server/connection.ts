@@ -2,9 +2,8 @@ import * as http2 from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TLSSocket } from 'node:tls'
-import type { Fault, Transport } from '../faults.ts'
-import type { Answer } from '../gateway.ts'
-import type { Request, Response } from './listen.ts'
+import type { Fault, Transport } from '../faults/faults.ts'
+import type { Request } from './listen.ts'
 import { type Tap, tapOf } from './tap.ts'
 
 /** What a gateway remembers of one connection: some rules count by it. */
@@ -85,15 +84,4 @@ function leave(session: http2.Http2Session | undefined, lastStream = 0): void {
   session.goaway(NGHTTP2_NO_ERROR, lastStream, Buffer.from(shutdown))
   // Closing says GOAWAY once more, with the newest stream: after a lower one that breaks the protocol.
   if (lastStream === 0) session.close()
-}
-
-export function deliver(response: Response, answer: Answer): void {
-  if (response.destroyed || response.headersSent) return
-  const headers: Record<string, string> = { ...answer.headers }
-  // A header holds no line ends and nothing outside Latin 1.
-  if (answer.detail) headers['simulator-detail'] = answer.detail.replace(/[^\x20-\x7e]/g, '?').slice(0, 500)
-  if (answer.body !== undefined) headers['content-type'] ??= 'application/json; charset=UTF-8'
-  response.statusCode = answer.status
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
-  response.end(answer.body ?? '')
 }

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import type { Incoming } from '../gateway.ts'
 import { isSignedBy, readJwt, rememberVerdicts } from '../jwt.ts'
+import type { Incoming } from '../server/gateway.ts'
 
 export interface VapidRefusal {
   status: 401 | 403

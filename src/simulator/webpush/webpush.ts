@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from '../gateway.ts'
+import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from '../server/gateway.ts'
 import { nothing, readWebPush } from '../server/reading.ts'
 import { decrypt, keysOf, makeId, recogniseId, type Subscription } from './crypto.ts'
 import { checkVapid } from './vapid.ts'

@@ -1,0 +1,45 @@
+import { parseCampaign } from '../../campaigns/definition.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { exit, Failure } from '../exit.ts'
+
+/** What the service adds to a campaign, and no file has. */
+const added = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result'])
+
+/** Line by line, what applying the campaign of a file would change. Defaults count as written. */
+export function differences(stored: Record<string, unknown> | undefined, filed: Record<string, unknown>): string[] {
+  const before = stored
+    ? leaves(Object.fromEntries(Object.entries(stored).filter(([name]) => !added.has(name))))
+    : new Map()
+  const after = leaves(JSON.parse(JSON.stringify(completed(filed))))
+  const places = [...new Set([...before.keys(), ...after.keys()])].sort()
+  return places.flatMap((place) => {
+    const [old, fresh] = [before.get(place), after.get(place)]
+    if (old === fresh) return []
+    return [
+      ...(old === undefined ? [] : [`- ${place}: ${old}`]),
+      ...(fresh === undefined ? [] : [`+ ${place}: ${fresh}`])
+    ]
+  })
+}
+
+function completed(filed: Record<string, unknown>): object {
+  try {
+    return parseCampaign(filed)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    throw new Failure(exit.failure, error.code, `${String(filed.campaign_id)}: ${error.message}`, {
+      details: error.details
+    })
+  }
+}
+
+/** Every value with its place, as text. */
+function leaves(value: unknown, place = '', found = new Map<string, string>()): Map<string, string> {
+  const inner = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  if (inner.length === 0) return found.set(place, JSON.stringify(value))
+  for (const [name, one] of inner) {
+    const step = Array.isArray(value) ? `[${name}]` : place === '' ? name : `.${name}`
+    leaves(one, `${place}${step}`, found)
+  }
+  return found
+}

@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { type Document, isNode, LineCounter, parseAllDocuments } from 'yaml'
+import type { Detail } from '../../platform/errors.ts'
+import { exit, Failure } from '../exit.ts'
+import { printable, reason } from '../output.ts'
+import type { Shell } from '../shell.ts'
+
+/** A fault in a file, for editors and other programs with its place there. */
+export interface PlacedDetail extends Detail {
+  line?: number
+  column?: number
+}
+
+export interface FiledCampaign {
+  /** Where it stands, for whoever has to mend it. */
+  place: string
+  id: string
+  campaign: Record<string, unknown>
+  /** The same faults, with their places in the file where they have one. */
+  placed(details: readonly Detail[]): PlacedDetail[]
+}
+
+const refused = (message: string) => new Failure(exit.failure, 'invalid_file', message)
+
+/** What most often goes wrong in a campaign: to YAML, braces begin a map, and a colon ends a name. */
+const quotesRule = "In YAML, text with {{ … }} stands in quotes: 'Hello {{ user.name }}'."
+
+/** The campaigns of a YAML or JSON file, one or several documents; `-` is standard input. */
+export async function readCampaigns(shell: Shell, file: string): Promise<FiledCampaign[]> {
+  const source = await (file === '-' ? text(shell.stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
+    throw refused(`${file} cannot be read: ${reason(error)}.`)
+  })
+  const lines = new LineCounter()
+  // A JSON document is YAML too. Aliases are not followed: a few lines of them make a document of gigabytes.
+  const documents = parseAllDocuments(source, { lineCounter: lines, prettyErrors: false })
+  const found: FiledCampaign[] = []
+  for (const [index, document] of [...documents].entries()) {
+    const place = documents.length > 1 ? `${file}, document ${index + 1}` : file
+    const [fault] = document.errors
+    if (fault) {
+      const { line, col } = lines.linePos(fault.pos[0])
+      const braces = source.split('\n')[line - 1]?.includes('{{') ? ` ${quotesRule}` : ''
+      throw refused(`${file}:${line}:${col} ${fault.message}.${braces}`)
+    }
+    const value: unknown = contentOf(document, place)
+    if (value === null || value === undefined) continue
+    if (typeof value !== 'object' || Array.isArray(value)) throw refused(`${place}: a campaign must be an object.`)
+    const { campaign_id: id } = value as { campaign_id?: unknown }
+    if (typeof id !== 'string' || id === '') throw refused(`${place}: campaign_id must be given, as text.`)
+    const placed = (details: readonly Detail[]) => details.map((detail) => withPlace(detail, document, source, lines))
+    found.push({ place, id, campaign: value as Record<string, unknown>, placed })
+  }
+  if (found.length === 0) throw refused(`${file} holds no campaign.`)
+  return found
+}
+
+function contentOf(document: Document.Parsed, place: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 })
+  } catch {
+    throw refused(`${place}: aliases such as *name are not followed. Write out what they stand for.`)
+  }
+}
+
+/** The place of what a fault names or, where that is missing, of what it should stand in. */
+function withPlace(detail: Detail, document: Document.Parsed, source: string, lines: LineCounter): PlacedDetail {
+  const steps = [...detail.path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step))
+  for (let length = steps.length; length > 0; length -= 1) {
+    const node = document.getIn(steps.slice(0, length), true)
+    if (!isNode(node) || !node.range) continue
+    const { line, col: column } = lines.linePos(node.range[0])
+    const braces = source.startsWith('{{', node.range[0]) ? `. ${quotesRule}` : ''
+    return { ...detail, message: `${detail.message}${braces}`, line, column }
+  }
+  return detail
+}
+
+/** Does something with a campaign of a file; what is wrong with it is told with its places in the file, all of it. */
+export async function withPlaces<Answer>(filed: FiledCampaign, work: () => Promise<Answer> | Answer): Promise<Answer> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.details.length === 0) throw error
+    const details = filed.placed(error.details)
+    const file = filed.place.split(', document ')[0]
+    const told = details.map(({ path, message, line, column }) =>
+      printable(`  ${line ? `${file}:${line}:${column} ` : ''}${path}: ${message}`)
+    )
+    const message = [`${filed.place}: ${printable(filed.id)} was refused.`, ...told].join('\n')
+    throw new Failure(error.exitCode as typeof exit.failure, error.code, message, { details })
+  }
+}

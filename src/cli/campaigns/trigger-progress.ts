@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AnsweredTrigger as Trigger } from '../../triggers/responses.ts'
+import { interrupted, segment } from '../client.ts'
+import { projectOf } from '../connection.ts'
+import { type Cell, counted, record, time } from '../output.ts'
+import { showCount } from '../progress.ts'
+import type { Session } from '../session.ts'
+
+const lookEveryMs = 300
+const ends = new Set(['completed', 'canceled', 'failed'])
+
+export const triggersIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/api/v1/triggers`
+
+/** Looks until the trigger has ended, and draws how far it is. */
+export async function watchTrigger(session: Session, id: string): Promise<Trigger> {
+  const progress = showCount(session.shell.stderr, 'Sending')
+  try {
+    for (;;) {
+      const trigger = await session.client.json<Trigger>('GET', `${triggersIn(session)}/${segment(id)}`)
+      const { targeted, pending, failed, skipped } = trigger.counts
+      if (ends.has(trigger.state)) return trigger
+      const more = trigger.expanded_at ? '' : ' so far'
+      progress.at(targeted - pending, targeted, `${more}, ${failed} failed, ${skipped} skipped`)
+      await sleep(lookEveryMs, undefined, { signal: session.interrupt }).catch(() => {
+        throw interrupted()
+      })
+    }
+  } finally {
+    progress.end()
+  }
+}
+
+export function shownTrigger({ counts, ...trigger }: Trigger): string {
+  const lines: [string, Cell][] = [
+    ['Trigger', trigger.trigger_id],
+    ['Campaign', `${trigger.campaign_id}, version ${trigger.campaign_version}`],
+    ['State', trigger.reason ? `${trigger.state} (${trigger.reason})` : trigger.state],
+    ['Accepted', time(trigger.accepted_at)],
+    ['Ended', time(trigger.ended_at)],
+    ['Targeted', counts.targeted],
+    ['Sent', counts.sent],
+    ['Failed', withReasons(counts.failed, trigger.failures)],
+    ['Skipped', withReasons(counts.skipped, trigger.skipped)],
+    ['Pending', counts.pending],
+    ['Delivered', counts.delivered],
+    ['Tapped', counts.tapped]
+  ]
+  return record(lines)
+}
+
+const withReasons = (count: number, reasons: Record<string, number>): string => {
+  const told = Object.entries(reasons).map(([reason, times]) => `${reason} ${times}`)
+  return told.length > 0 ? `${count} (${told.join(', ')})` : String(count)
+}
+
+export const inShort = ({ state, counts }: Trigger): string =>
+  `${state}: ${counted(counts.sent, 'message')} sent, ${counts.failed} failed, ${counts.skipped} skipped`

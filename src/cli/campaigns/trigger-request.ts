@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { exit, Failure, usageFailure } from '../exit.ts'
+import { reason } from '../output.ts'
+import { jsonProperty, parsedProperties, textProperty, triggerPropertyHelp } from '../properties.ts'
+import type { Shell } from '../shell.ts'
+
+export interface RequestOptions {
+  user?: string[]
+  usersFrom?: string
+  device?: string[]
+  broadcast?: true
+  property?: [string, unknown][]
+  string?: [string, string][]
+  properties?: string
+}
+
+export const several = (argument: string, before: string[] = []) => [...before, argument]
+
+export const propertyNote = triggerPropertyHelp.trim()
+
+/** `--property`, `--string` and `--properties`: what templates and conditions find under `trigger`. */
+export const withProperties = (command: Command): Command =>
+  command
+    .option(
+      '--property <name=value>',
+      'A property for its templates; may be repeated',
+      (argument: string, before: [string, unknown][] = []) => [...before, jsonProperty(argument)]
+    )
+    .option(
+      '--string <name=value>',
+      'A property that is text, whatever it looks like; may be repeated',
+      (argument: string, before: [string, string][] = []) => [...before, textProperty(argument)]
+    )
+    .option('--properties <json>', 'All properties as one JSON object')
+
+/** Who is to get a campaign, and what it may speak of. */
+export const withAudience = (command: Command): Command =>
+  withProperties(
+    command
+      .option('--user <user>', 'A user to reach, by project_user_id; may be repeated', several)
+      .option('--users-from <file>', 'Users to reach, one a line; - is standard input')
+      .option('--device <device>', 'A device to reach; may be repeated', several)
+      .option('--broadcast', 'Everyone in the segment of the campaign')
+  )
+
+export const propertiesOf = ({ property = [], string = [], properties }: RequestOptions): Record<string, unknown> => ({
+  ...(properties !== undefined && parsedProperties(properties)),
+  ...Object.fromEntries([...property, ...string])
+})
+
+/** The body of a trigger, as the options say it. */
+export async function requestOf(shell: Shell, options: RequestOptions): Promise<Record<string, unknown>> {
+  const { user = [], usersFrom, device = [], broadcast } = options
+  if (broadcast && (user.length + device.length > 0 || usersFrom !== undefined))
+    throw usageFailure('Give --broadcast, or whom to reach, and not both.')
+  const listed = usersFrom === undefined ? [] : await usersIn(shell, usersFrom)
+  const targets = [
+    ...[...user, ...listed].map((project_user_id) => ({ project_user_id })),
+    ...device.map((device_id) => ({ device_id }))
+  ]
+  // A file without users names nobody: the default audience would be a surprise.
+  const named = targets.length > 0 || usersFrom !== undefined
+  const audience = broadcast ? { broadcast } : named ? { targets } : undefined
+  return { ...(audience && { audience }), properties: propertiesOf(options) }
+}
+
+async function usersIn(shell: Shell, file: string): Promise<string[]> {
+  const source = await (file === '-' ? text(shell.stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
+    throw new Failure(exit.failure, 'invalid_file', `${file} cannot be read: ${reason(error)}.`)
+  })
+  return source.split(/\r?\n/).filter((line) => line.trim() !== '')
+}

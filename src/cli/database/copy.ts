@@ -1,0 +1,67 @@
+import type { Command } from 'commander'
+import { readConfig } from '../../platform/config.ts'
+import { usageFailure } from '../exit.ts'
+import { counted } from '../output.ts'
+import { showCount } from '../progress.ts'
+import { examples, jsonOption, tell } from '../session.ts'
+import { interruption, type Shell } from '../shell.ts'
+import { type OnDatabase, onDatabase, refuseWhileNodesRun } from './database.ts'
+
+export function declare(command: Command, shell: Shell): void {
+  command
+    .argument('<url>', 'The other database, empty: postgres://… (its password may come from PGPASSWORD or ~/.pgpass)')
+    .addOption(jsonOption())
+  examples(
+    command,
+    ['tidings copy postgres://tidings@db.example.com/tidings'],
+    `Copies all projects, keys, users, devices, campaigns and everything else as it
+is, from the database of the settings (the embedded one, unless DATABASE_URL
+is set). Stop all nodes first. Nothing is changed there, and an interrupted
+copy leaves the other database empty. The master key is not in the database:
+keep DATA_DIR/master.key or MASTER_KEY.`
+  )
+  command.action(async (url: string, options: { json?: true }) => {
+    if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
+      throw usageFailure('The other database must be an address that begins with postgres:// or postgresql://.')
+    const config = readConfig(shell.env)
+    if (url === config.DATABASE_URL)
+      throw usageFailure(
+        'This is the database of DATABASE_URL itself. Leave DATABASE_URL unset to copy the embedded one.'
+      )
+    const interrupt = interruption(shell)
+    const done = await onDatabase(
+      shell,
+      { ...config, DATABASE_URL: url },
+      (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt }),
+      // Somebody has just typed the address, and is there to mend it.
+      { interrupt, patienceMs: 0, given: 'the address <url>' }
+    )
+    const rows = Object.values(done.rows).reduce((all, count) => all + count, 0)
+    tell(
+      { shell, json: options.json === true },
+      done,
+      `Copied ${counted(rows, 'row')} from the database ${done.from} to ${done.to}.\n` +
+        'Set DATABASE_URL to it on every node, keep the master key, and start.'
+    )
+  })
+}
+
+async function copy(source: OnDatabase, target: OnDatabase, shell: Shell) {
+  const [{ copyDatabase }, { migrate }] = await Promise.all([
+    import('../../platform/db/copying.ts'),
+    import('../../platform/db/migrate.ts')
+  ])
+  const shown = showCount(shell.stderr, 'Copying')
+  const rows = await migrate(target.pool, () =>
+    migrate(source.pool, async () => {
+      await refuseWhileNodesRun(source.pool, 'since what they write meanwhile would be missing')
+      return copyDatabase({
+        from: source.pool,
+        to: target.pool,
+        progress: (done, all) => shown.at(done, all, ' rows'),
+        signal: source.interrupt
+      })
+    })
+  ).finally(shown.end)
+  return { from: source.name, to: target.name, rows }
+}

@@ -1,0 +1,56 @@
+import type { Config } from '../../platform/config.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import type { Opening } from '../../platform/db/open.ts'
+import { interrupted } from '../client.ts'
+import { exit, Failure } from '../exit.ts'
+import { interruption, remark, type Shell } from '../shell.ts'
+
+/** For commands that work on the database of the settings themselves, and not through a service. */
+export interface OnDatabase {
+  pool: Pool
+  /** How it reads to people, without a password. */
+  name: string
+  interrupt: AbortSignal
+}
+
+/** Opens the database, or starts the embedded one, for as long as the work takes. */
+export async function onDatabase<Result>(
+  shell: Shell,
+  config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'LOG_LEVEL'>,
+  work: (database: OnDatabase) => Promise<Result>,
+  { interrupt = interruption(shell), ...opening }: Omit<Opening, 'signal'> & { interrupt?: AbortSignal } = {}
+): Promise<Result> {
+  const [{ openDatabase }, { openPool }, { createLog }] = await Promise.all([
+    import('../../platform/db/open.ts'),
+    import('../../platform/db/db.ts'),
+    import('../../platform/log.ts')
+  ])
+  const log = await createLog(config.LOG_LEVEL)
+  const asked = (error: unknown) => {
+    throw interrupt.aborted ? interrupted() : error
+  }
+  const database = await openDatabase(config, (line) => remark(shell, line), {
+    ...opening,
+    signal: interrupt
+  }).catch(asked)
+  const pool = openPool(database.connection, log, 2)
+  try {
+    return await work({ pool, name: database.name, interrupt }).catch(asked)
+  } finally {
+    await pool.close()
+    await database.stop()
+  }
+}
+
+/** Call it under the lock of migrations, so that no node starts afterwards. */
+export async function refuseWhileNodesRun(pool: Pool, why: string): Promise<void> {
+  const { listNodes } = await import('../../platform/nodes.ts')
+  const nodes = await listNodes(pool)
+  if (nodes.length === 0) return
+  const where = nodes.map(({ host, pid }) => `${host} (pid ${pid})`).join(', ')
+  throw new Failure(
+    exit.failure,
+    'nodes_alive',
+    `Stop the nodes first, ${why}: ${where}. One that was killed is forgotten after 7 seconds.`
+  )
+}

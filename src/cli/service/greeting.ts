@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import type { App } from '../../app.ts'
+import type { Config } from '../../platform/config.ts'
+import type { NodeRole } from '../../platform/nodes.ts'
+import { version } from '../../platform/version.ts'
+
+/** What a person sees when the service is up. Every command to paste is a line of its own. */
+export function greeting(app: App, config: Config, role: NodeRole): string {
+  const { baseUrl, consoleUrl } = app
+  const { credentials, first, named, demo } = app.bootstrapped
+  const { project_id, secret_key, public_key, admin_token } = credentials
+  const keys: [string, string | undefined][] = first
+    ? [
+        ['Project', project_id],
+        ['Secret key', named.secret_key ? 'as BOOTSTRAP_SECRET_KEY says' : secret_key],
+        ['Public key', named.public_key ? 'as BOOTSTRAP_PUBLIC_KEY says' : public_key],
+        ['Admin token', named.admin_token ? 'as BOOTSTRAP_ADMIN_TOKEN says' : admin_token]
+      ]
+    : [['Project', project_id]]
+  const rows: [string, string | undefined][] = [
+    ...keys,
+    ['Data folder', config.DATA_DIR],
+    ['Keys', join(config.DATA_DIR, 'credentials.json')],
+    ['API', `${baseUrl}/docs/api`],
+    ['Console', consoleUrl]
+  ]
+  const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
+  const ready = `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n`
+  if (role === 'worker') return `${ready}\nA worker: it answers only for health, metrics and the API page.\n`
+  // A secret is shown by the start that made it; else a line reads it from the file, so that it can be pasted and shows
+  // none.
+  const header = (name: string, secret: 'secret_key' | 'admin_token') =>
+    first && !named[secret]
+      ? `-H ${quoted(`${name}${credentials[secret]}`)}`
+      : `-H "${name}$(sed -n 's/.*"${secret}": "\\(.*\\)".*/\\1/p' ${quoted(join(config.DATA_DIR, 'credentials.json'))})"`
+  const json = `-H 'Content-Type: application/json' -d`
+  const create =
+    secret_key &&
+    `Create a user:\n\ncurl -X POST ${baseUrl}/api/v1/users -H 'X-Service-Project-ID: ${project_id}' ` +
+      `${header('X-Service-API-Key: ', 'secret_key')} ${json} '{"project_user_id":"ana","properties":{"plan":"premium"}}'\n`
+  const makeKey =
+    admin_token &&
+    `Make a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
+      `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
+  const next = create ?? makeKey
+  const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
+  const signIn =
+    !consoleUrl?.includes('#') &&
+    'Print a link that signs you in to the console: `npm run tidings console` in a checkout, else `npx tidings console`.\n'
+  const steps = [next, push, signIn].flatMap((step) => (step ? [`\n${step}`] : []))
+  return `${ready}${steps.join('')}`
+}
+
+/** The same for programs. Keys are in it only where this start made them, as in the greeting. */
+export function introduction({ baseUrl, consoleUrl, bootstrapped }: App, config: Config) {
+  const { credentials, first, named } = bootstrapped
+  const { project_id, ...secrets } = credentials
+  const made = (['secret_key', 'public_key', 'admin_token'] as const).filter((name) => first && !named[name])
+  return {
+    version,
+    base_url: baseUrl,
+    console_url: consoleUrl,
+    data_dir: config.DATA_DIR,
+    project_id,
+    ...Object.fromEntries(made.map((name) => [name, secrets[name]]))
+  }
+}
+
+const pushing = (baseUrl: string, key: string) =>
+  `Push to the phones of demo-user. They are simulated, and so are Apple's, Google's and the browser's gateways: nothing\n` +
+  `leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +
+  `-H 'Content-Type: application/json' -d '{"push_notifications":[{"target":{"project_user_id":"demo-user"},` +
+  `"title":"Hello","body":"It works"}]}'\n\nSee what arrived: \`npm run tidings inbox\` in a checkout, else \`npx tidings inbox\`.\n`
+
+/** For a shell, as it is: a key that an operator chose may hold any sign. */
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -1,0 +1,93 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { Ended, exit, Failure } from '../exit.ts'
+import { amount, counted, printable, reason } from '../output.ts'
+import { showProgress } from '../progress.ts'
+import { type Session, tell } from '../session.ts'
+import { remark } from '../shell.ts'
+import { partsOf } from './lines.ts'
+
+interface Outcome {
+  imported: number
+  failed: number
+  errors: { line: number; error: string; code: string }[]
+}
+
+/**
+ * Many requests instead of one without end: each can be repeated after a 429 or a 503, none outlives the patience of a
+ * proxy, and the progress is what the service has stored. Small enough for memory, large enough for few audit entries.
+ */
+const partBytes = 2 * 1024 * 1024
+/** For a part; the service writes some thousands of users a second, and a part may hold a hundred thousand. */
+const partMs = 280_000
+const errorsKept = 100
+const errorsShown = 10
+
+export async function importFile(session: Session, users: string, file: string): Promise<void> {
+  const { shell, client, interrupt } = session
+  const { input, size } = await open(session, file)
+  const outcome: Outcome = { imported: 0, failed: 0, errors: [] }
+  const progress = showProgress(shell.stderr, 'Importing', size)
+  let done = 0
+  let lines = 0
+  interrupt.addEventListener('abort', () => input.destroy(), { once: true })
+  try {
+    for await (const { bytes, firstLine, lines: count } of partsOf(input, partBytes)) {
+      progress.at(done, outcome.imported)
+      const sent = { lines: bytes, repeatable: true }
+      const { imported, failed, errors } = await client.json<Outcome>('POST', `${users}:import`, sent, partMs)
+      outcome.imported += imported
+      outcome.failed += failed
+      const room = errorsKept - outcome.errors.length
+      outcome.errors.push(...errors.slice(0, room).map((found) => ({ ...found, line: found.line + firstLine - 1 })))
+      done += bytes.length
+      lines += count
+      progress.at(done, outcome.imported)
+    }
+    if (interrupt.aborted) throw new Error('interrupted')
+  } catch (error) {
+    progress.end()
+    if (lines > 0 && !session.json)
+      remark(shell, `Imported ${amount(outcome.imported)} from the first ${counted(lines, 'line')} before it stopped:`)
+    throw explained(error, file, interrupt.aborted)
+  }
+  progress.end()
+  tell(session, outcome, `imported ${amount(outcome.imported)}, failed ${amount(outcome.failed)}`)
+  if (outcome.failed === 0) return
+  if (!session.json) showErrors(session, outcome)
+  throw new Ended(exit.failure)
+}
+
+async function open({ shell }: Session, file: string): Promise<{ input: Readable; size?: number }> {
+  if (file === '-') return { input: shell.stdin }
+  const found = await stat(file).catch((error) => {
+    throw explained(error, file, false)
+  })
+  if (found.isDirectory())
+    throw new Failure(exit.failure, 'unreadable', `${file} is a folder, not a file of JSON lines.`)
+  return { input: createReadStream(file), ...(found.isFile() && { size: found.size }) }
+}
+
+function showErrors({ shell }: Session, { failed, errors }: Outcome): void {
+  const groups = [...Map.groupBy(errors, ({ error }) => error)].slice(0, errorsShown)
+  for (const [error, found] of groups) remark(shell, `  ${linesOf(found)}: ${printable(error)}`)
+  const rest = failed - groups.reduce((sum, [, found]) => sum + found.length, 0)
+  if (rest > 0)
+    remark(shell, `  and ${amount(rest)} more${errors.length > errorsShown ? '; --json shows the first 100' : ''}`)
+}
+
+/** "line 3" or "lines 3, 4, 9 and 12 more": a fault that all lines share is said once. */
+function linesOf(found: { line: number }[]): string {
+  const shown = found.slice(0, 3).map(({ line }) => line)
+  const more = found.length - shown.length
+  return `${found.length === 1 ? 'line' : 'lines'} ${shown.join(', ')}${more > 0 ? ` and ${amount(more)} more` : ''}`
+}
+
+function explained(error: unknown, file: string, interrupted: boolean): unknown {
+  if (interrupted) return new Failure(exit.interrupted, 'interrupted', 'Interrupted. Running it again does no harm.')
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return new Failure(exit.failure, 'unreadable', `There is no file ${file}.`)
+  if (error instanceof Failure || syscall === undefined) return error
+  return new Failure(exit.failure, 'unreadable', `${file} cannot be read: ${reason(error)}.`)
+}

@@ -1,0 +1,172 @@
+import type { Pool } from '../../platform/db/db.ts'
+import { type Listener, notify } from '../../platform/db/listen.ts'
+import { Unavailable } from '../../platform/errors.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { type Bell, createBell } from '../../platform/jobs/bell.ts'
+import type { Log } from '../../platform/log.ts'
+import type { LedgerItem } from '../server/ledger.ts'
+import { simulatedHost } from '../webpush/crypto.ts'
+import * as store from './store.ts'
+
+/** What is shown of a request. The token stays away: whoever has it may send. */
+export type InboxItem = Omit<LedgerItem, 'token'>
+
+/** Devices by `<APNS|FCM|WEBPUSH>:<token, or endpoint>`; a token of a Live Activity is found under APNS too. */
+export type DevicesOf = (projectId: ProjectId, tokens: string[]) => Promise<Map<string, string>>
+
+export interface Following {
+  number: string
+  item: InboxItem
+}
+
+const channel = 'tidings_simulator_inbox'
+const kept = 1_000
+/** How long requests are gathered before they are written. */
+const gatherMs = 200
+/** Behind the notifications, which are a hint only. */
+const lookMs = 1_000
+const heartbeatMs = 15_000
+const window = 200
+const mostFollowers = 200
+const types = { apns: 'APNS', fcm: 'FCM', webpush: 'WEBPUSH' } as const
+
+/** What arrived at a project's simulators, whichever process they ran in. */
+export function createInbox({
+  pool,
+  listener,
+  log,
+  devicesOf
+}: {
+  pool: Pool
+  listener: Listener
+  log: Log
+  devicesOf: DevicesOf
+}) {
+  const followers = new Set<{ projectId: ProjectId; bell: Bell }>()
+  listener.on(channel, (projectId) => {
+    for (const each of followers) if (projectId === undefined || each.projectId === projectId) each.bell.ring()
+  })
+
+  async function write(projectId: ProjectId, items: LedgerItem[]): Promise<void> {
+    const tokens = new Set(items.flatMap((item) => nameOf(item) ?? []))
+    const devices = tokens.size > 0 ? await devicesOf(projectId, [...tokens]) : new Map<string, string>()
+    const rows = items.map((item) => {
+      const name = nameOf(item)
+      const deviceId = (name && devices.get(name)) || null
+      return { deviceId, text: textOf({ ...item, device_id: deviceId }) }
+    })
+    await pool.transaction(async (tx) => {
+      await store.appendItems(tx, projectId, rows, kept)
+      await tx.run(notify, [channel, projectId])
+    })
+  }
+
+  /** Gathers what one simulator hears. Past a thousand the oldest go: the inbox would not keep them either. */
+  function writer(projectId: ProjectId) {
+    let waiting: LedgerItem[] = []
+    let timer: NodeJS.Timeout | undefined
+    let writing: Promise<void> = Promise.resolve()
+
+    async function flush(): Promise<void> {
+      timer = undefined
+      const batch = waiting.slice(-kept)
+      waiting = []
+      if (batch.length === 0) return
+      try {
+        await write(projectId, batch)
+      } catch (error) {
+        log.debug({ error: (error as Error).message, project_id: projectId }, 'the inbox was not written')
+        waiting = [...batch, ...waiting]
+        schedule(lookMs)
+      }
+    }
+    function schedule(ms: number): void {
+      timer ??= setTimeout(() => {
+        writing = writing.then(flush)
+      }, ms)
+    }
+
+    return {
+      add(item: LedgerItem): void {
+        waiting.push(item)
+        if (waiting.length >= 2 * kept) waiting = waiting.slice(-kept)
+        schedule(gatherMs)
+      },
+      async close(): Promise<void> {
+        clearTimeout(timer)
+        await writing
+        await flush()
+        // The database may be away for good: what could not be written now is let go.
+        clearTimeout(timer)
+      }
+    }
+  }
+
+  return {
+    writer,
+    /** Newest first, with the number that a next page goes on before. */
+    async list(projectId: ProjectId, before: string | null, deviceId: string | null, limit: number) {
+      const rows = await store.newestItems(pool, projectId, { before, deviceId, limit })
+      return rows.map(asFollowing)
+    },
+    /** Up to 200 items of a device after a number, oldest first, and the number to go on from. Without one: from now on. */
+    async since(projectId: ProjectId, after: string | null, deviceId: string) {
+      if (after === null) return { items: [], last: await store.lastNumber(pool, projectId) }
+      const rows = await store.itemsAfter(pool, projectId, after, deviceId, window)
+      return { items: rows.map((row) => asFollowing(row).item), last: rows.at(-1)?.number ?? after }
+    },
+    clear: (projectId: ProjectId) => store.clearItems(pool, projectId),
+    /** What comes after a number, or from now on. Null now and then, so that a silent stream is seen to live. */
+    async *follow(
+      projectId: ProjectId,
+      after: string | null,
+      deviceId: string | null,
+      signal: AbortSignal
+    ): AsyncGenerator<Following | null> {
+      if (followers.size >= mostFollowers) throw new Unavailable('Too many follow an inbox here.')
+      const follower = { projectId, bell: createBell() }
+      const wake = () => follower.bell.ring()
+      followers.add(follower)
+      signal.addEventListener('abort', wake)
+      try {
+        let number = after ?? (await store.lastNumber(pool, projectId))
+        let saidAtMs = Date.now()
+        yield null
+        while (!signal.aborted) {
+          const rows = await store.itemsAfter(pool, projectId, number, deviceId, window)
+          for (const row of rows) {
+            number = row.number
+            yield asFollowing(row)
+          }
+          if (rows.length > 0) saidAtMs = Date.now()
+          else if (Date.now() - saidAtMs >= heartbeatMs) {
+            yield null
+            saidAtMs = Date.now()
+          }
+          if (rows.length < window && !signal.aborted) await follower.bell.heard(lookMs)
+        }
+      } finally {
+        followers.delete(follower)
+        signal.removeEventListener('abort', wake)
+      }
+    },
+    followers: () => followers.size
+  }
+}
+
+const asFollowing = ({ number, item }: store.InboxRow): Following => ({ number, item: JSON.parse(item) })
+
+/** As the devices know it. The ledger has the id of a subscription, they have its endpoint. */
+function nameOf({ gateway, token }: LedgerItem): string | undefined {
+  if (token === null) return undefined
+  return `${types[gateway]}:${gateway === 'webpush' ? `https://${simulatedHost}/push/${encodeURIComponent(token)}` : token}`
+}
+
+function textOf({ token: _, ...item }: LedgerItem): string {
+  try {
+    return JSON.stringify(item)
+  } catch {
+    // Nested deeper than can be written, which no gateway accepts either.
+    return JSON.stringify({ ...item, request: { ...item.request, payload: null } })
+  }
+}

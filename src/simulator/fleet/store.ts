@@ -1,0 +1,90 @@
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+
+export interface SimulatorRow {
+  /** Sealed. */
+  credentials: string
+  /** By gateway, with the names of the API. */
+  faults: Record<string, unknown>
+}
+
+const insert = statement(
+  'simulators.insert',
+  `insert into simulators (project_id, credentials, faults, last_number, created_at)
+   select p.project_id, $2, '{}', 0, $3 from projects p where p.project_id = $1 and p.deleted_at is null
+   on conflict do nothing`
+)
+const find = statement('simulators.find', 'select credentials, faults from simulators where project_id = $1')
+const lock = statement('simulators.lock', 'select faults from simulators where project_id = $1 for no key update')
+const setFaults = statement('simulators.set_faults', 'update simulators set faults = $2 where project_id = $1')
+// The number that is taken here locks the row: another node's batch comes wholly before or wholly after.
+const append = statement(
+  'simulator_inbox.append',
+  `with taken as (
+     update simulators set last_number = last_number + $4 where project_id = $1 returning project_id, last_number)
+   insert into simulator_inbox (project_id, number, device_id, item)
+   select taken.project_id, taken.last_number - $4 + entry.place, entry.device_id, entry.item
+     from taken cross join unnest($2::text[], $3::text[]) with ordinality as entry(device_id, item, place)`
+)
+const trim = statement(
+  'simulator_inbox.trim',
+  `delete from simulator_inbox where project_id = $1
+      and number <= (select last_number - $2 from simulators where project_id = $1)`
+)
+const clear = statement('simulator_inbox.clear', 'delete from simulator_inbox where project_id = $1')
+const newest = statement(
+  'simulator_inbox.newest',
+  `select number, item from simulator_inbox
+    where project_id = $1 and ($2::bigint is null or number < $2) and ($3::text is null or device_id = $3)
+    order by number desc limit $4`
+)
+const following = statement(
+  'simulator_inbox.following',
+  `select number, item from simulator_inbox
+    where project_id = $1 and number > $2 and ($3::text is null or device_id = $3)
+    order by number limit $4`
+)
+const last = statement('simulator_inbox.last', 'select last_number from simulators where project_id = $1')
+
+export const insertSimulator = (db: Db, projectId: ProjectId, credentials: string, at: Date) =>
+  db.run(insert, [projectId, credentials, at])
+
+export const findSimulator = (db: Db, projectId: ProjectId) => db.one<SimulatorRow>(find, [projectId])
+
+/** The faults, which nobody else changes until the transaction ends. */
+export const lockFaults = (db: Db, projectId: ProjectId) => db.one<Pick<SimulatorRow, 'faults'>>(lock, [projectId])
+
+export const storeFaults = (db: Db, projectId: ProjectId, faults: object) => db.run(setFaults, [projectId, faults])
+
+/** pg gives a bigint as text. */
+export interface InboxRow {
+  number: string
+  item: string
+}
+
+export async function appendItems(
+  db: Db,
+  projectId: ProjectId,
+  items: { deviceId: string | null; text: string }[],
+  kept: number
+): Promise<void> {
+  const devices = items.map(({ deviceId }) => deviceId)
+  const texts = items.map(({ text }) => text)
+  await db.run(append, [projectId, devices, texts, items.length])
+  await db.run(trim, [projectId, kept])
+}
+
+export const clearItems = (db: Db, projectId: ProjectId) => db.run(clear, [projectId])
+
+export const newestItems = (
+  db: Db,
+  projectId: ProjectId,
+  { before, deviceId, limit }: { before: string | null; deviceId: string | null; limit: number }
+) => db.query<InboxRow>(newest, [projectId, before, deviceId, limit])
+
+export const itemsAfter = (db: Db, projectId: ProjectId, after: string, deviceId: string | null, limit: number) =>
+  db.query<InboxRow>(following, [projectId, after, deviceId, limit])
+
+export const lastNumber = async (db: Db, projectId: ProjectId): Promise<string> =>
+  (await db.one<{ last_number: string }>(last, [projectId]))?.last_number ?? '0'

@@ -1,0 +1,134 @@
+import { newId } from '../../platform/ids.ts'
+import type { Faults } from '../faults/faults.ts'
+import { faultOf } from '../faults/of-request.ts'
+import { applyTransport, connectionOf, pause } from './connection.ts'
+import type { Answer, Gateway, Incoming } from './gateway.ts'
+import { type GatewayName, type Ledger, openHeaders } from './ledger.ts'
+import type { Request, Response } from './listen.ts'
+
+export interface Around {
+  ledger: Ledger
+  faults: Faults
+  deviceOf: (gateway: GatewayName, token: string) => string | undefined
+}
+
+/** More than any gateway takes, so that "too large" can be told from "endless". */
+const longestBody = 64 * 1024
+
+const isAccepted = (answer: Answer) => answer.status >= 200 && answer.status < 300
+
+/** The one way of a request through any of the gateways. */
+export function createHandler(gateway: Gateway, around: Around): (request: Request, response: Response) => void {
+  const { faults, ledger, deviceOf } = around
+
+  async function handle(request: Request, response: Response): Promise<void> {
+    const body = await readBody(request)
+    if (!body) return
+    const incoming = readIncoming(request, body)
+    const whole = faults.get(gateway.name)
+    const { connection } = incoming
+    connection.requests += 1
+
+    connection.open += 1
+    response.once('close', () => {
+      connection.open -= 1
+    })
+
+    const judged = gateway.judge(incoming)
+    const isPush = judged.listed !== false
+    const token = isAccepted(judged.answer) ? judged.token : null
+    const fault = faultOf(gateway.name, faults, incoming, { isPush, token })
+    const latencyMs = whole.latencyMs + whole.jitterMs * faults.random() + (fault.delayMs ?? 0)
+    // The order of arrival is what the ledger keeps: an item is written before its answer leaves.
+    const answer = fault.status === undefined ? judged.answer : gateway.refuse(fault, incoming)
+    const silent = fault.transport !== undefined && fault.transport !== 'goaway'
+    if (isPush) {
+      ledger.add({
+        id: newId(),
+        received_at: new Date().toISOString(),
+        gateway: gateway.name,
+        device_id: (judged.token && deviceOf(gateway.name, judged.token)) || null,
+        token: judged.token,
+        ...judged.push,
+        request: {
+          method: incoming.method,
+          path: incoming.path,
+          headers: openHeaders(incoming.headers),
+          payload: judged.payload
+        },
+        answer: silent
+          ? { status: 0, reason: fault.transport!, detail: null, gateway_message_id: null }
+          : {
+              status: answer.status,
+              reason: answer.reason,
+              detail: answer.detail ?? null,
+              gateway_message_id: answer.gatewayMessageId
+            }
+      })
+    }
+    // Too many at a time is told at once: later they would not be so many.
+    if (latencyMs > 0 && fault.transport !== 'crowded') await pause(latencyMs)
+    applyTransport(fault, request, connection)
+    if (silent) return
+    gateway.answered?.(connection, isAccepted(answer))
+    deliver(response, answer)
+  }
+
+  return (request, response) => {
+    request.on('error', () => {})
+    response.on('error', () => {})
+    handle(request, response).catch((error: unknown) => {
+      // A simulator with a bug says so, to whoever is debugging against it.
+      deliver(response, { status: 500, reason: null, detail: String(error), gatewayMessageId: null })
+    })
+  }
+}
+
+/** Undefined if the sender went away before the end. */
+async function readBody(request: Request): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size <= longestBody) chunks.push(chunk)
+    }
+  } catch {
+    return undefined
+  }
+  return size > longestBody ? Buffer.alloc(longestBody + 1) : Buffer.concat(chunks)
+}
+
+function readIncoming(request: Request, body: Buffer): Incoming {
+  const seen = new Set<string>()
+  const repeated: string[] = []
+  for (let at = 0; at < request.rawHeaders.length; at += 2) {
+    const name = request.rawHeaders[at]!.toLowerCase()
+    if (seen.has(name)) repeated.push(name)
+    seen.add(name)
+  }
+  const headers: Record<string, string | undefined> = {}
+  for (const [name, value] of Object.entries(request.headers)) headers[name] = value?.toString()
+  const connection = connectionOf(request)
+  return {
+    method: request.method ?? '',
+    path: request.url ?? '/',
+    headers,
+    repeated,
+    body,
+    origin: `${connection.secure ? 'https' : 'http'}://${headers[':authority'] ?? headers.host ?? ''}`,
+    connection,
+    ...(request.stream?.id !== undefined && { streamId: request.stream.id })
+  }
+}
+
+export function deliver(response: Response, answer: Answer): void {
+  if (response.destroyed || response.headersSent) return
+  const headers: Record<string, string> = { ...answer.headers }
+  // A header holds no line ends and nothing outside Latin 1.
+  if (answer.detail) headers['simulator-detail'] = answer.detail.replace(/[^\x20-\x7e]/g, '?').slice(0, 500)
+  if (answer.body !== undefined) headers['content-type'] ??= 'application/json; charset=UTF-8'
+  response.statusCode = answer.status
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.end(answer.body ?? '')
+}

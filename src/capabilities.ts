@@ -10,20 +10,15 @@ import {
 } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
-import { createCheck } from './gateways/credentials/check.ts'
-import { createGateways } from './gateways/credentials/credentials.ts'
-import { createProviderTokens } from './gateways/credentials/provider-tokens.ts'
-import { createCredentialSource } from './gateways/credentials/source.ts'
-import { createSender } from './gateways/sender/sender.ts'
+import { createGateways, type Sender } from './gateways/gateways.ts'
 import {
+  countMinute,
   createDelivery,
   createPauses,
   moveMessages,
   type OnOutcomes,
-  parsePushItems,
-  type Sender
+  parsePushItems
 } from './messages/messages.ts'
-import { countMinute } from './messages/minutes.ts'
 import type { Config } from './platform/config.ts'
 import type { Db, Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
@@ -101,34 +96,22 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   })
   opened.push(async () => webhooks.close())
 
-  const gatewayCredentials = createCredentialSource({
-    pool,
-    listener,
-    key,
-    projectOf: credentials.project,
-    simulated: simulators.of
-  })
-  const providerTokens = createProviderTokens({ pool, key, log })
-  const gateways = createGateways({
-    pool,
-    key,
-    check: createCheck(providerTokens),
-    changed: gatewayCredentials.forget
-  })
   // How many processes work is known when this one has joined them.
   const cluster = { workers: () => 1 }
   const pauses = createPauses(pool, (projectId) => credentials.project(projectId))
-  const sender =
-    given.sender ??
-    createSender({
-      credentials: gatewayCredentials,
-      providerTokens,
-      log,
-      metrics,
-      settings: { fcmPerSecond: config.FCM_PER_SECOND },
-      senders: () => cluster.workers(),
-      isPaused: pauses.isPaused
-    })
+  const gateways = createGateways({
+    pool,
+    listener,
+    log,
+    metrics,
+    key,
+    projectOf: credentials.project,
+    simulated: simulators.of,
+    fcmPerSecond: config.FCM_PER_SECOND,
+    senders: () => cluster.workers(),
+    isPaused: pauses.isPaused,
+    sender: given.sender
+  })
   const bookEnded: OnEnded = async (tx, projectId, triggers) => {
     for (const { id, campaign_id, state, counts } of triggers) {
       await webhooks.onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
@@ -140,7 +123,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   }
   const delivery = createDelivery({
     pool,
-    sender,
+    sender: gateways.sender,
     log,
     metrics,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
@@ -166,7 +149,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     }
   })
   opened.push(() => delivery.close(stopMs))
-  opened.push(() => sender.close(stopMs))
+  opened.push(() => gateways.sender.close(stopMs))
 
   /** A function declaration, because devices need it before messages exist to be removed. */
   async function beforeRemoval(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {

@@ -6,7 +6,7 @@ import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
 import { eventRoutes } from './events/routes.ts'
-import { gatewayRoutes } from './gateways/credentials/routes.ts'
+import { gatewayRoutes } from './gateways/gateways.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
@@ -72,7 +72,7 @@ export function mountSurfaces(
   campaignRoutes(api, campaigns)
   campaignSummaryRoutes(api, { campaigns, pool })
   webPushKeyRoute(api, async ({ id, mode }) =>
-    mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.webPushKey(id)
+    mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.credentials.webPushKey(id)
   )
   simulatedWebPushRoutes(api, simulators)
   cardRoutes(open, agents)
@@ -83,7 +83,7 @@ export function mountSurfaces(
   userManagementRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
   eventManagementRoutes(manage, { users, pool })
-  gatewayRoutes(manage, gateways)
+  gatewayRoutes(manage, gateways.credentials)
   deliveryManagementRoutes(manage, pool)
   simulatorRoutes(manage, { simulators, devices, pool })
   campaignManagementRoutes(manage, { campaigns, pool })

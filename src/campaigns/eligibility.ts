@@ -1,5 +1,6 @@
 import { reach } from '../devices/devices.ts'
-import type { FailureCode, PushTarget } from '../messages/messages.ts'
+import type { FailureCode } from '../gateways/gateways.ts'
+import type { PushTarget } from '../messages/messages.ts'
 import { activityTargetOf, pushTargetOf } from '../messages/messages.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'

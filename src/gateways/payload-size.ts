@@ -1,11 +1,10 @@
-import { collapseIdOf } from '../messages/draft.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Size } from './gateway.ts'
 import type { Content, GatewayName } from './push.ts'
 import { gateways } from './table.ts'
 
-/** How much of what a gateway takes this would be: the payload that would be sent, with ids of the length that all have. */
-export function payloadSize(gateway: GatewayName, content: Content): Size {
+/** How much of its limit a gateway would count for this: the payload as it is sent, with ids of the usual length. */
+export function payloadSize(gateway: GatewayName, content: Content, collapseId: (messageId: string) => string): Size {
   const id = newId()
   const now = Date.now()
   const push = {
@@ -19,7 +18,7 @@ export function payloadSize(gateway: GatewayName, content: Content): Size {
     token: '',
     registeredAt: new Date(now),
     content,
-    collapseId: collapseIdOf(content, id),
+    collapseId: collapseId(id),
     priority: 'high' as const,
     notAfter: now
   }

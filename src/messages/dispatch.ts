@@ -1,5 +1,4 @@
-import type { Outcome, Sender } from '../gateways/push.ts'
-import type { FailureCode } from '../gateways/reasons.ts'
+import type { FailureCode, Outcome, Sender } from '../gateways/gateways.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { reach } from '../devices/devices.ts'
-import type { Content } from '../gateways/push.ts'
-import type { FailureCode } from '../gateways/reasons.ts'
+import { type Content, type FailureCode, type GatewayName, payloadSize as sizeAt } from '../gateways/gateways.ts'
 import type { Db } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
@@ -120,6 +119,10 @@ export function collapseIdOf(content: Content, messageId: string): string {
   if (key === undefined) return messageId
   return Buffer.byteLength(key) <= 64 ? key : createHash('sha256').update(key).digest('hex')
 }
+
+/** What a gateway would count of this content against its limit. */
+export const payloadSize = (gateway: GatewayName, content: Content) =>
+  sizeAt(gateway, content, (messageId) => collapseIdOf(content, messageId))
 
 export async function planPushes(db: Db, projectId: ProjectId, items: PushItem[], wishes: Wish[]): Promise<Planned[]> {
   const addressed = await address(

@@ -1,4 +1,4 @@
-import type { ActivityChange, ActivityStart, Notification } from '../gateways/push.ts'
+import type { ActivityChange, ActivityStart, Notification } from '../gateways/gateways.ts'
 import { type Reader, readItems, type Target } from './fields.ts'
 
 interface Common {

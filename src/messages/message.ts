@@ -1,5 +1,4 @@
-import type { Content, GatewayName, PushEnvironment } from '../gateways/push.ts'
-import type { FailureCode } from '../gateways/reasons.ts'
+import type { Content, FailureCode, GatewayName, PushEnvironment } from '../gateways/gateways.ts'
 import type { Retries } from './retry-policy.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type FailureCode, failureReason } from '../gateways/reasons.ts'
+import { type FailureCode, failureReason } from '../gateways/gateways.ts'
 import { isSettled, type MessageRow } from './message.ts'
 
 export type DeliveryStatus =

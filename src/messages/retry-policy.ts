@@ -1,5 +1,4 @@
-import type { Outcome } from '../gateways/push.ts'
-import type { FailureCode } from '../gateways/reasons.ts'
+import type { FailureCode, Outcome } from '../gateways/gateways.ts'
 
 /** How often a push was tried again, by cause. */
 export type Retries = Partial<Record<'gateway' | 'device' | 'lost' | 'crashed', number>>

@@ -1,4 +1,4 @@
-import type { Outcome, Push } from '../gateways/push.ts'
+import type { Outcome, Push } from '../gateways/gateways.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { MessageRow } from './message.ts'
 import type { Recording } from './settle.ts'

@@ -1,6 +1,5 @@
 import { reach } from '../devices/devices.ts'
-import type { GatewayName } from '../gateways/push.ts'
-import type { FailureCode } from '../gateways/reasons.ts'
+import type { FailureCode, GatewayName } from '../gateways/gateways.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { MessageRow, PushTarget } from './message.ts'

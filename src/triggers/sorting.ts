@@ -1,6 +1,7 @@
 import type { Ready } from '../campaigns/definitions.ts'
 import { quietFor } from '../campaigns/eligibility.ts'
-import { collapseIdOf, type FailureCode, type MessageDraft, type PushTarget } from '../messages/messages.ts'
+import type { FailureCode } from '../gateways/gateways.ts'
+import { collapseIdOf, type MessageDraft, type PushTarget } from '../messages/messages.ts'
 import { newId } from '../platform/ids.ts'
 import type { Recipient } from '../templates/rendering.ts'
 import { TemplateFailed } from '../templates/templates.ts'

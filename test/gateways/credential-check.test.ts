@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { createCheck } from '../../src/gateways/credentials/check.ts'
 import type { ApnsCredential, FcmCredential } from '../../src/gateways/credentials/credential.ts'
-import { createGateways } from '../../src/gateways/credentials/credentials.ts'
+import { createGatewayCredentials } from '../../src/gateways/credentials/credentials.ts'
 import { createProviderTokens } from '../../src/gateways/credentials/provider-tokens.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import { insertProject } from '../../src/projects/store.ts'
@@ -73,7 +73,7 @@ describe('a check', () => {
     }
     await insertProject(pool, { project_id: shop, ...row })
     const asked: string[] = []
-    const gateways = createGateways({
+    const gateways = createGatewayCredentials({
       pool,
       key,
       changed: () => {},

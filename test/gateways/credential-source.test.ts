@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext, test } from 'node:test'
-import { createGateways } from '../../src/gateways/credentials/credentials.ts'
+import { createGatewayCredentials } from '../../src/gateways/credentials/credentials.ts'
 import { createCredentialSource } from '../../src/gateways/credentials/source.ts'
 import type { Pool } from '../../src/platform/db/db.ts'
 import { createListener, type Listener } from '../../src/platform/db/listen.ts'
@@ -38,7 +38,7 @@ async function setUp(t: TestContext, options: { listener?: Listener; clock?: () 
     modes.set(id, mode)
     return id as ProjectId
   }
-  const gateways = createGateways({
+  const gateways = createGatewayCredentials({
     pool,
     key,
     check: async () => ({ ok: true, message: '' }),
@@ -153,7 +153,7 @@ describe('a project in simulator mode', () => {
 
 describe('a change', () => {
   const saveElsewhere = (pool: Pool, shop: ProjectId, topic: string) =>
-    createGateways({
+    createGatewayCredentials({
       pool,
       key,
       check: async () => ({ ok: true, message: '' }),

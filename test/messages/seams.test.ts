@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import type { Outcome } from '../../src/gateways/gateways.ts'
 import { messageMonths } from '../../src/messages/jobs.ts'
-import {
-  createDelivery,
-  createPauses,
-  type MessageDraft,
-  type Outcome,
-  type OutcomeChange
-} from '../../src/messages/messages.ts'
+import { createDelivery, createPauses, type MessageDraft, type OutcomeChange } from '../../src/messages/messages.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'

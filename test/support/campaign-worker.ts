@@ -1,6 +1,6 @@
 import { openSync, writeSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
-import type { Sender } from '../../src/messages/messages.ts'
+import type { Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 

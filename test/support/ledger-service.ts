@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
-import type { Push, Sender } from '../../src/messages/messages.ts'
+import type { Push, Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 

@@ -1,4 +1,4 @@
-import type { Outcome, Push, Sender } from '../../src/messages/messages.ts'
+import type { Outcome, Push, Sender } from '../../src/gateways/gateways.ts'
 
 /** What the gateway does with a push: answers, answers later, or never. */
 type Reaction = Outcome | Promise<Outcome> | 'silence'

@@ -30,9 +30,9 @@ const mostChecks = 1_000
 const checkLimitMs = 60_000
 const notAsked: CheckResult = { ok: false, message: 'Not asked: the checks before it took too long. Try again.' }
 
-export type Gateways = ReturnType<typeof createGateways>
+export type GatewayCredentials = ReturnType<typeof createGatewayCredentials>
 
-export function createGateways({
+export function createGatewayCredentials({
   pool,
   key,
   check,

@@ -3,7 +3,7 @@ import { Refusal } from '../../platform/errors.ts'
 import type { Routes } from '../../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
 import type { GatewayName } from '../push.ts'
-import type { Gateways } from './credentials.ts'
+import type { GatewayCredentials } from './credentials.ts'
 import { gatewayNames } from './parse.ts'
 import { CheckAnswer, CredentialAnswer, GatewayAnswer, SaveGateway, wireCredential, wireGateway } from './schemas.ts'
 
@@ -13,7 +13,7 @@ const code = 'invalid_credential' as const
 const fieldCodes = Object.fromEntries(Object.keys(SaveGateway.properties).map((name) => [name, code]))
 
 /** Credentials of the push gateways. They go in, and only facts about them come out. */
-export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gateways: Gateways): void {
+export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gateways: GatewayCredentials): void {
   manage.get(
     path,
     {

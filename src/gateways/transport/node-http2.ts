@@ -1,7 +1,8 @@
 import * as http2 from 'node:http2'
 import { isIP } from 'node:net'
+import { mayConnect } from '../../platform/net/addresses.ts'
+import { guardedLookup, resolveByDns } from '../../platform/net/guard.ts'
 import { steadyMs } from '../../platform/time.ts'
-import { guardedLookup, mayConnect, resolveByDns } from '../../webhooks/webhooks.ts'
 import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './transport.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants

@@ -1,0 +1,68 @@
+import type { Pool } from '../platform/db/db.ts'
+import type { Listener } from '../platform/db/listen.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Mode } from '../projects/projects.ts'
+import { createCheck } from './credentials/check.ts'
+import { createGatewayCredentials } from './credentials/credentials.ts'
+import { createProviderTokens } from './credentials/provider-tokens.ts'
+import type { Simulated } from './credentials/simulated.ts'
+import { createCredentialSource } from './credentials/source.ts'
+import type { Sender } from './push.ts'
+import { createSender } from './sender/sender.ts'
+
+export { gatewayRoutes } from './credentials/routes.ts'
+export { payloadSize } from './payload-size.ts'
+export type {
+  ActivityChange,
+  ActivityStart,
+  Content,
+  GatewayName,
+  Notification,
+  Outcome,
+  Push,
+  PushEnvironment,
+  Sender
+} from './push.ts'
+export { type FailureCode, failureReason, failureReasons } from './reasons.ts'
+
+export type Gateways = ReturnType<typeof createGateways>
+
+export interface GatewaysOptions {
+  pool: Pool
+  listener: Listener
+  log: Log
+  metrics: Metrics
+  /** The master key. */
+  key: Buffer
+  projectOf: (projectId: ProjectId) => Promise<{ mode: Mode } | undefined>
+  simulated: Simulated
+  fcmPerSecond: number
+  /** How many processes send: they share the quotas. */
+  senders: () => number
+  isPaused: (projectId: ProjectId) => boolean
+  /** Takes the place of the real one, for tests. */
+  sender?: Sender | undefined
+}
+
+/** The way to Apple, Google and the push services of browsers, and the credentials that open it. */
+export function createGateways(options: GatewaysOptions) {
+  const { pool, listener, log, metrics, key, projectOf, simulated, fcmPerSecond, senders, isPaused } = options
+  const source = createCredentialSource({ pool, listener, key, projectOf, simulated })
+  const providerTokens = createProviderTokens({ pool, key, log })
+  return {
+    credentials: createGatewayCredentials({ pool, key, check: createCheck(providerTokens), changed: source.forget }),
+    sender:
+      options.sender ??
+      createSender({
+        credentials: source,
+        providerTokens,
+        log,
+        metrics,
+        settings: { fcmPerSecond },
+        senders,
+        isPaused
+      })
+  }
+}

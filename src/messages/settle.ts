@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { reach } from '../devices/devices.ts'
 import { createCoalescer } from '../platform/coalesce.ts'
-import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
+import { type Db, isPassing, type Pool, type Transaction } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
@@ -79,7 +79,7 @@ export function createRecorder({
     gatherMs
   )
 
-  async function recordTogether(tx: Db, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
+  async function recordTogether(tx: Transaction, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
     const settlements = batch.map(({ settlement }) => settlement)
     const done = await settleMessages(tx, projectId, settlements, new Date())
     const changes = changesOf(done)
@@ -98,7 +98,7 @@ export function createRecorder({
   /** A fault in what is told must not make a push that was accepted go out again. */
   async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<void> {
     log.error({ error, projectId }, 'an outcome could not be told')
-    await settleMessages(pool, projectId, [settlement], new Date())
+    await againIfRaced(() => pool.transaction((tx) => settleMessages(tx, projectId, [settlement], new Date())))
   }
 
   async function attempt(projectId: ProjectId, recording: Recording): Promise<void> {

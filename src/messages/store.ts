@@ -1,4 +1,5 @@
-import type { Db } from '../platform/db/db.ts'
+import type { Db, Transaction } from '../platform/db/db.ts'
+import { lostRace } from '../platform/db/races.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
@@ -156,40 +157,40 @@ const pausedProjects = statement(
   'select project_id from projects where deleted_at is null and paused_at is not null',
   { acrossProjects: 'messages that wait in paused projects expire' }
 )
-// Locked in the order given, so that two batches cannot wait for each other. What is settled stays as it is. A message that
-// is to be tried again is given up only as it was held: where the answer to this was lost and it is said once more, another
-// run may have dispatched the message meanwhile. An end counts in any case. The insert
-// always finds its row, which is locked: it is an update that can only go by the primary key. A join would be planned by
-// statistics, and these do not know of a project that has just begun: it read all of its messages for each of them.
+// In the order given, so that two batches cannot wait for each other. What is settled stays as it is. A message that is to be
+// tried again is given up only as it was held: where the answer to this was lost and it is said once more, another run may
+// have dispatched the message meanwhile. An end counts in any case. The insert finds its row: it is an update that can only
+// go by the primary key. A join would be planned by statistics, and these do not know of a project that has just begun: it
+// read all of its messages for each of them. Nothing is locked before, which PostgreSQL 18 does not survive
+// (docs/decisions/0034), so a row may go away in between: then a new one is written, which `gone` tells from the others.
+const gone = -1
 const settling = (narrowed: string) => `
-   with held as materialized (
-     select g.*, m.message_id as held_id, m.user_id as owner
-       from json_to_recordset($2::json)
-         as g(place int, trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz,
-              attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text,
-              held_by uuid, held_until timestamptz)
-      cross join lateral (
-        select m.message_id, m.user_id from messages m
-         where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
-           and m.state in ${openStates}
-           and (g.due_at is null
-                or (m.owner is not distinct from g.held_by
-                    and coalesce(m.due_at, ${leftAt('m')}) = coalesce(g.held_until, ${leftAt('m')})))
-           for update) m),
-   settled as (
-     insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries,
-            gateway_message_id, reason, reason_message, gateway_code, settled_at, message_id, push_id, place, not_after,
-            content, collapse_id, priority, simulated, created_at)
-     select $1, h.trigger_id, h.device_id, h.to_state, h.due_at, h.attempts, coalesce(h.retries, '{}'),
-            h.gateway_message_id, h.reason, h.reason_message, h.gateway_code,
-            case when h.due_at is null then $3::timestamptz end, h.held_id, h.held_id, 0, $3, '{}', '', 'high', false, $3
-       from held h
-     on conflict (project_id, trigger_id, device_id) do update
-        set state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts, retries = excluded.retries,
-            gateway_message_id = excluded.gateway_message_id, reason = excluded.reason,
-            reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
-            settled_at = excluded.settled_at, owner = null)
-   select place, owner from held`
+   insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries, gateway_message_id,
+          reason, reason_message, gateway_code, settled_at, owner, handed_at, message_id, push_id, place, not_after, content,
+          collapse_id, priority, simulated, created_at)
+   select $1, g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, coalesce(g.retries, '{}'),
+          g.gateway_message_id, g.reason, g.reason_message, g.gateway_code,
+          case when g.due_at is null then $3::timestamptz end, g.held_by, g.held_until, m.message_id, m.message_id, ${gone},
+          $3, '{}', '', 'high', false, $3
+     from json_to_recordset($2::json)
+       as g(trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz,
+            attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text,
+            held_by uuid, held_until timestamptz)
+    cross join lateral (
+      select m.message_id from messages m
+       where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
+         and m.state in ${openStates}
+      offset 0) m
+   on conflict (project_id, trigger_id, device_id) do update
+      set state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts, retries = excluded.retries,
+          gateway_message_id = excluded.gateway_message_id, reason = excluded.reason,
+          reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
+          settled_at = excluded.settled_at, owner = null
+    where kept.state in ${openStates}
+      and (excluded.due_at is null
+           or (kept.owner is not distinct from excluded.owner
+               and coalesce(kept.due_at, ${leftAt('kept')}) = coalesce(excluded.handed_at, ${leftAt('kept')})))
+   returning kept.trigger_id, kept.device_id, kept.user_id, kept.place`
 // With all of them given, each index that could be taken leads to the one row.
 const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
 const settleMoved = statement('messages.settle_moved', settling(''))
@@ -328,20 +329,28 @@ export type Settlement = Pick<
 }
 
 /** Records outcomes, and answers those that were not settled before, each with whom it is of now. */
-export async function settleMessages(db: Db, projectId: ProjectId, settlements: Settlement[], at: Date) {
+export async function settleMessages(tx: Transaction, projectId: ProjectId, settlements: Settlement[], at: Date) {
   const ask = async (text: typeof settle, some: Settlement[]) => {
     const sorted = some.toSorted(inKeyOrder)
-    const values = [projectId, JSON.stringify(sorted.map(brief)), at]
-    return (await db.query<{ place: number; owner: string }>(text, values)).map(({ place, owner }) => {
-      const one = sorted[place]!
-      return one.user_id === owner ? one : { ...one, user_id: owner }
+    const rows = await tx.query<Pick<MessageRow, 'trigger_id' | 'device_id' | 'user_id' | 'place'>>(text, [
+      projectId,
+      JSON.stringify(sorted.map(brief)),
+      at
+    ])
+    // The caller's transaction takes back what was written, and is done again.
+    if (rows.some(({ place }) => place === gone))
+      throw lostRace('A message was removed while its outcome was recorded.')
+    const byKey = new Map(sorted.map((one) => [keyOf(one), one]))
+    return rows.map((row) => {
+      const one = byKey.get(keyOf(row))!
+      return one.user_id === row.user_id ? one : { ...one, user_id: row.user_id }
     })
   }
   const done = await ask(settle, settlements)
   if (done.length === settlements.length) return done
   // Settled before, gone with their user, or of another user by now.
-  const found = new Set(done)
-  const missed = settlements.filter((one) => !found.has(one))
+  const found = new Set(done.map(keyOf))
+  const missed = settlements.filter((one) => !found.has(keyOf(one)))
   return [...done, ...(await ask(settleMoved, missed))]
 }
 
@@ -349,11 +358,7 @@ export async function settleMessages(db: Db, projectId: ProjectId, settlements: 
 const storable = (text: string | null) => text?.replaceAll('\0', '').toWellFormed()
 
 /** What is null or empty need not be said, and most of it is. */
-const brief = (
-  { trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement,
-  place: number
-) => ({
-  place,
+const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
   trigger_id,
   device_id,
   message_id,

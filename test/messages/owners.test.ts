@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { messageMonths } from '../../src/messages/jobs.ts'
 import { createDelivery, createPauses } from '../../src/messages/messages.ts'
-import { settleMessages, takeDueMessages } from '../../src/messages/store.ts'
+import { type Settlement, settleMessages, takeDueMessages } from '../../src/messages/store.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
@@ -66,7 +66,9 @@ async function given(t: TestContext) {
 it('E2: a release that is said once more, because its answer was lost, takes no message from the run that has it', async (t) => {
   const { pool, sql, row } = await given(t)
   const release = { ...row, state: 'queued' as const, due_at: new Date(), held: { owner: me, due_at: null } }
-  const say = async () => (await settleMessages(pool, projectId, [release], new Date())).length
+  const settle = (settlement: Settlement) =>
+    pool.transaction((tx) => settleMessages(tx, projectId, [settlement], new Date()))
+  const say = async () => (await settle(release)).length
   assert.equal(await say(), 1)
   const until = new Date(Date.now() + 30_000)
   for (const owner of [other, me]) {
@@ -78,7 +80,7 @@ it('E2: a release that is said once more, because its answer was lost, takes no 
     assert.deepEqual([found.state, found.owner, found.due_at], ['handed', owner, until])
   }
   const accepted = { ...release, state: 'accepted' as const, due_at: null }
-  assert.equal((await settleMessages(pool, projectId, [accepted], new Date())).length, 1, 'an end counts in any case')
+  assert.equal((await settle(accepted)).length, 1, 'an end counts in any case')
 })
 
 it('E2: a message is taken from its owner once that is dead, by a node that would have noticed an outage', async (t) => {

@@ -6,6 +6,9 @@ function codeOf(error: unknown): string {
   return inner instanceof Error && 'code' in inner ? String(inner.code) : ''
 }
 
+/** For a transaction that finds by itself that it lost a race: it is rolled back and done again. */
+export const lostRace = (message: string): Error => Object.assign(new Error(message), { code: '40001' })
+
 const tries = 8
 /** From the third try on others get a moment to finish, each another one. */
 const pauseMs = 10

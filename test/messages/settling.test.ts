@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { it, type TestContext } from 'node:test'
+import { messageMonths } from '../../src/messages/jobs.ts'
+import type { MessageRow } from '../../src/messages/message.ts'
+import { findMessages, insertMessages, settleMessages } from '../../src/messages/store.ts'
+import { makePartitions } from '../../src/platform/db/partitions.ts'
+import { againIfRaced } from '../../src/platform/db/races.ts'
+import { firstIdAt, newId, type ProjectId } from '../../src/platform/ids.ts'
+import { testPool } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+
+const projectId = 'p' as ProjectId
+/** Twice this is another month, and one of those that are made ahead. */
+const monthMs = 28 * 24 * 3_600_000
+
+/** Messages of two users in three months, and another session with a transaction that has just begun. */
+async function given(t: TestContext) {
+  const pool = await testPool(t)
+  const at = new Date()
+  await makePartitions(pool, messageMonths, at)
+  const other = await pool.connect()
+  t.after(() => other.end())
+  const users = [newId(), newId()]
+  await other.query(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
+  for (const id of users)
+    await other.query(
+      `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, $3, '{}', $4, $4)`,
+      [projectId, id, id, at]
+    )
+  const rows = Array.from({ length: 60 }, (_, place): MessageRow => {
+    const id = firstIdAt(at.getTime() + (place % 3) * monthMs)
+    return {
+      trigger_id: id,
+      device_id: `d${place}`,
+      message_id: newId(),
+      push_id: newId(),
+      user_id: users[place % 2]!,
+      campaign_id: null,
+      place,
+      state: 'handed',
+      due_at: new Date(at.getTime() + 30_000),
+      not_after: at,
+      content: {} as MessageRow['content'],
+      collapse_id: '',
+      priority: 'high',
+      gateway: null,
+      environment: null,
+      activity_type: null,
+      activity_id: null,
+      attempts: 0,
+      retries: {},
+      gateway_message_id: null,
+      reason: null,
+      reason_message: null,
+      gateway_code: null,
+      simulated: false,
+      created_at: at,
+      handed_at: at,
+      settled_at: null,
+      delivered_at: null,
+      tapped_at: null,
+      owner: null
+    }
+  })
+  assert.equal(await insertMessages(pool, projectId, rows), rows.length)
+  await other.query('begin')
+  /** Settles them while the other session has rows that this waits for, and answers which were settled. */
+  async function settleMeanwhile(as: Pick<MessageRow, 'state' | 'due_at'> = { state: 'accepted', due_at: null }) {
+    const settlements = rows.map((row) => ({ ...row, ...as, attempts: 1, held: row }))
+    const settled = againIfRaced(() => pool.transaction((tx) => settleMessages(tx, projectId, settlements, new Date())))
+    const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(async () => assert.equal((await other.query(waits)).rowCount, 1))
+    await other.query('commit')
+    return settled
+  }
+  return { pool, other, users, rows, settleMeanwhile }
+}
+
+it('outcomes of several months are recorded while another transaction changes some of the messages', async (t) => {
+  const { pool, other, users, rows, settleMeanwhile } = await given(t)
+  // Some move to the other user, as where two are joined, and some are reported by their device.
+  await other.query(`update messages set user_id = $1 where user_id = $2 and place < 20`, [users[1], users[0]])
+  await other.query(`update messages set delivered_at = now() where place % 4 = 1`)
+  const settled = await settleMeanwhile()
+  assert.equal(settled.length, rows.length)
+  const now = await findMessages(pool, projectId, rows)
+  assert.deepEqual(
+    [...new Set(now.map(({ state, due_at, attempts }) => `${state} ${due_at} ${attempts}`))],
+    ['accepted null 1']
+  )
+  assert.equal(now.filter(({ delivered_at }) => delivered_at).length, 15)
+  assert.deepEqual(
+    settled.map(({ device_id, user_id }) => `${device_id} ${user_id}`).sort(),
+    now.map(({ device_id, user_id }) => `${device_id} ${user_id}`).sort(),
+    'each is told with the user whose it is now'
+  )
+  assert.ok(settled.some(({ device_id, user_id }) => device_id === 'd0' && user_id === users[1]))
+})
+
+it('a message that is removed while its outcome is recorded stays removed, and the others have theirs', async (t) => {
+  const { pool, other, rows, settleMeanwhile } = await given(t)
+  await other.query('delete from messages where place in (7, 8, 9)')
+  assert.equal((await settleMeanwhile()).length, rows.length - 3)
+  const now = await findMessages(pool, projectId, rows)
+  assert.deepEqual(
+    now.map(({ place }) => place).sort((one, two) => one - two),
+    rows.map(({ place }) => place).filter((place) => place < 7 || place > 9)
+  )
+  assert.ok(now.every(({ state }) => state === 'accepted'))
+})
+
+it('a message that is settled or taken while it is released for another try stays as it is', async (t) => {
+  const { pool, other, rows, settleMeanwhile } = await given(t)
+  await other.query(`update messages set state = 'skipped', due_at = null where place = 7`)
+  await other.query(`update messages set owner = $1 where place = 8`, [newId()])
+  const settled = await settleMeanwhile({ state: 'queued', due_at: new Date() })
+  assert.equal(settled.length, rows.length - 2)
+  const now = await findMessages(pool, projectId, rows)
+  const stateOf = (at: number) => now.find(({ place }) => place === at)!.state
+  assert.deepEqual([6, 7, 8, 9].map(stateOf), ['queued', 'skipped', 'handed', 'queued'])
+})

@@ -3,7 +3,7 @@ import { sweepKeys } from '../platform/idempotency.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'
-import type { Runner } from './running.ts'
+import type { Runner } from './tasks/runner.ts'
 import { dueTasks, sweepTaskWindow } from './tasks/store.ts'
 
 export interface TaskJob {

@@ -4,10 +4,10 @@ import { official } from '../../src/a2a/dialects/official.ts'
 import { plain } from '../../src/a2a/dialects/plain.ts'
 import { isTerminal, type Message, type Request, type Task, type TaskState, taskStates } from '../../src/a2a/model.ts'
 import { createSkills, type Skills } from '../../src/a2a/skills/registry.ts'
-import { createStreams } from '../../src/a2a/streams.ts'
 import { heard, isFull, moved, newTask } from '../../src/a2a/tasks/changes.ts'
-import { readBy, type TextReading } from '../../src/a2a/texts.ts'
-import { takeTurn } from '../../src/a2a/turns.ts'
+import { createStreams } from '../../src/a2a/tasks/streams.ts'
+import { readBy, type TextReading } from '../../src/a2a/text/texts.ts'
+import { takeTurn } from '../../src/a2a/turns/turns.ts'
 import { eventually } from '../support/service.ts'
 
 const unused = async (): Promise<never> => assert.fail('nothing is run here')

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Request } from './model.ts'
-import { askAbout, askFor, heeded, judge, straysOf } from './skills/check.ts'
-import type { Skills } from './skills/registry.ts'
-import type { Reading, ReadText } from './turns.ts'
+import type { Request } from '../model.ts'
+import { askAbout, askFor, heeded, judge, straysOf } from '../skills/check.ts'
+import type { Skills } from '../skills/registry.ts'
+import type { Reading, ReadText } from '../turns/reading.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,10 +1,10 @@
-import { isObject } from './dialects/fields.ts'
-import { AgentError, invalid } from './errors.ts'
-import type { Request } from './model.ts'
-import { knows, longestUnknown, mostUnknown } from './skills/check.ts'
-import type { Skills } from './skills/registry.ts'
-import type { Skill } from './skills/skill.ts'
-import { inOurNames } from './skills/spellings.ts'
+import { isObject } from '../dialects/fields.ts'
+import { AgentError, invalid } from '../errors.ts'
+import type { Request } from '../model.ts'
+import { knows, longestUnknown, mostUnknown } from '../skills/check.ts'
+import type { Skills } from '../skills/registry.ts'
+import type { Skill } from '../skills/skill.ts'
+import { inOurNames } from '../skills/spellings.ts'
 
 type Fields = Record<string, unknown>
 

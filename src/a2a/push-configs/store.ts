@@ -1,8 +1,8 @@
-import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
-import { sealedColumn } from '../platform/sealed.ts'
-import type { DialectName } from './model.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { sealedColumn } from '../../platform/sealed.ts'
+import type { DialectName } from '../model.ts'
 
 export interface ConfigRow {
   id: string

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Request } from './model.ts'
-import { askAbout, judge, settle, straysOf } from './skills/check.ts'
-import type { Skills } from './skills/registry.ts'
-import { conclude, draftOf } from './text/draft.ts'
-import { isDescribable, isShown } from './text/proposal.ts'
-import { asking, questionOf, type TextReading } from './texts.ts'
-import type { Reading } from './turns.ts'
+import type { Request } from '../model.ts'
+import { askAbout, judge, settle, straysOf } from '../skills/check.ts'
+import type { Skills } from '../skills/registry.ts'
+import { conclude, draftOf } from '../text/draft.ts'
+import { isDescribable, isShown } from '../text/proposal.ts'
+import { asking, questionOf, type TextReading } from '../text/texts.ts'
+import type { Reading } from './reading.ts'
 
 type Fields = Record<string, unknown>
 

@@ -1,12 +1,12 @@
-import type { Db, Pool } from '../platform/db/db.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
-import { open, seal } from '../platform/secrets.ts'
-import * as store from './configs-store.ts'
-import { dialectOf } from './dialects/choose.ts'
-import type { ConfigWish } from './dialects/dialect.ts'
-import { AgentError, invalid, noTask } from './errors.ts'
-import { type DialectName, isTerminal, type LogEntry, type PushConfig, type Task, taskAt } from './model.ts'
-import { attendTask, lockTask } from './tasks/store.ts'
+import type { Db, Pool } from '../../platform/db/db.ts'
+import { newId, type ProjectId } from '../../platform/ids.ts'
+import { open, seal } from '../../platform/secrets.ts'
+import { dialectOf } from '../dialects/choose.ts'
+import type { ConfigWish } from '../dialects/dialect.ts'
+import { AgentError, invalid, noTask } from '../errors.ts'
+import { type DialectName, isTerminal, type LogEntry, type PushConfig, type Task, taskAt } from '../model.ts'
+import { attendTask, lockTask } from '../tasks/store.ts'
+import * as store from './store.ts'
 
 /** A call that goes out in the background, with retries, in the order of its key. */
 export interface OutgoingCall {

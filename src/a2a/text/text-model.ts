@@ -1,10 +1,10 @@
-import type { Log } from '../platform/log.ts'
-import type { Metrics } from '../platform/metrics.ts'
-import { isObject } from './dialects/fields.ts'
-import { checkValues } from './envelope.ts'
-import { heeded, judge } from './skills/check.ts'
-import { type Skills, skillSchemas } from './skills/registry.ts'
-import { isDescribable, mayBeGuessed, propose } from './text/proposal.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { isObject } from '../dialects/fields.ts'
+import { checkValues } from '../envelope.ts'
+import { heeded, judge } from '../skills/check.ts'
+import { type Skills, skillSchemas } from '../skills/registry.ts'
+import { isDescribable, mayBeGuessed, propose } from './proposal.ts'
 import type { TextReading } from './texts.ts'
 
 export interface TextModelSettings {

@@ -1,11 +1,11 @@
-import type { Pool } from '../platform/db/db.ts'
-import { isUuid, type ProjectId } from '../platform/ids.ts'
-import { dialectOf } from './dialects/choose.ts'
-import type { Dialect, Listing } from './dialects/dialect.ts'
-import { invalid } from './errors.ts'
-import type { DialectName, Task } from './model.ts'
-import * as store from './tasks/store.ts'
-import type { Totals } from './tasks/totals.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import { isUuid, type ProjectId } from '../../platform/ids.ts'
+import { dialectOf } from '../dialects/choose.ts'
+import type { Dialect, Listing } from '../dialects/dialect.ts'
+import { invalid } from '../errors.ts'
+import type { DialectName, Task } from '../model.ts'
+import * as store from './store.ts'
+import type { Totals } from './totals.ts'
 
 /** Where a page ended, and of its first page: how it was spelt, and the total. */
 interface Token {

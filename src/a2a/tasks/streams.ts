@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { Refusal, Unavailable } from '../platform/errors.ts'
-import type { ProjectId } from '../platform/ids.ts'
-import type { Dialect } from './dialects/dialect.ts'
-import { type RpcId, success } from './envelope.ts'
-import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from './model.ts'
-import type { Watch } from './tasks/watch.ts'
+import { Refusal, Unavailable } from '../../platform/errors.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { type RpcId, success } from '../envelope.ts'
+import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from '../model.ts'
+import type { Watch } from './watch.ts'
 
 /** Open at once on one node. Each costs a connection and some memory for as long as its client likes. */
 const mostOfProject = 1_000

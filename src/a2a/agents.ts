@@ -1,0 +1,140 @@
+import type { FastifyRequest } from 'fastify'
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { Listener } from '../platform/db/listen.ts'
+import { eraseKeyWindow } from '../platform/idempotency.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { JobDefinition } from '../platform/jobs/definition.ts'
+import { add } from '../platform/jobs/jobs.ts'
+import type { Log } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { version } from '../platform/version.ts'
+import { tenantMark } from './dialects/choose.ts'
+import type { CardFacts } from './dialects/dialect.ts'
+import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
+import type { Task } from './model.ts'
+import { createOperations } from './operations.ts'
+import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from './push-configs/push-configs.ts'
+import { type Capabilities, createSkills } from './skills/registry.ts'
+import type { Skill } from './skills/skill.ts'
+import { createEngine } from './tasks/engine.ts'
+import { createRunner, type Runner } from './tasks/runner.ts'
+import { createRuns } from './tasks/runs.ts'
+import { eraseTaskWindow } from './tasks/store.ts'
+import { createStreams } from './tasks/streams.ts'
+import { createTasks } from './tasks/tasks.ts'
+import { createTotals } from './tasks/totals.ts'
+import { createWatch } from './tasks/watch.ts'
+import { read } from './text/grammar.ts'
+import { createTextModel, type TextModelSettings } from './text/text-model.ts'
+import { readBy } from './text/texts.ts'
+import type { ReadText } from './turns/reading.ts'
+
+export interface AgentsOptions {
+  pool: Pool
+  listener: Listener
+  log: Log
+  metrics: Metrics
+  /** Seals what webhooks are given to authenticate with. */
+  key: Buffer
+  does: Capabilities
+  /** Beside the four. */
+  moreSkills?: Skill[]
+  readText?: ReadText
+  /** Tried on texts that the grammar does not read. */
+  textModel?: TextModelSettings | undefined
+  enqueue: Enqueue
+  dropCalls: DropCalls
+  refuseAddress: RefuseAddress
+  publicUrl: string | undefined
+  /** Whether the card asks official clients to mark their calls. */
+  markTenant: boolean
+  idempotencyHours: number
+  retentionDays: number
+  /** Open at once on this node; for tests. */
+  mostStreams?: { ofProject: number; ofNode: number }
+}
+
+export type Agents = ReturnType<typeof createAgents>
+
+/** The A2A surface: tasks that agents ask for, done by the same functions as the REST API's. */
+export function createAgents(options: AgentsOptions) {
+  const { pool, listener, log, metrics, key, enqueue, dropCalls, refuseAddress, idempotencyHours, publicUrl } = options
+  const skills = createSkills(options.does, options.moreSkills)
+  const textModel = options.textModel && createTextModel({ ...options.textModel, skills, log, metrics })
+  const runs = createRuns(pool, log)
+  const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
+  const streams = createStreams(watch, options.mostStreams)
+  const configs = createConfigs({ pool, key, enqueue, dropCalls, refuseAddress })
+  const tasks = createTasks({
+    pool,
+    metrics,
+    idempotencyHours,
+    onChange: async (tx: Db, projectId: ProjectId, task: Task, from: number) => {
+      await configs.tell(tx, projectId, task, from)
+      await watch.announce(tx, projectId, task.id)
+    },
+    published: (_, task) => watch.publish(task)
+  })
+  const runJob = runTaskJob((): Runner => runner)
+  const schedule = (tx: Db, projectId: ProjectId, taskId: string) =>
+    add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
+  const runner: Runner = createRunner({ log, tasks, runs, skills, schedule })
+  const engine = createEngine({
+    tasks,
+    runner,
+    skills,
+    readText: options.readText ?? readBy(read, textModel?.read),
+    attach: configs.attach,
+    schedule
+  })
+  const operations = createOperations({ pool, engine, runner, tasks, configs, streams, totals: createTotals(pool) })
+  const listed = [...skills.values()].map(({ id, name, description, tags, examples }) => ({
+    id,
+    name,
+    description,
+    tags,
+    examples
+  }))
+
+  return {
+    ...operations,
+    skills,
+    startedAt: new Date(),
+    cardFacts(request: FastifyRequest): CardFacts {
+      const baseUrl = publicUrl?.replace(/\/+$/, '') ?? addressOf(request)
+      return {
+        baseUrl,
+        url: `${baseUrl}/a2a`,
+        description:
+          'Manages the users of a messaging service and reaches them: creates users, tracks events, sends push notifications and triggers campaigns.',
+        skills: listed,
+        tenant: options.markTenant ? tenantMark : undefined,
+        version
+      }
+    },
+    jobs: [
+      runJob as JobDefinition<never>,
+      lookAfterTasksJob(pool, () => runner) as JobDefinition<never>,
+      keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
+    ],
+    /** Up to a window of tasks and keys of a project that is being erased. */
+    eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
+      (await eraseTaskWindow(db, projectId)) + (await eraseKeyWindow(db, projectId)),
+    /** What is open at this moment; for tests and for whoever looks for leaks. */
+    stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
+    /** Streams end before the server stops, so that it does not wait for them. */
+    endStreams: async () => streams.close(),
+    async close(): Promise<void> {
+      streams.close()
+      watch.close()
+      runs.close()
+      textModel?.close()
+    }
+  }
+}
+
+/** The header is the caller's: only what an address may hold. */
+function addressOf({ protocol, host }: FastifyRequest): string {
+  const base = `${protocol}://${host}`
+  return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'
+}

@@ -9,10 +9,14 @@ const turns = async (count: number) => {
 }
 
 /** Shares whose clock the test moves; `begun` and `shed` list the projects in order. */
-function given(backlog: (project: string) => number = () => 0) {
+function given(backlog: (project: string) => number = () => 0, busy = false) {
   const log = { begun: [] as string[], shed: [] as string[] }
   let nowMs = 1_000
-  const shares = createShares(backlog, () => nowMs)
+  const shares = createShares(
+    backlog,
+    () => nowMs,
+    () => busy
+  )
   const enter = (project: string, count: number) => {
     for (let index = 0; index < count; index += 1)
       shares.enter(
@@ -50,10 +54,17 @@ describe('S9: requests are begun projects by turns', () => {
     assert.ok(begun.slice(16, 19).includes('quiet'), 'among the first of the turn')
   })
 
-  it('a queue that stood for a second beside another project is cut to 192, of that project alone', async () => {
+  it('the first request of a project in a turn does not wait for those of another', () => {
+    const { begun, enter } = given()
+    enter('noisy', 100)
+    enter('quiet', 1)
+    assert.deepEqual([begun.length, begun.at(-1)], [17, 'quiet'])
+  })
+
+  it('a flood beside another project is cut to 64, of that project alone, and stays one while it pauses', async () => {
     const { begun, shed, enter, pass, shares } = given()
     enter('quiet', 1)
-    enter('noisy', 1_000)
+    enter('noisy', 1_100)
     pass(1_001)
     enter('quiet', 1)
     enter('noisy', 5)
@@ -61,28 +72,44 @@ describe('S9: requests are begun projects by turns', () => {
     await turns(80)
     assert.equal(begun.filter((project) => project === 'quiet').length, 2)
     assert.ok(shed.length > 600 && shed.every((project) => project === 'noisy'), `${shed.length} were shed`)
-    assert.equal(begun.length + shed.length, 1_007)
+    assert.equal(begun.length + shed.length, 1_107)
     assert.equal(shares.shed(), shed.length)
-    enter('noisy', 1)
-    assert.equal(begun.at(-1), 'noisy', 'an empty queue has its patience back')
+    const before = { begun: begun.length, shed: shed.length }
+    pass(1_000)
+    enter('noisy', 100)
+    assert.equal(shed.length - before.shed + (begun.length - before.begun), 100 - 64, 'the queue is short still')
+    await turns(20)
+    const after = shed.length
+    pass(3_001)
+    enter('noisy', 100)
+    await turns(20)
+    assert.equal(shed.length, after, 'a project that shed nothing for three seconds may burst again')
   })
 
-  it('a burst beside another project is served, and so are 192 that wait for a slow database', async () => {
+  it('a burst of a thousand beside another project is served, however slow the database is', async () => {
     let backlog = 64
     const { begun, shed, enter, pass } = given((project) => (project === 'noisy' ? backlog : 0))
     enter('quiet', 1)
-    enter('noisy', 192)
+    enter('noisy', 1_000)
     pass(5_000)
     enter('quiet', 1)
     await turns(20)
     assert.deepEqual([begun.length, shed.length], [2, 0])
     backlog = 0
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    assert.deepEqual([begun.length, shed.length], [194, 0])
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    assert.deepEqual([begun.length, shed.length], [1_002, 0])
+  })
+
+  it('in a busy process a flood begins one request in a turn', async () => {
+    const { begun, enter, pass } = given(undefined, true)
     enter('quiet', 1)
-    enter('noisy', 2_000)
-    await turns(200)
-    assert.equal(shed.length, 0)
+    enter('noisy', 1_100)
+    pass(1_001)
+    enter('quiet', 1)
+    const noisy = () => begun.filter((project) => project === 'noisy').length
+    const before = noisy()
+    await turns(1)
+    assert.equal(noisy() - before, 1)
   })
 
   it('a pause of all sheds nothing of a project that is alone', async () => {

@@ -17,7 +17,15 @@ interface Line {
 }
 
 const line = Symbol('requests in line')
-type Lined = Socket & { [line]?: Line }
+const project = Symbol('the project of the last request')
+/** The name under which a paused connection waits: its project may become known meanwhile. */
+const waitsAs = Symbol('in the line of')
+type Lined = Socket & { [line]?: Line; [project]?: string; [waitsAs]?: string | undefined }
+
+/** From now on the connection is read when its project has its turn: connections of a busy project wait for each other. */
+export function readInTurnOf(socket: Lined, projectId: string): void {
+  socket[project] = projectId
+}
 
 /**
  * Gives each connection a share of a turn, account or none: requests that a client sends ahead are done one after the
@@ -64,22 +72,44 @@ const isFull = (socket: Lined): boolean => (socket[line]?.waiting.length ?? 0) >
 
 /**
  * Feeds Node's parser by pieces. What is left of a chunk, or came when the turn had its fill, goes back to its socket,
- * which is paused until its turn comes: first come, first served. A turn is counted and not timed, so that it does not
- * shrink where the system gives the processor to others.
+ * which is paused until its turn comes: projects by turns, and first come, first served within a project. A turn is counted
+ * and not timed, so that it does not shrink where the system gives the processor to others.
  */
 function createReading() {
-  const late = new Set<Socket>()
+  /** Paused sockets by project; those whose project is not known yet share the name ''. */
+  const late = new Map<string, Set<Lined>>()
   let pieces = 0
+  /** Projects that had a piece in this turn. */
+  const served = new Set<string>()
   let scheduled = false
+
+  function postpone(socket: Lined): void {
+    const name = socket[project] ?? ''
+    socket[waitsAs] = name
+    const waiting = late.get(name)
+    if (waiting) waiting.add(socket)
+    else late.set(name, new Set([socket]))
+  }
+
+  function forget(socket: Lined): void {
+    const name = socket[waitsAs]
+    if (name === undefined) return
+    const waiting = late.get(name)
+    if (waiting?.delete(socket) && waiting.size === 0) late.delete(name)
+  }
 
   function nextTurn(): void {
     scheduled = false
     pieces = 0
-    let resumed = 0
-    for (const socket of late) {
-      if (resumed >= piecesOfTurn) break
-      late.delete(socket)
-      resumed += 1
+    served.clear()
+    for (let resumed = 0; resumed < piecesOfTurn && late.size > 0; resumed += 1) {
+      const [name, waiting] = late.entries().next().value!
+      const socket = waiting.values().next().value!
+      waiting.delete(socket)
+      socket[waitsAs] = undefined
+      // The project goes to the end of the line, or out of it.
+      late.delete(name)
+      if (waiting.size > 0) late.set(name, waiting)
       socket.resume()
     }
     if (late.size > 0) schedule()
@@ -91,11 +121,11 @@ function createReading() {
     setImmediate(nextTurn)
   }
 
-  return (socket: Socket): void => {
+  return (socket: Lined): void => {
     const [parse] = socket.listeners('data') as [(chunk: Buffer) => void]
     if (!parse) return
     socket.off('data', parse)
-    socket.on('close', () => late.delete(socket))
+    socket.on('close', () => forget(socket))
     socket.on('data', (chunk: Buffer) => {
       schedule()
       let at = 0
@@ -103,13 +133,17 @@ function createReading() {
       // Behind the last response, or the refusal of what is no HTTP, nothing is of use.
       while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
         const full = isFull(socket)
-        if (full || pieces >= piecesOfTurn) {
+        const name = socket[project] ?? ''
+        // The first piece of a project in a turn does not wait for the others.
+        const most = served.has(name) ? piecesOfTurn : 2 * piecesOfTurn
+        if (full || pieces >= most) {
           socket.pause()
           socket.unshift(chunk.subarray(at))
-          if (!full) late.add(socket)
+          if (!full) postpone(socket)
           return
         }
         pieces += 1
+        served.add(name)
         parse.call(socket, chunk.subarray(at, at + piece))
         at += piece
         // A body is no request after the other: its pieces grow.

@@ -8,6 +8,7 @@ import { crossOrigin, readable } from './cross-origin.ts'
 import type { Wanted } from './json-read.ts'
 import { admitted, refuseInPace } from './pacing.ts'
 import { hasBrokenEscape } from './paths.ts'
+import { readInTurnOf } from './pipelining.ts'
 import { type FieldCodes, queryParser, validator } from './schema.ts'
 import type { Http } from './server.ts'
 
@@ -179,8 +180,10 @@ export function routesOn<Caller, Access>(
             }
             const admit = (caller: Caller) => {
               request.caller = caller
-              if (mount.shareOf) shares.enter(mount.shareOf(caller), begin, () => refuse(overloaded()))
-              else begin()
+              if (!mount.shareOf) return begin()
+              const share = mount.shareOf(caller)
+              readInTurnOf(socket, share)
+              shares.enter(share, begin, () => refuse(overloaded()))
             }
             let caller: Caller | Promise<Caller>
             try {

@@ -1,21 +1,27 @@
-/** Requests that are begun in one turn of the event loop. What is left waits for the next, projects by turns. */
+/** Requests that are begun in one turn of the event loop. The rest waits for the next turn, projects by turns. */
 const startsOfTurn = 16
-/** A project whose requests have not all been begun for so long has more than its share: a burst is over by then. */
+/** A queue that was not empty for a second, while a thousand requests came, is a flood: a burst is over by then. */
 const standingMs = 1_000
-/** Then those beyond its queue wait at most so long before they are shed. */
+const mostOfBurst = 1_000
+/** A flood stays one until none of its requests was shed for this time: it pauses while its refusals are delayed. */
+const recoveryMs = 3_000
+/** Requests of a flood beyond its queue wait this long before they are shed. */
 const shortWaitMs = 10
 /** Any other request: a burst on a slow database is served late rather than refused. */
 const longWaitMs = 10_000
-/** A project that sent nothing for so long is not in the way of another. */
+/** A project that sent nothing for this time is not in the way of another. */
 const quietMs = 10_000
 /** Writes of one project that may wait for the database at once: two statements' worth at full speed. */
 const mostBacklog = 64
-/** Requests of one project that may wait for long where another is active. */
-const mostBeside = 192
+/** Requests of a flood that may wait. */
+const mostBeside = 64
 /** In a burst, and where the project is alone. */
 const mostWaiting = 10_000
-/** Projects that are remembered; the idle ones are forgotten then. */
+/** Projects that are remembered; past it the idle ones are forgotten. */
 const mostProjects = 10_000
+/** A flood leaves this part of the event loop to other projects, measured over a few turns. */
+const mostBusy = 0.75
+const busyWindowMs = 20
 
 interface Waiting {
   sinceMs: number
@@ -26,8 +32,13 @@ interface Waiting {
 interface Share {
   project: string
   waiting: Waiting[]
-  /** When last nothing waited. */
+  /** The turn in which its last request was begun. */
+  turn: number
+  /** When last nothing waited, and how many requests have come since. */
   emptyMs: number
+  entered: number
+  /** When a request was last shed. */
+  cutMs: number
   lastMs: number
 }
 
@@ -35,13 +46,15 @@ export type Shares = ReturnType<typeof createShares>
 
 /**
  * Begins requests, projects by turns, as many in a turn of the event loop as leave the next turn soon. While the process
- * keeps up nothing waits. When it does not, each project has a queue of its own. A burst waits in it; a queue that has
- * stood for a second beside another active project is cut to 192, and requests beyond that are shed. Requests that have
- * begun do not count, however long they last: a stream, or a slow gateway, takes no share of the processor.
+ * keeps up nothing waits. When it does not, each project has a queue of its own. A burst waits in it. The queue of a flood
+ * beside another active project is cut to 64, further requests are shed, and the flood leaves a quarter of the event loop
+ * to others. Requests that have begun do not count, however long they last: a stream, or a slow gateway, takes no share of
+ * the processor.
  */
 export function createShares(
   backlogOf: (project: string) => number = () => 0,
-  clock: () => number = () => performance.now()
+  clock: () => number = () => performance.now(),
+  isBusy: () => boolean = watchLoop()
 ) {
   const shares = new Map<string, Share>()
   /** Those with waiting requests, in the order of their turns. */
@@ -49,6 +62,7 @@ export function createShares(
   let scheduled = false
   let shedCount = 0
   let starts = 0
+  let turn = 0
   /** The two projects that were last seen, to tell whether there is another. */
   let last: Share | undefined
   let other: Share | undefined
@@ -58,12 +72,17 @@ export function createShares(
     if (!share) {
       if (shares.size >= mostProjects)
         for (const [id, { waiting }] of shares) if (waiting.length === 0) shares.delete(id)
-      share = { project, waiting: [], emptyMs: nowMs, lastMs: nowMs }
+      share = { project, waiting: [], turn: -1, emptyMs: nowMs, entered: 0, cutMs: -recoveryMs, lastMs: nowMs }
       shares.set(project, share)
     }
     share.lastMs = nowMs
     if (share !== last) [last, other] = [share, last]
     return share
+  }
+
+  function empty(share: Share, nowMs: number): void {
+    share.emptyMs = nowMs
+    share.entered = 0
   }
 
   const isAlone = (share: Share, nowMs: number): boolean => {
@@ -74,11 +93,16 @@ export function createShares(
   /** A project whose writes wait for the database: beginning more would only make them wait there. */
   const isFull = ({ project }: Share): boolean => backlogOf(project) >= mostBacklog
 
-  const hasStood = (share: Share, nowMs: number): boolean =>
-    nowMs - share.emptyMs > standingMs && !isAlone(share, nowMs)
+  const isFlood = (share: Share, nowMs: number): boolean => {
+    const stands = nowMs - share.emptyMs > standingMs && share.entered > mostOfBurst
+    return (stands || nowMs - share.cutMs < recoveryMs) && !isAlone(share, nowMs)
+  }
+
+  /** In a busy process a flood begins one request in a turn, so that it goes on whatever else the process does. */
+  const mustYield = (share: Share, nowMs: number): boolean => share.turn === turn && isBusy() && isFlood(share, nowMs)
 
   const patienceMs = (share: Share, nowMs: number): number =>
-    share.waiting.length > mostBeside && hasStood(share, nowMs) ? shortWaitMs : longWaitMs
+    share.waiting.length > mostBeside && isFlood(share, nowMs) ? shortWaitMs : longWaitMs
 
   function schedule(): void {
     if (scheduled) return
@@ -89,6 +113,7 @@ export function createShares(
   function drain(): void {
     scheduled = false
     starts = 0
+    turn += 1
     let held = 0
     // Until all that is left is held.
     while (held < queue.length && starts < startsOfTurn) {
@@ -96,7 +121,7 @@ export function createShares(
       const nowMs = clock()
       const [next] = share.waiting as [Waiting]
       const late = nowMs - next.sinceMs > patienceMs(share, nowMs)
-      if (!late && isFull(share)) {
+      if (!late && (isFull(share) || mustYield(share, nowMs))) {
         queue.push(share)
         held += 1
         continue
@@ -104,12 +129,14 @@ export function createShares(
       held = 0
       share.waiting.shift()
       if (share.waiting.length > 0) queue.push(share)
-      else share.emptyMs = nowMs
+      else empty(share, nowMs)
       if (late) {
+        share.cutMs = nowMs
         shedCount += 1
         next.shed()
       } else {
         starts += 1
+        share.turn = turn
         next.begin()
       }
     }
@@ -127,16 +154,21 @@ export function createShares(
       const nowMs = clock()
       const share = shareOf(project, nowMs)
       if (share.waiting.length === 0) {
-        share.emptyMs = nowMs
-        if (starts < startsOfTurn && !isFull(share)) {
+        empty(share, nowMs)
+        // The first of a project in a turn does not wait for the others, nor for the next turn.
+        const most = share.turn === turn ? startsOfTurn : 2 * startsOfTurn
+        if (starts < most && !isFull(share)) {
           starts += 1
+          share.turn = turn
           schedule()
           begin()
           return
         }
         queue.push(share)
       }
-      if (share.waiting.length >= (hasStood(share, nowMs) ? mostBeside : mostWaiting)) {
+      share.entered += 1
+      if (share.waiting.length >= (isFlood(share, nowMs) ? mostBeside : mostWaiting)) {
+        share.cutMs = nowMs
         shedCount += 1
         shed()
         return
@@ -146,5 +178,19 @@ export function createShares(
     },
     shed: () => shedCount,
     waiting: () => queue.reduce((sum, { waiting }) => sum + waiting.length, 0)
+  }
+}
+
+/** Whether the event loop was busy for most of the last moments. */
+function watchLoop(): () => boolean {
+  let seen = performance.eventLoopUtilization()
+  let busy = false
+  return () => {
+    const now = performance.eventLoopUtilization()
+    if (now.idle + now.active - seen.idle - seen.active >= busyWindowMs) {
+      busy = performance.eventLoopUtilization(now, seen).utilization > mostBusy
+      seen = now
+    }
+    return busy
   }
 }

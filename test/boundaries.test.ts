@@ -195,6 +195,15 @@ describe('the house', () => {
     assert.deepEqual(cycles(), [])
   })
 
+  it('types of responses come from schemas alone, so that the page of the console can import them', () => {
+    const reached = new Set(['wire.ts'])
+    for (const file of reached)
+      for (const name of imports(file).filter((name) => name.startsWith('.'))) reached.add(resolved(file, name))
+    const packages = [...reached].flatMap(imports).filter((name) => !name.startsWith('.'))
+    assert.deepEqual([...new Set(packages)], ['@sinclair/typebox'])
+    assert.ok(reached.has('users/schemas.ts'))
+  })
+
   it('a folder has at most 20 files', () => {
     const folders = Map.groupBy(globSync('**/*.{ts,tsx}', { cwd: src }), (file) => dirname(file))
     const crowded = [...folders].filter(([folder, files]) => files.length > 20 && !crowdedStill.has(folder))

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Detail, Refusal, type RefusalCode } from '../platform/errors.ts'
-import { problemsOf } from '../platform/http/schema.ts'
+import { problemsOf } from '../platform/http/validation.ts'
 import { durationRule, parseDuration } from '../segments/duration.ts'
 import { readSegment } from '../segments/segments.ts'
 import { isTemplate, readTemplate } from '../templates/templates.ts'

@@ -5,14 +5,16 @@ import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
-import { checkDeviceId, type DeviceInput, type Platform, type SentDevice, withoutPlatform } from './fields.ts'
+import { checkDeviceId, type DeviceInput, withoutPlatform } from './fields.ts'
+import type { Platform, SentDevice } from './schemas.ts'
 import * as store from './store.ts'
 import { type ActivityToken, devicesOfTokens, registerActivityToken, setTokens } from './token-store.ts'
 
-export { checkDeviceId, readDevice, type SentDevice } from './fields.ts'
+export { checkDeviceId, readDevice } from './fields.ts'
 export * as reach from './reach.ts'
+export { managedDevice } from './responses.ts'
+export { ManagedDevice, type SentDevice } from './schemas.ts'
 export { type DeviceRow, lockDevicesOf } from './store.ts'
-export { ManagedDevice, managedDevice } from './wire.ts'
 export type Devices = ReturnType<typeof createDevices>
 
 /** Of a device, a type and an activity together: they are one key, and no index takes a longer one. */

@@ -1,72 +1,7 @@
-import { type Static, type TOptional, Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
 import { checkChosenId } from '../users/users.ts'
+import { type Facts, factNames, type Platform, type SentDevice } from './schemas.ts'
 import { readToken, type TokenInput } from './tokens.ts'
-
-export type Platform = 'IOS' | 'ANDROID' | 'WEB'
-
-/** What an app tells about the phone and itself. All optional: SDKs differ in what they know. */
-export const factNames = [
-  'model',
-  'manufacturer',
-  'os_name',
-  'os_version',
-  'app_name',
-  'app_version',
-  'sdk_type',
-  'sdk_version',
-  'ad_id',
-  'locale_region',
-  'locale_language',
-  'timezone'
-] as const
-export type FactName = (typeof factNames)[number]
-/** null takes a fact back. */
-export type Facts = Partial<Record<FactName, string | null>>
-
-const Fact = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  maxLength: 255,
-  description: 'Absent: stays as it is. null: taken back.'
-})
-
-export const DeviceSchema = Type.Object({
-  id: Type.Optional(Type.String({ description: '1 to 255 characters, made by the app and kept on the phone.' })),
-  device_id: Type.Optional(Type.String({ description: 'Another name for id.' })),
-  platform: Type.Optional(
-    Type.String({ description: 'IOS, ANDROID or WEB, in any case, also with DEVICE_PLATFORM_TYPE_ before it.' })
-  ),
-  ...(Object.fromEntries(factNames.map((name) => [name, Type.Optional(Fact)])) as Record<
-    FactName,
-    TOptional<typeof Fact>
-  >),
-  is_push_permission_granted: Type.Optional(
-    Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'false: the device is not reachable. null: taken back.'
-    })
-  ),
-  push_token: Type.Optional(
-    Type.Unsafe<string | object | null>({
-      type: ['string', 'object', 'null'],
-      description: 'Of APNs or FCM, or a PushSubscription as JSON text or as an object. null or empty: none any more.'
-    })
-  ),
-  push_token_type: Type.Optional(
-    Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'APNS, FCM or WEBPUSH.' })
-  ),
-  push_environment: Type.Optional(
-    Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'production (default) or sandbox.' })
-  ),
-  app_identifier: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      maxLength: 255,
-      description: 'Bundle or package id; else the header X-Service-App-Identifier.'
-    })
-  )
-})
-export type SentDevice = Static<typeof DeviceSchema>
 
 export interface DeviceInput {
   id: string

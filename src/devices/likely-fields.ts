@@ -1,5 +1,5 @@
 import type { UnknownField } from '../platform/http/warnings.ts'
-import { DeviceSchema } from './fields.ts'
+import { DeviceSchema } from './schemas.ts'
 
 const known = Object.keys(DeviceSchema.properties)
 

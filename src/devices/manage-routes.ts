@@ -5,8 +5,9 @@ import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { identity, type Users } from '../users/users.ts'
 import { checkDeviceId, type Devices } from './devices.ts'
+import { managedDevice } from './responses.ts'
+import { ManagedDevice } from './schemas.ts'
 import { listDevices } from './store.ts'
-import { ManagedDevice, managedDevice } from './wire.ts'
 
 /** What the console and the CLI see of devices. */
 export function deviceManagementRoutes(

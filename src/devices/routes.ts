@@ -6,10 +6,11 @@ import { printable } from '../platform/http/schema.ts'
 import { warnOfFields } from '../platform/http/warnings.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Devices } from './devices.ts'
-import { DeviceSchema, readDevice } from './fields.ts'
+import { readDevice } from './fields.ts'
 import { likelyMisspelt } from './likely-fields.ts'
 import { NamesQuery, readNames, readProperties, SentProperty } from './properties.ts'
-import { DeviceAnswer, sdkDevice } from './wire.ts'
+import { sdkDevice } from './responses.ts'
+import { DeviceAnswer, DeviceSchema } from './schemas.ts'
 
 const params = { device_id: 'The id the app gave its device, percent-encoded.' }
 const refusals = ['device_not_found', 'invalid_device_id'] as const

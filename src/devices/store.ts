@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Facts, Platform } from './fields.ts'
+import type { Facts, Platform } from './schemas.ts'
 import type { TokenType } from './tokens.ts'
 
 export interface DeviceRow {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../platform/errors.ts'
-import type { Platform, SentDevice } from './fields.ts'
+import type { Platform, SentDevice } from './schemas.ts'
 
 export type TokenType = 'APNS' | 'FCM' | 'WEBPUSH'
 

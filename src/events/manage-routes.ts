@@ -12,24 +12,8 @@ import {
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { identity, type Users } from '../users/users.ts'
+import { ManagedEvent } from './schemas.ts'
 import { type EventRow, listEvents } from './store.ts'
-
-const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] })
-const ManagedEvent = Type.Object({
-  id: Type.String(),
-  at: Type.String(),
-  name: Type.String({ description: 'What happened.' }),
-  user_id: Type.String({ description: "The service's own id of the user." }),
-  project_user_id: { ...NullableText, description: 'null: nobody has logged in.' },
-  device_id: NullableText,
-  message_id: NullableText,
-  details: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),
-  properties: Type.Unsafe<Record<string, unknown>>({
-    type: 'object',
-    additionalProperties: {},
-    description: 'The custom properties, any JSON.'
-  })
-})
 
 /** Events looked at for one page that is filtered: bounded, whatever the size of the project. */
 const filteredWindow = 2_000

@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Events } from './events.ts'
-import { EventAnswer, readEvent, SentEvent, wireEvent } from './fields.ts'
+import { readEvent, wireEvent } from './fields.ts'
+import { EventAnswer, SentEvent } from './schemas.ts'
 
 const Body = Type.Object({
   events: Type.Array(SentEvent, { maxItems: 1_000, description: 'One bad entry, and none is stored.' })

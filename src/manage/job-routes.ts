@@ -6,19 +6,8 @@ import type { Routes } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'
 import { type DeadJob, dead, revive } from '../platform/jobs/jobs.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
-import { cursorOfId } from './schemas.ts'
-
-const DeadJobAnswer = Type.Object({
-  id: Type.String(),
-  name: Type.String({ description: 'What it was to do.' }),
-  project_id: Type.Union([Type.String(), Type.Null()], {
-    description: 'Whose it was; null for work of the installation.'
-  }),
-  attempts: Type.Integer({ description: 'How often it was tried.' }),
-  error: Type.String({ description: 'Why it failed the last time.' }),
-  created_at: Type.String({ format: 'date-time' }),
-  died_at: Type.String({ format: 'date-time', description: 'When it was given up.' })
-})
+import { cursorOfId } from './responses.ts'
+import { DeadJobAnswer } from './schemas.ts'
 
 /** What a job was told may hold what belongs to users, and is not shown. */
 const wireDeadJob = ({ id, name, projectId, attempts, error, createdAt, diedAt }: DeadJob) => ({

@@ -4,7 +4,8 @@ import type { Routes } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import type { ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
-import { RotatedKey, RotateKey, wireNewKey } from './schemas.ts'
+import { wireNewKey } from './responses.ts'
+import { RotatedKey, RotateKey } from './schemas.ts'
 
 const dayMs = 86_400_000
 const usualOverlapMs = dayMs

@@ -23,25 +23,21 @@ import {
   noSuchProject,
   type Projects
 } from '../projects/projects.ts'
+import { cursorOfId, wireKey, wireNewKey, wireProject, wireToken } from './responses.ts'
 import { expiryOf, rotationRoutes } from './rotation.ts'
 import {
   AuditAnswer,
   ChangeProject,
   CreatedKey,
+  CreatedToken,
   CreateKey,
   CreateProject,
   CreateToken,
-  cursorOfId,
   KeyAnswer,
   knownFields,
   NodeAnswer,
   ProjectAnswer,
-  Role,
-  TokenAnswer,
-  wireKey,
-  wireNewKey,
-  wireProject,
-  wireToken
+  TokenAnswer
 } from './schemas.ts'
 
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
@@ -176,15 +172,7 @@ export function manageRoutes(
       access: 'admin',
       body: CreateToken,
       maxBody: smallForm,
-      answer: Type.Object({
-        id: Type.String(),
-        name: Type.String(),
-        role: Role,
-        project_id: Type.Union([Type.String(), Type.Null()]),
-        token: Type.String(),
-        prefix: Type.String(),
-        created_at: Type.String()
-      }),
+      answer: CreatedToken,
       status: 201,
       example: { name: 'deploy', role: 'editor', project_id: 'demo' }
     },

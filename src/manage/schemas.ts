@@ -1,7 +1,5 @@
 import { type Static, type TInteger, Type } from '@sinclair/typebox'
-import { encodeCursor } from '../platform/http/paging.ts'
 import { printable, saying } from '../platform/http/schema.ts'
-import type { KeyRow, NewKey, Project, TokenRow } from '../projects/projects.ts'
 
 // How projects, keys, tokens and the rest look on the wire: what is taken, what is answered.
 
@@ -123,6 +121,15 @@ export const TokenAnswer = Type.Object({
   prefix: Type.String(),
   ...used
 })
+export const CreatedToken = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  role: Role,
+  project_id: Type.Union([Type.String(), Type.Null()]),
+  token: Type.String(),
+  prefix: Type.String(),
+  created_at: Type.String()
+})
 export const AuditAnswer = Type.Object({
   id: Type.String(),
   at: Type.String(),
@@ -142,36 +149,14 @@ export const NodeAnswer = Type.Object({
   seen_at: Type.String()
 })
 
-export const wireProject = ({ createdAt, pausedAt, ...project }: Project) => ({
-  ...project,
-  created_at: createdAt,
-  paused_at: pausedAt
+export const DeadJobAnswer = Type.Object({
+  id: Type.String(),
+  name: Type.String({ description: 'What it was to do.' }),
+  project_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'Whose it was; null for work of the installation.'
+  }),
+  attempts: Type.Integer({ description: 'How often it was tried.' }),
+  error: Type.String({ description: 'Why it failed the last time.' }),
+  created_at: Type.String({ format: 'date-time' }),
+  died_at: Type.String({ format: 'date-time', description: 'When it was given up.' })
 })
-export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at }: KeyRow) => ({
-  id,
-  kind,
-  name,
-  prefix,
-  created_at,
-  last_used_at,
-  expires_at
-})
-export const wireNewKey = ({ id, kind, name, key, prefix, created_at, expires_at }: NewKey) => ({
-  id,
-  kind,
-  name,
-  key,
-  prefix,
-  created_at,
-  expires_at
-})
-export const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
-  id,
-  name,
-  role,
-  project_id,
-  prefix,
-  created_at,
-  last_used_at
-})
-export const cursorOfId = (row: { id: string }) => encodeCursor(row.id)

@@ -1,8 +1,29 @@
 import { randomBytes } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import { type Devices, readDevice, type SentDevice } from '../devices/devices.ts'
+import { printable, saying } from '../platform/http/schema.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import type { Simulators } from '../simulator/simulator.ts'
+import { type Simulators, tokenFault } from '../simulator/simulator.ts'
 import { checkProjectUserId } from '../users/users.ts'
+
+export const SimulatedDevice = Type.Object({
+  platform: Type.Unsafe<'IOS' | 'ANDROID' | 'WEB'>({ type: 'string', enum: ['IOS', 'ANDROID', 'WEB'] }),
+  device_id: Type.Optional(Type.String({ description: 'Made up unless given.' })),
+  project_user_id: Type.Optional(Type.String({ description: 'Who uses it. Unless given nobody, or who did before.' })),
+  fault: Type.Optional(
+    Type.String({
+      ...saying(tokenFault.rule, tokenFault.pattern),
+      maxLength: 64,
+      description: 'What every push to it meets, as in a token: 410, slow:1500, flaky:2.'
+    })
+  ),
+  attributes_types: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 255, ...printable }), {
+      maxItems: 20,
+      description: 'Live Activities that its app can start. iOS only; DeliveryActivityAttributes unless given.'
+    })
+  )
+})
 
 export interface SimulatedDeviceWish {
   platform: 'IOS' | 'ANDROID' | 'WEB'

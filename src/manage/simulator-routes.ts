@@ -9,8 +9,8 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { InboxItem, Simulators } from '../simulator/simulator.ts'
 import { identity } from '../users/users.ts'
-import { addSimulatedDevice } from './simulated-devices.ts'
-import { FaultsAnswer, FaultsBody, InboxAnswer, SimulatedDevice } from './simulator-schemas.ts'
+import { addSimulatedDevice, SimulatedDevice } from './simulated-devices.ts'
+import { FaultsAnswer, FaultsBody, InboxAnswer } from './simulator-schemas.ts'
 
 /** The simulated gateways of a project: what arrived there, their faults, and phones that are not real. */
 export function simulatorRoutes(

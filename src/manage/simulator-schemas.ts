@@ -1,13 +1,15 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { printable, saying } from '../platform/http/schema.ts'
-import { tokenFault } from '../simulator/simulator.ts'
 
 const Text = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
 export const InboxAnswer = Type.Object({
   id: Type.String(),
   received_at: Type.String(),
-  gateway: Type.Unsafe<string>({ type: 'string', enum: ['apns', 'fcm', 'webpush'], description: 'Where it arrived.' }),
+  gateway: Type.Unsafe<'apns' | 'fcm' | 'webpush'>({
+    type: 'string',
+    enum: ['apns', 'fcm', 'webpush'],
+    description: 'Where it arrived.'
+  }),
   device_id: Text('The device whose token it was for; null where nobody has it.'),
   message_id: Text('The id of the message, if the payload tells it.'),
   title: Text('The title a person would see.'),
@@ -73,23 +75,4 @@ const Change = (description: string) => Type.Unsafe<unknown>({ properties: descr
 export const FaultsBody = Type.Unsafe<unknown>({
   type: 'object',
   properties: { ...ofGateways(Change), all: Change('Of all gateways.') }
-})
-
-export const SimulatedDevice = Type.Object({
-  platform: Type.Unsafe<'IOS' | 'ANDROID' | 'WEB'>({ type: 'string', enum: ['IOS', 'ANDROID', 'WEB'] }),
-  device_id: Type.Optional(Type.String({ description: 'Made up unless given.' })),
-  project_user_id: Type.Optional(Type.String({ description: 'Who uses it. Unless given nobody, or who did before.' })),
-  fault: Type.Optional(
-    Type.String({
-      ...saying(tokenFault.rule, tokenFault.pattern),
-      maxLength: 64,
-      description: 'What every push to it meets, as in a token: 410, slow:1500, flaky:2.'
-    })
-  ),
-  attributes_types: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 255, ...printable }), {
-      maxItems: 20,
-      description: 'Live Activities that its app can start. iOS only; DeliveryActivityAttributes unless given.'
-    })
-  )
 })

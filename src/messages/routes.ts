@@ -11,7 +11,7 @@ import type { Delivery } from './messages.ts'
 import { lastMinutes } from './minutes.ts'
 import { listMessages, type MessageFilter, readMessage } from './reading.ts'
 import { shownResult } from './results.ts'
-import { ChangeBody, MessageAnswer, MessageEntry, ResultsAnswer, SendBody, StartBody } from './schemas.ts'
+import { ChangeBody, MessageAnswer, MessageEntry, MinuteEntry, ResultsAnswer, SendBody, StartBody } from './schemas.ts'
 import type { Delivered } from './send.ts'
 
 const pushWording = { invalid: 'Invalid push notification parameters' }
@@ -158,15 +158,6 @@ const filterOf = (query: Query): MessageFilter => ({
   status: query.status?.replace('DELIVERY_RESULT_STATUS_', '') as MessageFilter['status'],
   cursor: query.cursor,
   limit: query.limit ?? defaultLimit
-})
-
-const Count = (description: string) => Type.Integer({ description, examples: [3] })
-const MinuteEntry = Type.Object({
-  minute: Type.String({ description: 'When it began.', examples: ['2026-01-01T12:00:00.000Z'] }),
-  sent: Count('Accepted by a gateway.'),
-  failed: Count('Refused for good, or given up.'),
-  delivered: Count('Reported by apps.'),
-  tapped: Count('Reported by apps.')
 })
 
 /** What the console and the CLI see of messages. */

@@ -164,3 +164,12 @@ export const MessageAnswer = Type.Object({
   created_at: Type.String(),
   devices: Type.Array(MessageEntry, { description: 'Each device it went to.' })
 })
+
+const Count = (description: string) => Type.Integer({ description, examples: [3] })
+export const MinuteEntry = Type.Object({
+  minute: Type.String({ description: 'When it began.', examples: ['2026-01-01T12:00:00.000Z'] }),
+  sent: Count('Accepted by a gateway.'),
+  failed: Count('Refused for good, or given up.'),
+  delivered: Count('Reported by apps.'),
+  tapped: Count('Reported by apps.')
+})

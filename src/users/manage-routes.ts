@@ -6,17 +6,9 @@ import { type Routes, streamBody } from '../platform/http/routes.ts'
 import { type ManageAccess, type ManageCaller, recordAudit } from '../projects/projects.ts'
 import { importUsers } from './import.ts'
 import { exportUsers, listUsers } from './listing.ts'
-import { PropertiesSchema } from './routes.ts'
+import { ImportResult, User } from './schemas.ts'
 import type { StoredUser } from './store.ts'
 import type { Users } from './users.ts'
-
-const User = Type.Object({
-  id: Type.String({ description: "The service's own id." }),
-  project_user_id: Type.String(),
-  properties: PropertiesSchema,
-  created_at: Type.String(),
-  updated_at: Type.String()
-})
 
 const wireUser = (user: StoredUser) => ({
   id: user.id,
@@ -24,14 +16,6 @@ const wireUser = (user: StoredUser) => ({
   properties: user.properties,
   created_at: user.createdAt,
   updated_at: user.updatedAt
-})
-
-const ImportAnswer = Type.Object({
-  imported: Type.Integer(),
-  failed: Type.Integer(),
-  errors: Type.Array(Type.Object({ line: Type.Integer(), error: Type.String(), code: Type.String() }), {
-    description: 'The first 100.'
-  })
 })
 
 /** What the console and the CLI need beyond the contract: lists, search, and bulk in both directions. */
@@ -91,7 +75,7 @@ export function userManagementRoutes(manage: Routes<ManageCaller, ManageAccess>,
       body: Type.String(),
       bodyKind: 'stream',
       example: '{"project_user_id":"ana","properties":{"plan":"premium"}}\n',
-      answer: ImportAnswer,
+      answer: ImportResult,
       unlimited: true
     },
     async ({ caller, request }) => {

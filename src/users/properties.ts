@@ -1,12 +1,12 @@
 import { Refusal } from '../platform/errors.ts'
-import { isStorable } from '../platform/http/body.ts'
+import { isStorable } from '../platform/json.ts'
+import { maxProperties } from './schemas.ts'
 
 export type PropertyValue = string | number | boolean | null
 export type Properties = Record<string, PropertyValue>
 
 const maxIdLength = 512
 const maxNameLength = 256
-export const maxProperties = 1_000
 export const maxPropertiesBytes = 64 * 1024
 
 /** Code points, as people count characters; cheap where UTF-16 units alone already fit. */

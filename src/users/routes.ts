@@ -1,29 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
-import { mostNames } from '../platform/http/json-read.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
-import { maxProperties } from './properties.ts'
+import { IdSchema, PropertiesSchema, UserProperties } from './schemas.ts'
 import type { Users } from './users.ts'
 
 const wording = { invalid: 'Project User Id must be provided' }
 const fieldCodes = { project_user_id: 'invalid_project_user_id', properties: 'invalid_properties' } as const
 const params = { project_user_id: "The project's own id of the user, percent-encoded." }
 
-export const PropertiesSchema = Type.Unsafe<Record<string, string | number | boolean | null>>({
-  type: 'object',
-  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-  [mostNames]: maxProperties,
-  description: 'Names of 1 to 256 characters; at most 1,000 properties and 64 KiB a user. null is a value.'
-})
-const IdSchema = Type.String({
-  description: '1 to 512 characters, no control characters.',
-  minLength: 1,
-  maxLength: 512
-})
 const CreateBody = Type.Object({ project_user_id: IdSchema, properties: Type.Optional(PropertiesSchema) })
 const ChangeBody = Type.Object({ properties: Type.Optional(PropertiesSchema) })
-const Answer = Type.Object({ properties: PropertiesSchema })
 const RemoveBody = Type.Object({
   names: Type.Array(Type.String(), {
     maxItems: 1_000,
@@ -35,7 +22,7 @@ const BatchBody = Type.Object({
   users: Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'As the body of POST /api/v1/users.' })
 })
 const BatchAnswer = Type.Object({
-  results: Type.Array(Type.Union([Answer, Type.Object({ error: Type.String(), code: Type.String() })]), {
+  results: Type.Array(Type.Union([UserProperties, Type.Object({ error: Type.String(), code: Type.String() })]), {
     description: 'By position.'
   })
 })
@@ -51,7 +38,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
         body: CreateBody,
         maxBody: largestBody,
         fieldCodes,
-        answer: Answer,
+        answer: UserProperties,
         wording,
         example: { project_user_id: 'ana', properties: { plan: 'premium', age: 31 } },
         hidden
@@ -77,7 +64,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       maxBody: largestBody,
       fieldCodes,
       bodyKind: 'optional',
-      answer: Answer,
+      answer: UserProperties,
       wording: { ...wording, absent: 'empty' },
       example: { properties: { plan: 'free' } }
     },
@@ -101,7 +88,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
       summary: 'Remove properties of a user',
       params,
       body: RemoveBody,
-      answer: Answer,
+      answer: UserProperties,
       wording: { absent: 'empty' },
       refusals: ['not_found', 'invalid_project_user_id'],
       example: { names: ['plan', 'age'] }
@@ -113,7 +100,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
 
   api.get(
     '/users/:project_user_id',
-    { summary: 'Read the properties of a user', params, answer: Answer },
+    { summary: 'Read the properties of a user', params, answer: UserProperties },
     async ({ caller, params }) => ({
       properties: (await users.get(caller.project.id, params.project_user_id)).properties
     })

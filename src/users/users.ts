@@ -12,11 +12,11 @@ export {
   checkProjectUserId,
   checkProperties,
   longerThan,
-  maxProperties,
   type Properties,
   type PropertyValue,
   tooLarge
 } from './properties.ts'
+export { maxProperties } from './schemas.ts'
 export { type DrawnUser, putUsers } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>

@@ -4,6 +4,7 @@ import { recurring } from '../platform/jobs/definition.ts'
 import { inParts } from '../platform/parts.ts'
 import { identity } from '../users/users.ts'
 import type { createDelivery } from './deliver.ts'
+import type { EventType } from './schemas.ts'
 import * as store from './webhook-store.ts'
 
 /** What became of a message: the shape in which delivery tells it. */
@@ -32,7 +33,7 @@ const everyMs = 1_000
 /** Events one transaction books in one row: a row is read whole. */
 const eventsPerRow = 500
 
-const typeOf = ({ kind, to }: OutcomeChange): store.EventType | undefined => {
+const typeOf = ({ kind, to }: OutcomeChange): EventType | undefined => {
   if (kind !== 'state') return `message.${kind}`
   if (to === 'accepted' || to === 'failed') return `message.${to}`
   return undefined

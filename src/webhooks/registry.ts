@@ -3,6 +3,7 @@ import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recordAudit } from '../projects/projects.ts'
 import { dropCallsOf, redirectCalls } from './call-store.ts'
+import { type EventType, eventTypes } from './schemas.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
 import * as store from './webhook-store.ts'
 
@@ -11,7 +12,7 @@ const mostWebhooks = 20
 
 export interface NewWebhook {
   url: string
-  events: store.EventType[]
+  events: EventType[]
   active?: boolean | undefined
 }
 
@@ -95,7 +96,7 @@ export function createRegistry(options: {
   }
 }
 
-const once = (events: store.EventType[]) => store.eventTypes.filter((type) => events.includes(type))
+const once = (events: EventType[]) => eventTypes.filter((type) => events.includes(type))
 /** A url may hold a secret in its path; the audit log never does. */
 const hostOf = (url: string) => new URL(url).origin
 const noWebhook = (): never => {

@@ -5,45 +5,9 @@ import type { Routes } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import type { CallRow } from './call-store.ts'
-import { eventTypes, type WebhookRow } from './webhook-store.ts'
+import { Active, DeliveryAnswer, Events, Secret, State, Url, WebhookAnswer, webhook } from './schemas.ts'
+import type { WebhookRow } from './webhook-store.ts'
 import type { Webhooks } from './webhooks.ts'
-
-const Url = Type.String({ maxLength: 2048, description: 'Where to call: https, at a public address.' })
-const Events = Type.Array(Type.Union(eventTypes.map((type) => Type.Literal(type))), {
-  minItems: 1,
-  maxItems: 50,
-  description: 'What to be told about.'
-})
-const Active = Type.Boolean({ description: 'Whether events are booked for it. What is booked already is still sent.' })
-const Secret = Type.String({ description: 'Signs the calls (Standard Webhooks). It is shown this once.' })
-
-const webhook = {
-  id: Type.String(),
-  url: Url,
-  events: Events,
-  active: Active,
-  created_at: Type.String(),
-  updated_at: Type.String()
-}
-const WebhookAnswer = Type.Object(webhook)
-const State = Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')], {
-  description: 'pending: to be made or tried again. failed: given up after a day; it can be replayed.'
-})
-const DeliveryAnswer = Type.Object({
-  id: Type.String({ description: 'The webhook-id that the receiver sees.' }),
-  state: State,
-  source: Type.Object(
-    { kind: Type.String({ description: 'outcome or task.' }), id: Type.String() },
-    { description: 'The webhook or the task that it is for.' }
-  ),
-  url: Url,
-  attempts: Type.Integer({ description: 'How often it was tried.' }),
-  last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'The HTTP status of the last answer.' }),
-  last_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
-  created_at: Type.String(),
-  next_at: Type.Union([Type.String(), Type.Null()]),
-  settled_at: Type.Union([Type.String(), Type.Null()])
-})
 
 const example = { url: 'https://example.com/tidings', events: ['message.failed', 'trigger.completed'] }
 

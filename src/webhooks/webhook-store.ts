@@ -1,15 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-
-export const eventTypes = [
-  'message.accepted',
-  'message.failed',
-  'message.delivered',
-  'message.tapped',
-  'trigger.completed'
-] as const
-export type EventType = (typeof eventTypes)[number]
+import type { EventType } from './schemas.ts'
 
 export interface WebhookRow {
   id: string

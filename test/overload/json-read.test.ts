@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { sizeOf } from '../../src/platform/http/json-count.ts'
-import { building, mostNames, readInSlices, type Wanted } from '../../src/platform/http/json-read.ts'
+import { readInSlices } from '../../src/platform/http/json-read.ts'
+import { building, mostNames, type Wanted } from '../../src/platform/http/schema.ts'
 
 const most = { levels: 256, values: 600_000 }
 const read = (text: string, wanted?: Wanted, bounds = most) => readInSlices(Buffer.from(text), wanted, bounds)

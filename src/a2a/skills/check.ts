@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Refusal } from '../../platform/errors.ts'
-import { validator } from '../../platform/http/schema.ts'
+import { validator } from '../../platform/http/validation.ts'
 import type { Request } from '../model.ts'
 import type { Outcome, Skill } from './skill.ts'
 import type { Settled } from './spellings.ts'

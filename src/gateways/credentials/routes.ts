@@ -3,9 +3,9 @@ import { Refusal } from '../../platform/errors.ts'
 import type { Routes } from '../../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../../projects/projects.ts'
 import type { GatewayName } from '../push.ts'
-import type { GatewayCredentials } from './credentials.ts'
+import type { CheckResult, CredentialFacts, GatewayCredentials } from './credentials.ts'
 import { gatewayNames } from './parse.ts'
-import { CheckAnswer, CredentialAnswer, GatewayAnswer, SaveGateway, wireCredential, wireGateway } from './schemas.ts'
+import { CheckAnswer, CredentialAnswer, GatewayAnswer, SaveGateway } from './schemas.ts'
 
 const path = '/projects/:project_id/gateways'
 const params = { gateway: 'apns, fcm or webpush.' }
@@ -103,3 +103,13 @@ function known(gateway: string | undefined): GatewayName {
   if (!name) throw new Refusal('not_found', `There is no such gateway: it is one of ${gatewayNames.join(', ')}.`)
   return name
 }
+
+function wireCredential(row: CredentialFacts & Partial<CheckResult>) {
+  const { gateway, environment, app, facts: shown, ...rest } = row
+  return { gateway, ...(environment && { environment }), ...(app && { topic: app }), ...shown, ...rest }
+}
+
+const wireGateway = (gateway: GatewayName, rows: CredentialFacts[]) => ({
+  gateway,
+  credentials: rows.map(wireCredential)
+})

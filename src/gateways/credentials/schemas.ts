@@ -1,6 +1,4 @@
 import { Type } from '@sinclair/typebox'
-import type { GatewayName } from '../push.ts'
-import type { CheckResult, CredentialFacts } from './credentials.ts'
 
 const Gateway = Type.Union([Type.Literal('apns'), Type.Literal('fcm'), Type.Literal('webpush')], {
   description: 'apns: Apple. fcm: Firebase, for Android. webpush: browsers.'
@@ -61,14 +59,4 @@ export const CheckAnswer = Type.Object({
     }),
     { description: credentials }
   )
-})
-
-export function wireCredential(row: CredentialFacts & Partial<CheckResult>) {
-  const { gateway, environment, app, facts: shown, ...rest } = row
-  return { gateway, ...(environment && { environment }), ...(app && { topic: app }), ...shown, ...rest }
-}
-
-export const wireGateway = (gateway: GatewayName, rows: CredentialFacts[]) => ({
-  gateway,
-  credentials: rows.map(wireCredential)
 })

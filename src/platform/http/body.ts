@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 import { faultIn, mayHideText } from '../json.ts'
 import { type Size, sizeOf } from './json-count.ts'
-import { readInSlices, Unreadable, type Wanted } from './json-read.ts'
+import { readInSlices, Unreadable } from './json-read.ts'
+import type { Wanted } from './schema.ts'
 
 export { isStorable } from '../json.ts'
 

@@ -1,25 +1,7 @@
 import { isStorable } from '../json.ts'
 import { sizeOf } from './json-count.ts'
 import { endOfNumber, endOfString, isWhite } from './json-tokens.ts'
-
-/** On a schema: what to build of a value whose schema, for other reasons, says less. */
-export const building = Symbol('building')
-/** On the schema of an object that takes any name: the most names it takes. */
-export const mostNames = Symbol('most names')
-/** On the schema of an object: so many names that it does not know are kept, as null, for a warning. */
-export const unknownNames = Symbol('unknown names')
-
-/** The part of a JSON schema that says what is worth building. Undefined: everything. */
-export interface Wanted {
-  type?: string | string[]
-  properties?: Record<string, Wanted>
-  additionalProperties?: Wanted | boolean
-  items?: Wanted
-  maxItems?: number
-  [building]?: Wanted
-  [mostNames]?: number
-  [unknownNames]?: number
-}
+import { building, mostNames, unknownNames, type Wanted } from './schema.ts'
 
 export interface Most {
   levels: number

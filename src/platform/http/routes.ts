@@ -5,12 +5,12 @@ import { Refusal, type RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import { type BodyKind, forgetBody, nameWrongType, usualValues } from './body.ts'
 import { crossOrigin, readable } from './cross-origin.ts'
-import type { Wanted } from './json-read.ts'
 import { admitted, refuseInPace } from './pacing.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { readInTurnOf } from './pipelining.ts'
-import { type FieldCodes, queryParser, validator } from './schema.ts'
+import type { Wanted } from './schema.ts'
 import type { Http } from './server.ts'
+import { type FieldCodes, queryParser, validator } from './validation.ts'
 
 /** What a route declares about itself. The same declaration validates, answers errors and is printed as OpenAPI. */
 export interface RouteOptions<Access, Query extends TSchema = TSchema, Body extends TSchema = TSchema> {

@@ -1,137 +1,29 @@
-import type { TSchema } from '@sinclair/typebox'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { type Detail, Refusal, type RefusalCode } from '../errors.ts'
-import { isStorable } from './body.ts'
+// Pieces of schemas. Nothing but types may be imported here: the types of responses reach the page of the console.
 
-/**
- * Codes for faults in certain fields of a body, where a caller can act on them; all others get the general one. A name is
- * that of a field of the body and all that is in it, or a whole path: `devices[].id`.
- */
-export type FieldCodes = Readonly<Record<string, RefusalCode>>
+/** On a schema with a pattern: the rule in words. A symbol, so that printed schemas leave it out. */
+export const rule = Symbol('rule')
 
-// Nothing is coerced, defaulted or removed: 123 is not "123". Schemas carry words for the docs, which strict mode would refuse.
-const ajv = new Ajv2020({
-  coerceTypes: false,
-  useDefaults: false,
-  removeAdditional: false,
-  strict: false,
-  validateFormats: false,
-  verbose: true
-})
-
-const rule = Symbol('rule')
-
-/** A pattern and what to say to whoever misses it: the pattern itself is for programs. It stays out of printed schemas. */
+/** A pattern, and the words for a caller whose value does not match it. */
 export const saying = (words: string, pattern: string) => ({ pattern, [rule]: words })
 
 /** For names and tokens, which people see in lists and which travel in headers. */
 export const printable = saying('must not hold control characters', '^[^\\u0000-\\u001f\\u007f]*$')
 
-/** Checks a value against a schema as it is. Compiled on first use, so that a start does not wait for it. */
-export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldCodes = {}): (value: unknown) => void {
-  let check: ValidateFunction | undefined
-  return (value) => {
-    check ??= ajv.compile(schema)
-    if (check(value)) return
-    const details = withoutConstants(check.errors ?? []).map(detailOf)
-    const [first = { path: 'body', message: 'is not valid' }] = details
-    const [field = ''] = first.path.split(/[.[]/)
-    const own = fieldCodes[first.path.replace(/\[\d+\]/g, '[]')]
-    throw new Refusal(own ?? fieldCodes[field] ?? code, `${first.path}: ${first.message}`, details)
-  }
-}
+/** On a schema: what to build of a value whose schema, for other reasons, says less. */
+export const building = Symbol('building')
+/** On the schema of an object that takes any name: the most names it takes. */
+export const mostNames = Symbol('most names')
+/** On the schema of an object: so many names that it does not know are kept, as null, for a warning. */
+export const unknownNames = Symbol('unknown names')
 
-const thorough = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, verbose: true })
-
-/** Everything that is wrong with a value, for documents that people write; `validator` tells the first thing only. */
-export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
-  let check: ValidateFunction | undefined
-  return (value) => {
-    check ??= thorough.compile(schema)
-    return check(value)
-      ? []
-      : withoutConstants(check.errors ?? [])
-          .slice(0, 50)
-          .map(detailOf)
-  }
-}
-
-/** A choice among fixed values is told as one fault that names them all, not as one for each and a last for the choice. */
-function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
-  const choices = errors.filter(({ keyword }) => keyword === 'anyOf')
-  return errors.flatMap((error) => {
-    const allowedValues = errors
-      .filter(({ keyword, instancePath }) => keyword === 'const' && instancePath === error.instancePath)
-      .map(({ params }) => params.allowedValue)
-    if (allowedValues.length === 0) return [error]
-    if (error.keyword === 'anyOf') return [{ ...error, keyword: 'enum', params: { allowedValues } }]
-    return error.keyword === 'const' && choices.some((one) => one.instancePath === error.instancePath) ? [] : [error]
-  })
-}
-
-/** Where the words of the validator are not those of people. */
-const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
-  required: () => 'must be given',
-  type: ({ params }) => `must be ${oneOf([params.type].flat().map((type: string) => typeNames[type] ?? type))}`,
-  enum: ({ params }) => `must be one of ${params.allowedValues.join(', ')}`,
-  pattern: ({ parentSchema }) => (parentSchema as { [rule]?: string } | undefined)?.[rule],
-  minLength: ({ params }) => (params.limit === 1 ? 'must not be empty' : undefined),
-  maxLength: ({ params }) => `must be at most ${params.limit} characters`,
-  minItems: ({ params }) => (params.limit === 1 ? 'must not be empty' : `must have at least ${params.limit} items`),
-  maxItems: ({ params }) => `must have at most ${params.limit} items`,
-  maxProperties: ({ params }) => `must have at most ${params.limit} names`,
-  minimum: ({ params }) => `must be at least ${params.limit}`,
-  maximum: ({ params }) => `must be at most ${params.limit}`
-}
-
-const typeNames: Record<string, string> = {
-  string: 'a string',
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'a boolean',
-  object: 'an object',
-  array: 'an array'
-}
-
-const oneOf = (names: string[]) => names.join(', ').replace(/, ([^,]*)$/, ' or $1')
-
-function detailOf(error: ErrorObject): Detail {
-  const { keyword, instancePath, message = 'is not valid', params } = error
-  // /push_notifications/3/title → push_notifications[3].title, as people write it.
-  const steps = instancePath
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (keyword === 'required') steps.push(params.missingProperty)
-  const path = steps
-    .map((step) => (/^\d+$/.test(step) ? `[${step}]` : `.${step}`))
-    .join('')
-    .replace(/^\./, '')
-  return { path: path || 'body', message: inWords[keyword]?.(error) ?? message }
-}
-
-/** Reads the parameters a schema names. Query values are text: those it wants as integers or booleans are turned. */
-export function queryParser(schema: TSchema): (query: unknown) => Record<string, unknown> {
-  const check = validator(schema, 'invalid_parameter')
-  const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
-  return (query) => {
-    const read: Record<string, unknown> = {}
-    for (const [name, { type }] of Object.entries(properties)) {
-      const text = (query as Record<string, unknown>)[name]
-      if (text === undefined) continue
-      if (typeof text === 'string' && !isStorable(text)) {
-        throw new Refusal('malformed_request', `${name}: holds NUL or a broken escape`)
-      }
-      read[name] = turned(text, type)
-    }
-    check(read)
-    return read
-  }
-}
-
-/** Only where the text is exactly one; anything else is left for the schema to refuse. */
-function turned(text: unknown, type: string | undefined): unknown {
-  if (type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) return Number(text)
-  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  return text
+/** The part of a JSON schema that says what is worth building. Undefined: everything. */
+export interface Wanted {
+  type?: string | string[]
+  properties?: Record<string, Wanted>
+  additionalProperties?: Wanted | boolean
+  items?: Wanted
+  maxItems?: number
+  [building]?: Wanted
+  [mostNames]?: number
+  [unknownNames]?: number
 }

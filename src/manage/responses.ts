@@ -1,0 +1,36 @@
+import { encodeCursor } from '../platform/http/paging.ts'
+import type { KeyRow, NewKey, Project, TokenRow } from '../projects/projects.ts'
+
+export const wireProject = ({ createdAt, pausedAt, ...project }: Project) => ({
+  ...project,
+  created_at: createdAt,
+  paused_at: pausedAt
+})
+export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at }: KeyRow) => ({
+  id,
+  kind,
+  name,
+  prefix,
+  created_at,
+  last_used_at,
+  expires_at
+})
+export const wireNewKey = ({ id, kind, name, key, prefix, created_at, expires_at }: NewKey) => ({
+  id,
+  kind,
+  name,
+  key,
+  prefix,
+  created_at,
+  expires_at
+})
+export const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
+  id,
+  name,
+  role,
+  project_id,
+  prefix,
+  created_at,
+  last_used_at
+})
+export const cursorOfId = (row: { id: string }) => encodeCursor(row.id)

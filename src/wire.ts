@@ -1,0 +1,85 @@
+/**
+ * Responses of /manage/v1 and /api/v1 as their callers read them, inferred from the schemas that the routes declare. The
+ * console and the CLI import these types; nothing here exists at run time.
+ */
+import type { Static } from '@sinclair/typebox'
+import type { Campaign as CampaignFields } from './campaigns/campaign-fields.ts'
+import type * as devices from './devices/schemas.ts'
+import type * as events from './events/schemas.ts'
+import type * as gateways from './gateways/credentials/schemas.ts'
+import type * as manage from './manage/schemas.ts'
+import type * as simulator from './manage/simulator-schemas.ts'
+import type * as messages from './messages/schemas.ts'
+import type { Detail, RefusalCode } from './platform/errors.ts'
+import type * as users from './users/schemas.ts'
+import type * as webhooks from './webhooks/schemas.ts'
+
+export type { AnsweredTrigger as Trigger, Explanation, Preview } from './triggers/responses.ts'
+
+/** One page of a list. `next_cursor` is null on the last one. */
+export interface Page<Item> {
+  items: Item[]
+  next_cursor: string | null
+}
+
+/** The body of a refusal, where the contract does not fix another one. `details` name each fault with its place. */
+export interface Refused {
+  error: string
+  code?: RefusalCode
+  details?: Detail[]
+}
+
+export type Project = Static<typeof manage.ProjectAnswer>
+export type Key = Static<typeof manage.KeyAnswer>
+/** With its text, which only this response holds. */
+export type CreatedKey = Static<typeof manage.CreatedKey>
+export type RotatedKey = Static<typeof manage.RotatedKey>
+export type Token = Static<typeof manage.TokenAnswer>
+/** With its text, which only this response holds. */
+export type CreatedToken = Static<typeof manage.CreatedToken>
+export type AuditEntry = Static<typeof manage.AuditAnswer>
+export type Node = Static<typeof manage.NodeAnswer>
+export type DeadJob = Static<typeof manage.DeadJobAnswer>
+
+export type User = Static<typeof users.User>
+export type UserProperties = Static<typeof users.UserProperties>['properties']
+export type UserImport = Static<typeof users.ImportResult>
+export type Device = Static<typeof devices.ManagedDevice>
+/** A device as /api/v1 returns it to apps. */
+export type ClientDevice = Static<typeof devices.DeviceAnswer>
+export type Event = Static<typeof events.ManagedEvent>
+/** An event as /api/v1 returns it to apps. */
+export type ClientEvent = Static<typeof events.EventAnswer>
+
+export type Webhook = Static<typeof webhooks.WebhookAnswer>
+export type WebhookDelivery = Static<typeof webhooks.DeliveryAnswer>
+export type GatewayCredential = Static<typeof gateways.CredentialAnswer>
+export type Gateway = Static<typeof gateways.GatewayAnswer>
+export type GatewayCheck = Static<typeof gateways.CheckAnswer>
+
+export type Message = Static<typeof messages.MessageAnswer>
+export type MessageEntry = Static<typeof messages.MessageEntry>
+export type MessageMinute = Static<typeof messages.MinuteEntry>
+export type DeliveryResults = Static<typeof messages.ResultsAnswer>
+export type DeliveryResult = DeliveryResults['delivery_results'][number]
+
+export interface Campaign extends CampaignFields {
+  version: number
+  created_at: string
+  updated_at: string
+  warnings: string[]
+}
+export type SavedCampaign = Campaign & { result: 'created' | 'updated' | 'unchanged' }
+export interface CampaignVersion {
+  version: number
+  actor: string
+  created_at: string
+  campaign: CampaignFields
+}
+export type CampaignTotals = Record<
+  'triggers' | 'targeted' | 'sent' | 'failed' | 'skipped' | 'delivered' | 'tapped',
+  number
+>
+
+export type InboxItem = Static<typeof simulator.InboxAnswer>
+export type Faults = Static<typeof simulator.FaultsAnswer>

@@ -44,7 +44,7 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
     if (file && name !== 'index.html') return sendFile(reply, file, request.headers['accept-encoding'])
     // What has an ending is a file that is not there; anything else is a page, which the script shows.
     if (/\.[a-z0-9]+$/i.test(name) && name !== 'index.html') return reply.code(404).send({ error: 'Not Found' })
-    if (!state.files) return sendWaiting(reply, state.waiting ?? 'The console is not part of this start.')
+    if (!state.files) return sendWaiting(reply, state.waiting ?? 'This start does not serve the console.')
     return sendFile(reply, state.files.get('index.html')!, request.headers['accept-encoding'])
   })
 }

@@ -45,10 +45,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
       reply.header('retry-after', Math.ceil((current.untilMs - now) / 1000))
       return new Refusal('rate_limited', 'Too Many Requests')
     }
-    return new Refusal(
-      'invalid_token',
-      'This token or link is not valid (any more). A link works once, for 15 minutes.'
-    )
+    return new Refusal('invalid_token', 'This token or link is invalid or expired. A link works once, for 15 minutes.')
   }
 
   async function tokenIdOf({ token, code }: Static<typeof SignIn>, request: FastifyRequest) {

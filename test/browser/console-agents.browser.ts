@@ -17,9 +17,9 @@ async function openAgents(scene: Scene) {
 describe('the playground of agents', () => {
   story('sends data, shows the stream, and the task with its artifact can be read afterwards', async (scene) => {
     const { page } = await openAgents(scene)
-    await page.getByText('As data').click()
+    await page.getByText('JSON', { exact: true }).click()
     await page.getByRole('textbox', { name: 'Data' }).fill('{"skill": ')
-    await sees(page, /This is not JSON/)
+    await sees(page, /Invalid JSON/)
     assert.ok(await page.getByRole('button', { name: 'Send' }).isDisabled())
     const asked = { skill: 'send-push-notification', projectUserId: 'ana', title: 'Hello', body: 'From an agent' }
     await page.getByRole('textbox', { name: 'Data' }).fill(JSON.stringify(asked))
@@ -27,7 +27,7 @@ describe('the playground of agents', () => {
     await page.locator('[data-event=submitted]').waitFor()
     await page.locator('[data-event=completed]').waitFor()
     await scene.picture(page, 'agents')
-    await page.getByRole('link', { name: 'Look at the task' }).click()
+    await page.getByRole('link', { name: 'View task' }).click()
     await sees(page, 'Artifacts')
     await sees(page, /"totalSent": 1/)
     await sees(page, /"title": "Hello"/)
@@ -38,7 +38,7 @@ describe('the playground of agents', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill('Send a push to user ana')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('[data-event=input-required]').waitFor()
-    await sees(page, 'The agent waits for an answer')
+    await sees(page, 'Waiting for your reply')
     await page.getByRole('textbox', { name: 'Message' }).fill('Send a push to user ana saying "Hello"')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('[data-event=completed]').waitFor()

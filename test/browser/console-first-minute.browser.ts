@@ -33,7 +33,7 @@ story(
 
     // The page says that it is being built, and opens by itself.
     const page = await scene.open({ url }, link)
-    await sees(page, 'Send the first push', 60_000)
+    await sees(page, 'Send your first push', 60_000)
     assert.doesNotMatch(page.url(), /code=/, 'the code is gone from the address')
     scene.forgive() // What was said while the page was not there yet.
     await scene.look(page, 'home of a newcomer')
@@ -58,10 +58,10 @@ story(
     // A service that goes away is told, and what was sent meanwhile is there when it is back.
     first.child.kill()
     await first.exited
-    await sees(page, 'The connection to the service is lost')
+    await sees(page, 'Connection lost. Reconnecting…')
     const second = startProgram(t, { ...env, PORT: new URL(url).port })
     await second.ready
-    await page.getByText('The connection to the service is lost').waitFor({ state: 'hidden' })
+    await page.getByText('Connection lost. Reconnecting…').waitFor({ state: 'hidden' })
     scene.forgive() // The browser tells of each call that found nobody.
     await shell('bash', ['-c', lineOf(second.stdout(), '/api/v1/messages:send').replace('It works', 'Back again')])
     await sees(page.getByRole('region', { name: 'Lock screen of Android phone of demo-user' }), 'Back again')

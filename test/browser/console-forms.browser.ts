@@ -46,20 +46,20 @@ const forms: Form[] = [
       ['Name', long, /^must be at most 200 characters$/],
       ['Requests per second', '1000001', /^must be at most 1000000$/],
       ['Triggers per second', '-1', /^must be at least 0$/],
-      ['Days that messages are kept', '0', /^must be at least 1$/]
+      ['Message retention (days)', '0', /^must be at least 1$/]
     ]
   },
   {
     name: 'a key',
     path: 'settings?tab=keys',
-    dialog: 'Create a key',
+    dialog: 'Create key',
     send: 'Create',
     wrong: [['Name', long, /^must be at most 200/]]
   },
   {
     name: 'a token',
     path: 'settings?tab=tokens',
-    dialog: 'Create a token',
+    dialog: 'Create token',
     send: 'Create',
     wrong: [['Name', long, /^must be at most 200/]]
   },
@@ -68,9 +68,9 @@ const forms: Form[] = [
     ...gateways,
     part: 'Apple (APNs)',
     wrong: [
-      ['Team id', 'é', /^must be the 10 letters/],
-      ['Key id', '', /./],
-      ['Bundle id of the app', 'a b', /^must be the bundle id/],
+      ['Team ID', 'é', /^must be the 10 letters/],
+      ['Key ID', '', /./],
+      ['Bundle ID', 'a b', /^must be the bundle id/],
       ['Key file (.p8)', 'no key', /\.p8/]
     ]
   },
@@ -87,18 +87,18 @@ const forms: Form[] = [
   {
     name: 'a webhook',
     path: 'webhooks',
-    dialog: 'Create a webhook',
+    dialog: 'Create webhook',
     send: 'Create',
-    wrong: [['Address', 'ftp://x', /^must begin with https/]]
+    wrong: [['Endpoint URL', 'ftp://x', /^must begin with https/]]
   },
   {
     name: 'a new user',
     path: 'users',
-    dialog: 'Create a user',
+    dialog: 'Create user',
     send: 'Create',
     wrong: [
-      ['Id', '..', /^must/],
-      ['Id', long, /^must/]
+      ['ID', '..', /^must/],
+      ['ID', long, /^must/]
     ]
   },
   { name: 'the search of users', path: 'users', wrong: [['Search', long, /^must be at most/]] },
@@ -119,9 +119,9 @@ const forms: Form[] = [
   {
     name: 'a phone of the lab',
     path: 'lab',
-    part: 'Add a phone',
+    part: 'Add a device',
     send: 'Add iPhone',
-    wrong: [['Whose phone', '..', /^must/]]
+    wrong: [['User ID', '..', /^must/]]
   },
   {
     name: 'a push of the lab',
@@ -129,12 +129,12 @@ const forms: Form[] = [
     part: 'Send a push',
     send: 'Send',
     wrong: [
-      ['Opens', 'nowhere', /^must be an absolute address/],
-      ['To the user', '', /^must/],
-      ['To the user', '..', /^must/]
+      ['Link', 'nowhere', /^must be an absolute address/],
+      ['User ID', '', /^must/],
+      ['User ID', '..', /^must/]
     ]
   },
-  { name: 'the playground', path: 'agents', wrong: [['Message', ' ', /^Write what/]] },
+  { name: 'the playground', path: 'agents', wrong: [['Message', ' ', /^Enter a message/]] },
   {
     name: 'a new campaign',
     path: 'new-campaign',
@@ -144,16 +144,16 @@ const forms: Form[] = [
       ['Name', '', /^must/],
       ['Body', '', /^must be given/, 'Title'],
       ['Title', '{{ user.name', /^line 1, column 1/],
-      ['Id', '..', /^must/]
+      ['ID', '..', /^must/]
     ]
   },
-  { name: 'a preview', path: 'campaigns/news', part: 'Preview', wrong: [['As seen by', '..', /^must/]] },
+  { name: 'a preview', path: 'campaigns/news', part: 'Preview', wrong: [['Preview as', '..', /^must/]] },
   {
     name: 'a trigger',
     path: 'campaigns/news?tab=trigger',
     wrong: [
-      ['Trigger properties', '[]', /^This must be an object/],
-      ['Trigger properties', '{', /^This is not JSON/]
+      ['Trigger properties', '[]', /^Must be an object/],
+      ['Trigger properties', '{', /^Invalid JSON/]
     ]
   }
 ]
@@ -185,26 +185,26 @@ describe('what is typed wrongly is told beside the field', () => {
   it('of an id that is taken, of a project and of a campaign', async (t) => {
     const { page } = await openConsole(t, service, { token: service.adminToken })
     await page.goto(`${service.url}/console/projects`)
-    await press(page, 'Create a project')
+    await press(page, 'Create project')
     await box(dialog(page), 'Name').fill('Another')
-    await box(dialog(page), 'Id').fill(project.id)
+    await box(dialog(page), 'ID').fill(project.id)
     await press(dialog(page), 'Create')
-    await sees(beside(box(dialog(page), 'Id')), 'exists already')
-    await box(dialog(page), 'Id').fill('a b')
+    await sees(beside(box(dialog(page), 'ID')), 'exists already')
+    await box(dialog(page), 'ID').fill('a b')
     await press(dialog(page), 'Create')
-    await sees(beside(box(dialog(page), 'Id')), 'must be 1 to 64 letters')
+    await sees(beside(box(dialog(page), 'ID')), 'must be 1 to 64 letters')
     await page.goto(at('new-campaign'))
     await box(page, 'Name').fill('News')
-    await box(page, 'Id').fill('news')
+    await box(page, 'ID').fill('news')
     await box(page, 'Title').fill('Hello')
     await press(page, 'Create')
-    await sees(beside(box(page, 'Id')), 'exists already')
+    await sees(beside(box(page, 'ID')), 'exists already')
   })
 
   it('of targets that cannot be, beside those of their kind', async (t) => {
     const { page } = await openConsole(t, service, { token: service.adminToken })
     await page.goto(at('campaigns/news?tab=trigger'))
-    await page.getByLabel('Some users, if they are in the segment').check()
+    await page.getByLabel('Specific users in the audience').check()
     const [users, devices] = ['Users', 'Devices'].map((name) => page.getByRole('combobox', { name, exact: true })) as [
       Locator,
       Locator
@@ -233,17 +233,17 @@ describe('what is typed', () => {
     'into the settings and the gateways is there after a reload, but for secrets, and can be taken back',
     async (scene) => {
       const page = await scene.open(service, `p/${project.id}/settings`)
-      const days = box(page, 'Days that events are kept')
+      const days = box(page, 'Event retention (days)')
       const before = await days.inputValue()
       await days.fill('12')
       await box(page, 'Name').fill('Shop of Ana')
       await page.reload()
       assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], ['12', 'Shop of Ana'])
-      await press(page, 'Take back')
+      await press(page, 'Discard changes')
       assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], [before, 'Shop'])
       await page.goto(at('settings?tab=gateways'))
       const apple = page.getByRole('region', { name: 'Apple (APNs)' })
-      await box(apple, 'Team id').fill('TEAM123456')
+      await box(apple, 'Team ID').fill('TEAM123456')
       await box(apple, 'Key file (.p8)').fill('a secret of Apple')
       await box(page, 'Service account (.json)').fill('a secret of Google')
       await box(page, 'Contact').fill('mailto:ana@example.com')
@@ -252,7 +252,7 @@ describe('what is typed', () => {
         /secret/
       )
       await page.reload()
-      assert.equal(await box(apple, 'Team id').inputValue(), 'TEAM123456')
+      assert.equal(await box(apple, 'Team ID').inputValue(), 'TEAM123456')
       assert.equal(await box(page, 'Contact').inputValue(), 'mailto:ana@example.com')
       assert.equal(await box(apple, 'Key file (.p8)').inputValue(), '')
     }
@@ -270,7 +270,7 @@ describe('what is typed', () => {
       assert.equal(await box(page, 'Body').inputValue(), 'Hello {{ user.name }}!')
       await page.keyboard.type(' and all')
       assert.equal(await box(page, 'Body').inputValue(), 'Hello {{ user.name }} and all!')
-      await page.getByText('A Live Activity', { exact: true }).click()
+      await page.getByText('Live Activity', { exact: true }).click()
       await box(page, 'Content state').fill('{"who": ""}')
       for (const _ of '"}') await box(page, 'Content state').press('ArrowLeft')
       await press(page, 'Insert {{ user.id }}')

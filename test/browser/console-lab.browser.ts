@@ -35,7 +35,7 @@ describe('the device lab', () => {
     'has a phone more with one click; a tap on what arrives shows where it leads, and is recorded',
     async (scene) => {
       const { page, project } = await openLab(scene)
-      await sees(page, 'No phone yet')
+      await sees(page, 'No devices yet')
       await page.getByRole('button', { name: 'Add iPhone' }).click()
       await screen(page, 'iPhone').waitFor()
       const { message_id } = await send(project, {
@@ -89,8 +89,8 @@ describe('the device lab', () => {
     await page.getByRole('button', { name: 'Add Android phone' }).click()
     await screen(page, 'Android phone').waitFor()
     const knob = page.getByRole('radiogroup', { name: 'Condition of Android phones' })
-    await knob.getByText('gone').click()
-    await sees(page, 'As if the app were uninstalled everywhere')
+    await knob.getByText('Unregistered').click()
+    await sees(page, 'As if the app were uninstalled on every device')
     await eventually(async () => {
       const { json } = await service.manage('GET', `/projects/${project.id}/simulator/faults`)
       assert.equal(json.fcm.error_rate, 1)
@@ -98,9 +98,9 @@ describe('the device lab', () => {
     const refused = await send(project, { title: 'Nobody sees this' })
     assert.equal(refused.status, 'DELIVERY_RESULT_STATUS_FAILED', JSON.stringify(refused))
     await page.getByRole('button', { name: 'Nobody sees this' }).click()
-    await sees(page.getByRole('dialog'), /The gateway answered 404/)
+    await sees(page.getByRole('dialog'), /Gateway response: 404/)
     await page.keyboard.press('Escape')
-    await knob.getByText('well').click()
+    await knob.getByText('Healthy').click()
     await eventually(async () => {
       const { json } = await service.manage('GET', `/projects/${project.id}/simulator/faults`)
       assert.equal(json.fcm.error_rate, 0)
@@ -109,14 +109,14 @@ describe('the device lab', () => {
 
   story('has a phone whose app was uninstalled: the push fails, and its token is turned off', async (scene) => {
     const { page, project } = await openLab(scene)
-    await choose(page, 'What is wrong with it', 'the app was uninstalled')
+    await choose(page, 'Simulated fault', 'App uninstalled')
     await page.getByRole('button', { name: 'Add iPhone' }).click()
     await screen(page, 'iPhone').waitFor()
     const { additional_params } = await send(project, { title: 'Gone' })
     assert.match(additional_params.failure_reason, /UNREGISTERED/)
     await page.getByRole('button', { name: 'Gone' }).click()
-    await sees(page.getByRole('dialog'), /The gateway answered 410 Unregistered/)
-    await sees(page, /^cannot be reached: TOKEN_UNREGISTERED/)
+    await sees(page.getByRole('dialog'), /Gateway response: 410 Unregistered/)
+    await sees(page, /^Unreachable: TOKEN_UNREGISTERED/)
   })
 
   story(
@@ -129,11 +129,11 @@ describe('the device lab', () => {
       await page.getByRole('button', { name: 'Add iPhone' }).click()
       await screen(page, 'iPhone').waitFor()
       await form.getByLabel('Title').fill('From the page')
-      await form.getByLabel('Picture').fill('nowhere')
+      await form.getByLabel('Image URL').fill('nowhere')
       await form.getByRole('button', { name: 'Send' }).click()
       await sees(form, 'must be an absolute address')
-      await form.getByLabel('Picture').fill('')
-      await form.getByLabel('Opens').fill('app://orders/42')
+      await form.getByLabel('Image URL').fill('')
+      await form.getByLabel('Link').fill('app://orders/42')
       await form.getByRole('button', { name: 'Send' }).click()
       await sees(form, 'Sent.')
       await screen(page, 'iPhone').getByRole('button', { name: 'From the page' }).click()
@@ -145,7 +145,7 @@ describe('the device lab', () => {
   story('is where the first push goes that home offers to send', async (scene) => {
     const project = await service.project({ mode: 'simulator' })
     const page = await scene.open(service, `p/${project.id}/home`)
-    await page.getByRole('button', { name: 'Send it from here' }).click()
+    await page.getByRole('button', { name: 'Send a test push' }).click()
     await sees(page, /Not sent: /)
     await goTo(page, 'Device lab')
     await page.getByRole('button', { name: 'Add Android phone' }).click()
@@ -154,7 +154,7 @@ describe('the device lab', () => {
     await push.getByRole('button', { name: 'Send' }).click()
     await sees(screen(page, 'Android phone'), 'It works')
     await goTo(page, 'Home')
-    await sees(page.getByRole('region', { name: 'Newest messages' }).first(), 'Hello')
+    await sees(page.getByRole('region', { name: 'Recent messages' }).first(), 'Hello')
     await page.locator('[data-counter=sent]').getByText('1', { exact: true }).waitFor()
   })
 

@@ -73,24 +73,24 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
   ['projects', 'All projects', 'projects'],
   ...(
     [
-      ['home', 'The last hour', 'home'],
-      ['lab', 'What the gateways saw', 'lab'],
+      ['home', 'Last hour', 'home'],
+      ['lab', 'Gateway requests', 'lab'],
       ['campaigns', 'Spring sale', 'campaigns'],
-      ['new-campaign', 'Who may get it', 'new-campaign'],
+      ['new-campaign', 'Audience', 'new-campaign'],
       ['campaigns/spring', 'Would reach', 'campaign'],
-      ['campaigns/spring?tab=trigger', 'Who gets it', 'campaign-trigger'],
+      ['campaigns/spring?tab=trigger', 'Recipients', 'campaign-trigger'],
       ['campaigns/spring?tab=versions', 'Version 1', 'campaign-versions'],
-      ['campaigns/spring?tab=use', 'By an agent', 'campaign-use'],
+      ['campaigns/spring?tab=use', 'Agent (A2A)', 'campaign-use'],
       ['triggers', 'spring (version 1)', 'triggers'],
-      [`triggers/${trigger}`, 'Why did a user get it, or not?', 'trigger'],
+      [`triggers/${trigger}`, 'Why did a user receive this, or not?', 'trigger'],
       ['users', '2 entries', 'users'],
       ['users/ana', 'Created', 'user'],
       ['users/ana?tab=devices', 'ANDROID', 'user-devices'],
       ['messages', 'Your order is on its way', 'messages'],
-      [`messages/${message}`, 'Handed to the gateway', 'message'],
-      ['agents', 'In words', 'agents'],
+      [`messages/${message}`, 'Sent to gateway', 'message'],
+      ['agents', 'Text', 'agents'],
       [`agents?tab=tasks&task=${task}`, 'Artifacts', 'agents-tasks'],
-      ['agents?tab=card', 'Agents find it at', 'agents-card'],
+      ['agents?tab=card', 'Published at', 'agents-card'],
       ['webhooks', 'https://example.com/tidings', 'webhooks'],
       ['webhooks?tab=deliveries', 'State', 'webhook-deliveries'],
       ['settings', 'Requests per second', 'settings'],
@@ -128,7 +128,7 @@ it('the first load is small, compressed, kept by the browser, and asks no other 
   const files: Response[] = []
   page.on('response', (response) => void files.push(response))
   await page.goto(`${service.url}/console/p/${id}/home`)
-  await sees(page, 'The last hour')
+  await sees(page, 'Last hour')
   assert.ok(files.every((file) => file.url().startsWith(`${service.url}/`)))
   const assets = files.filter((file) => file.url().includes('/console/assets/'))
   assert.ok(assets.length > 3)
@@ -148,9 +148,9 @@ story(
   'what is not there is said: a page, a project, a campaign, a user, a trigger, a message',
   async ({ open }) => {
     const page = await open(service, 'nowhere')
-    await sees(page, 'There is no such page')
+    await sees(page, 'Page not found')
     const missing: [path: string, text: string][] = [
-      ['p/nobody/home', 'There is no project nobody'],
+      ['p/nobody/home', 'Project “nobody” does not exist'],
       [`p/${id}/campaigns/none`, 'There is no campaign of this id.'],
       [`p/${id}/users/none`, 'No user has this project_user_id.'],
       [`p/${id}/triggers/none`, 'There is no trigger of this id.'],

@@ -46,7 +46,7 @@ export async function rpc<Result>(projectId: string, method: string, params: obj
 const failure = (status: number, reply: Reply<unknown>) =>
   typeof reply.error === 'object'
     ? new ApiError(status, `${reply.error.message} (${reply.error.code})`)
-    : new ApiError(status, String(reply.error ?? 'The agent did not answer.'))
+    : new ApiError(status, String(reply.error ?? 'The agent did not respond.'))
 
 /** Sends a message and calls with every event of the stream until it ends. */
 export async function stream(projectId: string, message: Message, hear: (event: unknown) => void, signal: AbortSignal) {

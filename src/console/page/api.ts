@@ -38,7 +38,7 @@ async function call<Answer>(method: string, path: string, { body, query, headers
     })
   } catch (error) {
     if (signal?.aborted) throw error
-    throw new ApiError(0, 'The service does not answer. The page tries again by itself.')
+    throw new ApiError(0, 'The service is unreachable. Try again in a moment.')
   }
   const text = await response.text()
   if (response.status === 401 && !path.endsWith('/session')) window.dispatchEvent(new Event('signed-out'))

@@ -3,7 +3,7 @@ import { Empty, Failed, Waiting } from './parts/states.tsx'
 import { Shell } from './shell.tsx'
 import { useProjects } from './who.ts'
 
-const root = createRootRoute({ notFoundComponent: () => <Empty title="There is no such page" /> })
+const root = createRootRoute({ notFoundComponent: () => <Empty title="Page not found" /> })
 
 /** The last project that was looked at, else the first there is. */
 function FirstProject() {

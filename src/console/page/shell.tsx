@@ -60,12 +60,12 @@ export function Shell() {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group wrap="nowrap" gap="sm">
             <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
-            <UnstyledButton component={Link} to="/" aria-label="Tidings, to the start">
+            <UnstyledButton component={Link} to="/" aria-label="Tidings home">
               <Text fw={700}>Tidings</Text>
             </UnstyledButton>
             <ProjectChoice />
             {project?.mode === 'simulator' && (
-              <Tooltip label="Gateways are simulated: nothing reaches a real phone.">
+              <Tooltip label="Simulated gateways: nothing reaches real devices.">
                 <Badge color="orange" variant="light" visibleFrom="xs">
                   simulated
                 </Badge>
@@ -94,7 +94,7 @@ export function Shell() {
       <AppShell.Main>
         {!reachable && (
           <Alert color="orange" mb="md" role="status">
-            The connection to the service is lost. The page goes on by itself when it is back.
+            Connection lost. Reconnecting…
           </Alert>
         )}
         {project?.paused_at && <PausedBanner projectId={project.id} since={project.paused_at} />}
@@ -106,7 +106,7 @@ export function Shell() {
         ) : project ? (
           <Outlet />
         ) : (
-          <Failed error={new Error(`There is no project ${projectId}, or this token does not reach it.`)} />
+          <Failed error={new Error(`Project “${projectId}” does not exist, or your token has no access to it.`)} />
         )}
       </AppShell.Main>
     </AppShell>
@@ -167,7 +167,7 @@ function SchemeButton() {
     <ActionIcon
       variant="default"
       onClick={() => setColorScheme(dark ? 'light' : 'dark')}
-      aria-label={dark ? 'Use light colours' : 'Use dark colours'}
+      aria-label={dark ? 'Switch to light mode' : 'Switch to dark mode'}
     >
       <Icon path={dark ? sun : moon} />
     </ActionIcon>

@@ -48,8 +48,8 @@ export function SignedIn({ children }: { children: ReactNode }) {
               Sign in to Tidings
             </Title>
             <Text size="sm" c="dimmed">
-              Open the link of the first start or one that `tidings console` prints, or give a management token. The
-              first one is in credentials.json in the data folder, as admin_token.
+              Open the link printed at the first start or by `tidings console`, or enter a management token. The first
+              token is admin_token in credentials.json in the data folder.
             </Text>
             <PasswordInput
               name="token"

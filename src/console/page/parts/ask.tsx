@@ -7,13 +7,18 @@ import { Failed } from './states.tsx'
 /** A button for what cannot be undone: it asks, and where `type` is given wants it typed. */
 export function Ask({
   label,
+  title = `${label}?`,
   question,
+  keep = 'Cancel',
   type,
   act,
   disabled = false
 }: {
   label: string
+  title?: string
   question: string
+  /** The button that closes the dialog and changes nothing. */
+  keep?: string
   type?: string
   act: () => Promise<unknown>
   disabled?: boolean
@@ -26,7 +31,7 @@ export function Ask({
       <Button color="red" variant="light" size="xs" onClick={open} disabled={disabled}>
         {label}
       </Button>
-      <Modal opened={opened} onClose={close} title={label} centered>
+      <Modal opened={opened} onClose={close} title={title} centered>
         <Stack>
           <Text>{question}</Text>
           {type !== undefined && (
@@ -40,7 +45,7 @@ export function Ask({
           {acting.error && <Failed error={acting.error} />}
           <Group justify="end">
             <Button variant="default" onClick={close}>
-              Cancel
+              {keep}
             </Button>
             <Button
               color="red"

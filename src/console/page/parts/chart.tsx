@@ -37,9 +37,9 @@ export function MinuteChart({ minutes }: { minutes: Minute[] }) {
         height={height}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Messages by minute; at most ${most} in one`}
+        aria-label={`Messages per minute, peak ${most}`}
       >
-        <title>{`Messages by minute; at most ${most} in one`}</title>
+        <title>{`Messages per minute, peak ${most}`}</title>
         {minutes.map(({ minute, sent, failed }, index) => (
           <g key={minute}>
             <rect x={index * step} y={height - tall(sent)} width={step - 1} height={tall(sent)} fill={shades.sent} />
@@ -74,7 +74,7 @@ export function MinuteChart({ minutes }: { minutes: Minute[] }) {
           ))}
         </Group>
         <Text size="xs" c="dimmed">
-          {minutes[0] && clock.format(new Date(minutes[0].minute))} to now, at most {most} a minute
+          Since {minutes[0] && clock.format(new Date(minutes[0].minute))} · peak {most}/min
         </Text>
       </Group>
     </Box>

@@ -3,7 +3,7 @@ export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    return new Error(`This is not JSON: ${(error as Error).message}`)
+    return new Error(`Invalid JSON: ${(error as Error).message}`)
   }
 }
 
@@ -12,7 +12,7 @@ export function readObject(text: string): Record<string, unknown> | Error {
   const value = readJson(text)
   if (value instanceof Error) return value
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  return new Error('This must be an object: { "name": value }')
+  return new Error('Must be an object: { "name": value }')
 }
 
 export const wordsOf = (value: unknown): string | undefined => (value instanceof Error ? value.message : undefined)

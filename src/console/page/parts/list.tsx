@@ -111,10 +111,10 @@ export function ListOf<Item>({
       {pages.restart && (
         <Center mt="sm">
           <Text size="sm" c="dimmed" mr="xs">
-            What is newer is not shown while you look back.
+            New entries are hidden while you scroll back.
           </Text>
           <Button variant="default" size="xs" onClick={pages.restart}>
-            To the newest
+            Jump to latest
           </Button>
         </Center>
       )}
@@ -126,7 +126,7 @@ export function ListOf<Item>({
             loading={pages.isFetchingNextPage}
             onClick={() => void pages.fetchNextPage()}
           >
-            Show more
+            Load more
           </Button>
         ) : (
           <Text size="sm" c="dimmed">

@@ -9,10 +9,10 @@ import { When } from './texts.tsx'
 /** On every page of a paused project, so that nobody looks for another reason why nothing arrives. */
 export function PausedBanner({ projectId, since }: { projectId: string; since: string }) {
   return (
-    <Alert color="orange" mb="md" title="This project is paused" role="status">
+    <Alert color="orange" mb="md" title="Project paused" role="status">
       <Text size="sm" mb="xs">
-        Since <When at={since} /> nothing is sent. Pushes and triggers are accepted and wait until you resume the
-        project.
+        Nothing has been sent since <When at={since} />. Pushes and triggers are accepted and queued until you resume
+        the project.
       </Text>
       <ResumeButton projectId={projectId} />
     </Alert>
@@ -32,7 +32,7 @@ function ResumeButton({ projectId }: { projectId: string }) {
   return (
     <Group>
       <Button size="xs" onClick={() => resume.mutate()} loading={resume.isPending}>
-        Resume the project
+        Resume project
       </Button>
       {resume.error && <Failed error={resume.error} />}
     </Group>
@@ -43,8 +43,8 @@ export function PauseButton({ projectId }: { projectId: string }) {
   const changed = useProjectsAgain()
   return (
     <Ask
-      label="Pause the project"
-      question="From now on nothing is sent, from any campaign or server, until you resume the project. What is accepted meanwhile waits."
+      label="Pause project"
+      question="Nothing will be sent until you resume the project. New pushes and triggers are queued."
       act={() => project(projectId, 'POST', ':pause').then(changed)}
     />
   )

@@ -33,7 +33,7 @@ export const NotificationText = ({ title, body, image_url }: Shown) => (
         <img className={classes.picture} src={image_url} alt="" loading="lazy" />
       ) : (
         // The page loads nothing over an open line; a phone may.
-        <Text size="xs">Picture: {image_url}</Text>
+        <Text size="xs">Image: {image_url}</Text>
       ))}
   </>
 )

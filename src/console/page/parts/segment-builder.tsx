@@ -43,7 +43,7 @@ export function SegmentBuilder({
         <Row gap="xs">
           <SegmentedControl
             size="xs"
-            aria-label="How the conditions of this group combine"
+            aria-label="Match"
             value={group.mode}
             disabled={readOnly}
             onChange={(mode) => set(group.parts, mode as Group['mode'])}
@@ -54,7 +54,7 @@ export function SegmentBuilder({
           />
           {group.parts.length === 0 && (
             <Text size="sm" c="dimmed">
-              {group.mode === 'all' ? 'No condition: everyone.' : 'Any of nothing: nobody.'}
+              {group.mode === 'all' ? 'No conditions: everyone.' : 'Empty “any” group: nobody.'}
             </Text>
           )}
         </Row>
@@ -73,7 +73,7 @@ export function SegmentBuilder({
               <ActionIcon
                 variant="subtle"
                 color="red"
-                aria-label="Remove this condition"
+                aria-label="Remove condition"
                 onClick={() => set(group.parts.toSpliced(index, 1))}
               >
                 ✕
@@ -85,14 +85,14 @@ export function SegmentBuilder({
         {!readOnly && (
           <Row gap="xs">
             <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, newCondition])}>
-              Add a condition
+              Add condition
             </Button>
             <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, newEvent])}>
-              Add an event
+              Add event
             </Button>
             {depth < 5 && (
               <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, { any: [newCondition] }])}>
-                Add a group
+                Add group
               </Button>
             )}
           </Row>

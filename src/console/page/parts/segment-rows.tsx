@@ -70,7 +70,7 @@ function ValueField({ leaf, set }: { leaf: Leaf; set: (value: unknown) => void }
   return (
     <Row gap={4} wrap="nowrap">
       <Select
-        aria-label="Kind of value"
+        aria-label="Value type"
         w={135}
         size="xs"
         allowDeselect={false}
@@ -96,7 +96,7 @@ function ValueField({ leaf, set }: { leaf: Leaf; set: (value: unknown) => void }
           onChange={(value) => set(Number(value))}
         />
       )}
-      {kind === 'true or false' && (
+      {kind === 'true/false' && (
         <Select
           aria-label="Value"
           size="xs"
@@ -107,9 +107,9 @@ function ValueField({ leaf, set }: { leaf: Leaf; set: (value: unknown) => void }
           onChange={(value) => set(value === 'true')}
         />
       )}
-      {kind === 'from the trigger' && (
+      {kind === 'trigger property' && (
         <TextInput
-          aria-label="Name of the trigger property"
+          aria-label="Trigger property name"
           size="xs"
           value={referenceName(leaf.value)}
           onChange={({ currentTarget }) => set(referenceTo(currentTarget.value))}
@@ -127,12 +127,12 @@ function ListField({ values, set }: { values: unknown[]; set: (values: unknown[]
   return (
     <Row gap={4} wrap="nowrap">
       <Select
-        aria-label="Kind of values"
+        aria-label="Value type"
         w={110}
         size="xs"
         allowDeselect={false}
-        value={numbers ? 'numbers' : 'texts'}
-        data={['texts', 'numbers']}
+        value={numbers ? 'numbers' : 'text'}
+        data={['text', 'numbers']}
         onChange={(kind) => {
           setNumbers(kind === 'numbers')
           set(
@@ -177,7 +177,7 @@ export function EventRow({
         onChange={({ currentTarget }) => change({ ...condition, event: currentTarget.value })}
       />
       <Select
-        aria-label="How often"
+        aria-label="Frequency"
         size="xs"
         w={110}
         allowDeselect={false}
@@ -190,17 +190,17 @@ export function EventRow({
         ]}
       />
       <NumberInput
-        aria-label="Times"
+        aria-label="Count"
         size="xs"
         w={70}
         min={0}
         value={condition.count}
         onChange={(count) => change({ ...condition, count: Number(count) })}
       />
-      <Text size="sm">times within</Text>
+      <Text size="sm">times in the last</Text>
       <TextInput
-        aria-label="Within, such as 30d, or empty for ever"
-        placeholder="ever"
+        aria-label="Time window, for example 30d; blank for all time"
+        placeholder="all time"
         size="xs"
         w={70}
         value={condition.within ?? ''}
@@ -216,7 +216,7 @@ export function EventRow({
           <ActionIcon
             variant="subtle"
             color="red"
-            aria-label="Remove this condition of the event"
+            aria-label="Remove event filter"
             onClick={() => narrow(where.toSpliced(index, 1))}
           >
             ✕
@@ -228,7 +228,7 @@ export function EventRow({
         variant="subtle"
         onClick={() => narrow([...where, { attribute: 'event.amount', operator: 'greater_than', value: 0 }])}
       >
-        where…
+        Add event filter
       </Button>
     </Row>
   )

@@ -19,11 +19,11 @@ export const operators: [name: string, label: string][] = [
   ['not_contains', 'does not contain'],
   ['starts_with', 'starts with'],
   ['ends_with', 'ends with'],
-  ['matches', 'matches the pattern'],
-  ['exists', 'is known'],
-  ['not_exists', 'is not known'],
+  ['matches', 'matches regex'],
+  ['exists', 'is set'],
+  ['not_exists', 'is not set'],
   ['in', 'is one of'],
-  ['not_in', 'is none of'],
+  ['not_in', 'is not one of'],
   ['before', 'is before'],
   ['after', 'is after'],
   ['within_last', 'is within the last']
@@ -54,15 +54,15 @@ export function asGroup(segment: Segment | undefined): Group {
 
 export const asSegment = ({ mode, parts }: Group): Segment => (mode === 'all' ? { all: parts } : { any: parts })
 
-export type ValueKind = 'text' | 'number' | 'true or false' | 'nothing' | 'from the trigger'
+export type ValueKind = 'text' | 'number' | 'true/false' | 'null' | 'trigger property'
 
 const reference = /^\{\{\s*trigger\.([^{}]+?)\s*\}\}$/
 
 export function kindOf(value: unknown): ValueKind {
-  if (value === null) return 'nothing'
+  if (value === null) return 'null'
   if (typeof value === 'number') return 'number'
-  if (typeof value === 'boolean') return 'true or false'
-  return typeof value === 'string' && reference.test(value) ? 'from the trigger' : 'text'
+  if (typeof value === 'boolean') return 'true/false'
+  return typeof value === 'string' && reference.test(value) ? 'trigger property' : 'text'
 }
 
 export const referenceName = (value: unknown) => reference.exec(String(value))?.[1] ?? ''
@@ -72,7 +72,7 @@ export const referenceTo = (name: string) => `{{ trigger.${name} }}`
 export const firstOf: Record<ValueKind, unknown> = {
   text: '',
   number: 0,
-  'true or false': true,
-  nothing: null,
-  'from the trigger': referenceTo('name')
+  'true/false': true,
+  null: null,
+  'trigger property': referenceTo('name')
 }

@@ -48,7 +48,7 @@ export function CreateSecret<Answer>({
           <Stack>
             <Alert color="orange">{warning}</Alert>
             <CopyBlock text={secretOf(making.data)} label={what} />
-            <Button onClick={leave}>I have it</Button>
+            <Button onClick={leave}>Done</Button>
           </Stack>
         ) : (
           <form

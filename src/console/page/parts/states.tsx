@@ -20,7 +20,7 @@ export function Failed({ error, again }: { error: Error; again?: () => unknown }
       ))}
       {again && (
         <Button mt="sm" size="xs" variant="light" color="red" onClick={() => void again()}>
-          Try again
+          Retry
         </Button>
       )}
     </Alert>

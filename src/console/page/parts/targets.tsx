@@ -5,9 +5,9 @@ import type { Problem } from './segment-builder.tsx'
 export type Target = { project_user_id?: string; device_id?: string; user_id?: string }
 
 const kinds = [
-  ['project_user_id', 'Users', 'Type an id and press Enter.'],
-  ['device_id', 'Devices', 'Only these devices of their users.'],
-  ['user_id', 'Users by the service’s own id', undefined]
+  ['project_user_id', 'Users', 'Type an ID and press Enter.'],
+  ['device_id', 'Devices', 'Only these devices.'],
+  ['user_id', 'Users by internal ID', undefined]
 ] as const
 
 /** More than this is not to be typed, and a field of so many would make the page slow. */
@@ -29,7 +29,7 @@ export function Targets({
   readOnly?: boolean
 }) {
   if (targets.length > shownAtMost)
-    return <Text>{targets.length.toLocaleString()} users and devices: change them in the file of the campaign.</Text>
+    return <Text>{targets.length.toLocaleString()} users and devices. Edit the campaign file to change them.</Text>
   const of = (kind: (typeof kinds)[number][0]) => targets.flatMap((target) => target[kind] ?? [])
   const wrong = (kind: (typeof kinds)[number][0]) => {
     const told = targets.map((target, index) =>

@@ -26,7 +26,7 @@ export function TemplateWords({ may, children }: { may: boolean; children: React
     >
       <Group gap={6}>
         <Text size="sm" c="dimmed">
-          Texts are Liquid templates. Insert
+          Liquid templates. Insert
         </Text>
         {words.map((word) => (
           <Button

@@ -73,19 +73,19 @@ export function Playground() {
   return (
     <Stack maw={720}>
       <SegmentedControl
-        aria-label="Kind of message"
+        aria-label="Message format"
         value={kind}
         onChange={setKind}
         data={[
-          { value: 'text', label: 'In words' },
-          { value: 'data', label: 'As data' }
+          { value: 'text', label: 'Text' },
+          { value: 'data', label: 'JSON' }
         ]}
       />
       {kind === 'text' ? (
         <Textarea
           label="Message"
           value={text}
-          error={nothing ? 'Write what the agent is to do.' : said}
+          error={nothing ? 'Enter a message.' : said}
           onChange={({ currentTarget }) => setText(currentTarget.value)}
           autosize
           minRows={2}
@@ -93,7 +93,7 @@ export function Playground() {
       ) : (
         <JsonInput label="Data" value={data} onChange={setData} error={badJson ?? said} autosize minRows={6} />
       )}
-      {open && <Text role="status">The agent waits for an answer: the next message goes to the same task.</Text>}
+      {open && <Text role="status">Waiting for your reply. Your next message continues this task.</Text>}
       <Group>
         <Button
           onClick={() => send.mutate()}
@@ -104,7 +104,7 @@ export function Playground() {
         </Button>
         {open && (
           <Button variant="default" onClick={() => setOpen(undefined)}>
-            Begin anew
+            Start over
           </Button>
         )}
       </Group>
@@ -115,9 +115,9 @@ export function Playground() {
       ))}
       {!send.isPending && last && (
         <Text role="status">
-          The stream has ended.{' '}
+          Stream ended.{' '}
           <Anchor component={Link} to="." search={{ tab: 'tasks', task: last } as never}>
-            Look at the task
+            View task
           </Anchor>
         </Text>
       )}

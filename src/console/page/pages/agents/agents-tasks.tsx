@@ -46,7 +46,7 @@ export function Tasks() {
   if (!tasks.data) return <Waiting />
   const found = tasks.data.pages.flatMap((page) => page.tasks)
   if (found.length === 0)
-    return <Empty title="No task yet">Send a message in the playground, or let an agent do it.</Empty>
+    return <Empty title="No tasks yet">Send a message in the playground, or connect an agent.</Empty>
   return (
     <Stack>
       <Accordion variant="separated" value={open || null} onChange={setOpen} order={2}>
@@ -67,7 +67,7 @@ export function Tasks() {
       </Accordion>
       {tasks.hasNextPage && (
         <Button variant="default" size="xs" w="fit-content" onClick={() => void tasks.fetchNextPage()}>
-          Show more
+          Load more
         </Button>
       )}
     </Stack>
@@ -95,17 +95,17 @@ function OneTask({ task }: { task: Task }) {
       <Text size="xs" c="dimmed">
         Task {task.id}, context {task.contextId}
       </Text>
-      {task.status.message && <Said who="Now" parts={task.status.message.parts} />}
+      {task.status.message && <Said who="Status" parts={task.status.message.parts} />}
       <Title order={3} size="h5">
         History
       </Title>
       {(task.history ?? []).map(({ messageId, role, parts }) => (
-        <Said key={messageId} who={/user/i.test(role) ? 'The agent that asked' : 'Tidings'} parts={parts} />
+        <Said key={messageId} who={/user/i.test(role) ? 'Agent' : 'Tidings'} parts={parts} />
       ))}
       <Title order={3} size="h5">
         Artifacts
       </Title>
-      {(task.artifacts ?? []).length === 0 && <Text size="sm">None.</Text>}
+      {(task.artifacts ?? []).length === 0 && <Text size="sm">No artifacts.</Text>}
       {task.artifacts?.map(({ artifactId, name, parts }) => (
         <Said key={artifactId} who={name} parts={parts} />
       ))}
@@ -119,7 +119,7 @@ function OneTask({ task }: { task: Task }) {
           loading={cancel.isPending}
           onClick={() => cancel.mutate()}
         >
-          Cancel the task
+          Cancel task
         </Button>
       )}
     </Stack>

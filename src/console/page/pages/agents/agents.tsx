@@ -9,7 +9,7 @@ import { Playground } from './agents-playground.tsx'
 import { Tasks } from './agents-tasks.tsx'
 
 export const Agents = () => (
-  <PageOf title="Agents" about="What AI agents do here over A2A, and a place to try it.">
+  <PageOf title="Agents" about="Tasks that AI agents run over A2A, and a playground to try it.">
     <PageTabs
       tabs={[
         ['playground', 'Playground', <Playground key="playground" />],
@@ -34,7 +34,7 @@ function Card() {
       {(found) => (
         <Stack>
           <Text>
-            Agents find it at <Anchor href="/.well-known/agent-card.json">/.well-known/agent-card.json</Anchor>.
+            Published at <Anchor href="/.well-known/agent-card.json">/.well-known/agent-card.json</Anchor>.
           </Text>
           <CopyBlock label="agent card" text={JSON.stringify(found, null, 2)} />
         </Stack>

@@ -29,16 +29,16 @@ export function DefaultAudience({
     <>
       <Radio.Group
         label="Default audience"
-        description="Who gets it when a trigger does not say who."
+        description="Used when a trigger does not specify an audience."
         inputWrapperOrder={['label', 'description', 'input', 'error']}
         value={kindOf(audience)}
         onChange={(kind) => set(first[kind])}
         error={problem('default_audience', listed)}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="nobody" label="Nobody: each trigger says who" disabled={!may} />
-          <Radio value="everyone" label="Everyone who may get it" disabled={!may} />
-          <Radio value="targets" label="These users and devices" disabled={!may} />
+          <Radio value="nobody" label="None: specify at trigger time" disabled={!may} />
+          <Radio value="everyone" label="Everyone in the audience" disabled={!may} />
+          <Radio value="targets" label="Specific users and devices" disabled={!may} />
         </Stack>
       </Radio.Group>
       {audience && !audience.broadcast && audience.targets && (

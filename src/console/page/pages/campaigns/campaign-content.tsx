@@ -33,15 +33,15 @@ export function Content({ wish, change, may, problem }: Needs) {
   return (
     <Stack>
       <SegmentedControl
-        aria-label="What is sent"
+        aria-label="Message type"
         w="fit-content"
         maw="100%"
         value={kind}
         onChange={turn}
         disabled={!may}
         data={[
-          { value: 'notification', label: 'A notification' },
-          { value: 'activity', label: 'A Live Activity' }
+          { value: 'notification', label: 'Notification' },
+          { value: 'activity', label: 'Live Activity' }
         ]}
       />
       <TemplateWords may={may}>
@@ -84,8 +84,8 @@ function NotificationFields({ wish, change, may, problem }: Needs) {
     <>
       {text('title', 'Title', TextInput)}
       {text('body', 'Body', Textarea)}
-      {text('image_url', 'Picture', TextInput, 'An address that begins with https:// or http://')}
-      {text('landing_url', 'Opens', TextInput, 'An address of a page, or of a place in your app')}
+      {text('image_url', 'Image URL', TextInput, 'Starts with https:// or http://')}
+      {text('landing_url', 'Link', TextInput, 'A web page or a deep link into your app')}
     </>
   )
 }
@@ -126,15 +126,15 @@ function ActivityFields({
   return (
     <>
       <TextInput
-        label="Type of its attributes"
-        description="The name of the app’s ActivityAttributes, such as DeliveryActivityAttributes"
+        label="Attributes type"
+        description="ActivityAttributes type in your app, for example DeliveryActivityAttributes"
         value={activity.attributes_type}
         error={problem('live_activity.attributes_type') ?? problem('live_activity', true)}
         readOnly={!may}
         onChange={({ currentTarget }) => set({ ...activity, attributes_type: currentTarget.value })}
       />
-      {object('attributes', 'Attributes', 'What stays the same, as JSON. Texts may be templates.')}
-      {object('content_state', 'Content state', 'What changes later, as JSON. Texts may be templates.')}
+      {object('attributes', 'Attributes', 'Static data as JSON. Strings can be templates.')}
+      {object('content_state', 'Content state', 'Dynamic data as JSON. Strings can be templates.')}
       {alert('title', 'Alert title', 'Live Activity')}
       {alert('body', 'Alert body', 'Started')}
     </>

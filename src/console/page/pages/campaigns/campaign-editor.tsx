@@ -79,8 +79,8 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
               onChange={({ currentTarget }) => change({ name: currentTarget.value })}
             />
             <TextInput
-              label="Id"
-              description={version === undefined ? 'Chosen by you, or made for you.' : 'It does not change.'}
+              label="ID"
+              description={version === undefined ? 'Leave blank to generate.' : 'Can’t be changed.'}
               value={wish.campaign_id ?? ''}
               error={problem('campaign_id') ?? (version === undefined ? conflictIn(save.error) : undefined)}
               readOnly={!may || version !== undefined}
@@ -90,7 +90,7 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
           <Group grow align="start">
             <Select
               label="Status"
-              description="Only an active one can be triggered."
+              description="Only active campaigns can be triggered."
               allowDeselect={false}
               data={['draft', 'active', 'paused', 'archived']}
               value={wish.status}
@@ -98,12 +98,12 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
               onChange={(status) => status && change({ status: status as Campaign['status'] })}
             />
             <Select
-              label="Set off"
+              label="Trigger type"
               allowDeselect={false}
               data={[
-                { value: 'api_triggered', label: 'by the API' },
-                { value: 'scheduled', label: 'on a schedule (kept, does not run yet)' },
-                { value: 'event_triggered', label: 'by an event (kept, does not run yet)' }
+                { value: 'api_triggered', label: 'API' },
+                { value: 'scheduled', label: 'Scheduled (saved, does not run yet)' },
+                { value: 'event_triggered', label: 'Event (saved, does not run yet)' }
               ]}
               value={wish.type}
               disabled={!may}
@@ -115,7 +115,7 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
           </Title>
           <Content key={round} wish={wish} change={change} may={may} problem={problem} />
           <Title order={2} size="h4">
-            Who may get it
+            Audience
           </Title>
           <SegmentBuilder
             segment={wish.segment}
@@ -132,7 +132,7 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
           <Limits wish={wish} change={change} may={may} problem={problem} />
           {save.error && <Failed error={save.error} />}
           {version !== undefined && save.error instanceof ApiError && save.error.status === 409 && (
-            <Alert color="orange">Somebody else has changed it meanwhile. Reload the page to see how.</Alert>
+            <Alert color="orange">Someone else saved changes. Reload the page to see them.</Alert>
           )}
           {may && (
             <Group>
@@ -151,7 +151,7 @@ export function CampaignEditor({ known }: { known: Campaign | StoredCampaign }) 
                     setRound(round + 1)
                   }}
                 >
-                  Take back
+                  Discard changes
                 </Button>
               )}
             </Group>

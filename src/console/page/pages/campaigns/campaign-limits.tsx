@@ -32,13 +32,13 @@ export function Limits({
         Limits
       </Title>
       <Group grow align="start">
-        {number('ttl_seconds', 'Seconds it is worth sending', 'Later it expires. Empty: four weeks.')}
-        {number('throttle_per_second', 'Messages per second', 'Empty: as fast as it goes.')}
+        {number('ttl_seconds', 'Time to live (seconds)', 'Default: 4 weeks')}
+        {number('throttle_per_second', 'Messages per second', 'Blank for no limit')}
       </Group>
       <Group align="start">
         <Switch
           mt={8}
-          label="At most"
+          label="Limit to"
           checked={cap !== undefined}
           disabled={!may}
           onChange={({ currentTarget }) =>
@@ -48,7 +48,7 @@ export function Limits({
         {cap && (
           <>
             <NumberInput
-              aria-label="Messages of this campaign"
+              aria-label="Messages per user"
               w={110}
               min={1}
               value={cap.count}
@@ -56,9 +56,9 @@ export function Limits({
               readOnly={!may}
               onChange={(count) => change({ frequency_cap: { ...cap, count: Number(count) } })}
             />
-            <Text mt={6}>to one user within</Text>
+            <Text mt={6}>per user every</Text>
             <TextInput
-              aria-label="Within"
+              aria-label="Period"
               w={140}
               value={cap.within}
               error={problem('frequency_cap.within')}
@@ -102,7 +102,7 @@ export function Limits({
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, to: currentTarget.value } })}
             />
             <TextInput
-              aria-label="Time zone: user, device or a name such as Europe/Berlin"
+              aria-label="Time zone: user, device, or a name like Europe/Berlin"
               w={150}
               value={quiet.timezone}
               error={problem('quiet_hours.timezone')}
@@ -110,15 +110,15 @@ export function Limits({
               onChange={({ currentTarget }) => change({ quiet_hours: { ...quiet, timezone: currentTarget.value } })}
             />
             <Select
-              aria-label="Meanwhile"
-              w={200}
+              aria-label="During quiet hours"
+              w={240}
               allowDeselect={false}
               value={quiet.action}
               error={problem('quiet_hours.action')}
               disabled={!may}
               data={[
-                { value: 'hold', label: 'hold it back' },
-                { value: 'skip', label: 'do not send it' }
+                { value: 'hold', label: 'Delay until quiet hours end' },
+                { value: 'skip', label: 'Don’t send' }
               ]}
               onChange={(action) => action && change({ quiet_hours: { ...quiet, action: action as 'hold' | 'skip' } })}
             />

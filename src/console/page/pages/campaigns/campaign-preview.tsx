@@ -50,7 +50,7 @@ export function CampaignPreview({
   campaignId: string | undefined
 }) {
   const may = useMay('editor')
-  if (!may) return <Text c="dimmed">A preview needs the role editor.</Text>
+  if (!may) return <Text c="dimmed">View only: previews need the editor role.</Text>
   const [first] = data?.sample ?? []
   const refused = error instanceof ApiError && error.status === 400
   return (
@@ -59,28 +59,28 @@ export function CampaignPreview({
         Preview
       </Title>
       <TextInput
-        label="As seen by"
-        placeholder="Anyone in the segment"
+        label="Preview as"
+        placeholder="Any user in the audience"
         value={user}
         error={problemAt(error, 'audience.targets[0].project_user_id') ?? problemAt(error, 'audience')}
         onChange={({ currentTarget }) => setUser(currentTarget.value)}
       />
       <JsonInput
         label="Trigger properties"
-        description="What {{ trigger.name }} stands for."
+        description="Values for {{ trigger.* }}"
         value={properties}
         onChange={setProperties}
         error={wordsOf(readObject(properties)) ?? problemAt(error, 'properties')}
         autosize
         minRows={1}
       />
-      {!data && !error && <Text c="dimmed">Write a title or a body to see it here.</Text>}
+      {!data && !error && <Text c="dimmed">Enter a title or body to see a preview.</Text>}
       {error && !refused && <Failed error={error} />}
-      {refused && <Text role="status">Something is missing or wrong: {error.message}</Text>}
+      {refused && <Text role="status">Fix this to preview: {error.message}</Text>}
       {data && !refused && (
         <>
           <Audience {...data.audience} />
-          {first ? <Shown {...first} /> : <Text c="dimmed">Nobody to show it for.</Text>}
+          {first ? <Shown {...first} /> : <Text c="dimmed">No matching user</Text>}
         </>
       )}
       {first && (campaignId ? <TestSend campaignId={campaignId} deviceId={first.device_id} /> : <SaveFirst />)}
@@ -89,7 +89,7 @@ export function CampaignPreview({
 }
 
 const reasons = new Map([
-  ['missing_trigger_property', 'The segment refers to a trigger property that is not given: it matches nobody.']
+  ['missing_trigger_property', 'The audience uses a trigger property that has no value, so it matches nobody.']
 ])
 
 /** How many, and who not. */
@@ -99,10 +99,10 @@ export const Audience = ({ users, devices, complete, reason, skipped }: Preview[
       Would reach {complete ? '' : 'at least '}
       <b data-audience="users">{many(users, 'user')}</b> on <b>{many(devices, 'device')}</b>.
     </Text>
-    {reason && <Text size="sm">{reasons.get(reason) ?? `Not everyone was looked at: ${reason}`}</Text>}
+    {reason && <Text size="sm">{reasons.get(reason) ?? `Partial count: ${reason}`}</Text>}
     {Object.entries(skipped).map(([why, count]) => (
       <Text key={why} size="sm">
-        {count} left out: {why.replaceAll('_', ' ')}
+        {count} excluded: {why.replaceAll('_', ' ')}
       </Text>
     ))}
   </div>
@@ -110,7 +110,7 @@ export const Audience = ({ users, devices, complete, reason, skipped }: Preview[
 
 const Shown = ({ platform, project_user_id, content, reason, payload_bytes }: Sample) => (
   <Stack gap={4}>
-    <Screen platform={platform} label={`How it looks to ${project_user_id ?? 'nobody'}`} small>
+    <Screen platform={platform} label={`Preview for ${project_user_id ?? 'an anonymous user'}`} small>
       {content?.notification && (
         <NotificationCard
           title={content.notification.title}
@@ -122,21 +122,21 @@ const Shown = ({ platform, project_user_id, content, reason, payload_bytes }: Sa
         <ActivityCard type={content.activity.attributesType} state={content.activity.contentState} />
       )}
     </Screen>
-    {content?.notification?.landingUrl && <Text size="sm">Opens {content.notification.landingUrl}</Text>}
+    {content?.notification?.landingUrl && <Text size="sm">Link: {content.notification.landingUrl}</Text>}
     {reason && (
       <Text c="var(--mantine-color-error)" size="sm">
-        It would not arrive: {reason}
+        Would not be delivered: {reason}
       </Text>
     )}
     <Text size="xs" c="dimmed">
-      {project_user_id ?? 'Somebody who is not logged in'}, {payload_bytes?.toLocaleString() ?? 'no'} bytes
+      {project_user_id ?? 'Anonymous user'} · {payload_bytes?.toLocaleString() ?? 'no'} bytes
     </Text>
   </Stack>
 )
 
 const SaveFirst = () => (
   <Text size="sm" c="dimmed">
-    Save it to send a test.
+    Save to send a test.
   </Text>
 )
 
@@ -157,7 +157,7 @@ function TestSend({ campaignId, deviceId }: { campaignId: string; deviceId: stri
   return (
     <Group>
       <Button variant="light" size="xs" loading={send.isPending} onClick={() => send.mutate()}>
-        Send a test to this device
+        Send test to this device
       </Button>
       {send.isSuccess && <Text role="status">{failure || 'Sent.'}</Text>}
       {send.error && <Failed error={send.error} />}

@@ -40,15 +40,15 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   return (
     <Stack>
       <Title order={2} size="h4">
-        By the API
+        API
       </Title>
       <CopyBlock label="curl" text={curl} />
       <Title order={2} size="h4">
-        By an agent
+        Agent (A2A)
       </Title>
       <CopyBlock label="A2A call" text={agent} />
       <Title order={2} size="h4">
-        As a file, for npx tidings campaign apply -f
+        YAML file for npx tidings campaign apply -f
       </Title>
       <Shown query={yaml}>{(text) => <CopyBlock label="YAML" text={text} />}</Shown>
     </Stack>

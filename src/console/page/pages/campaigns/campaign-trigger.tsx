@@ -16,9 +16,9 @@ import type { StoredCampaign } from './campaigns.tsx'
 
 /** The default audience in words. */
 function defaultOf({ default_audience: audience }: StoredCampaign): string {
-  if (audience?.broadcast) return 'Everyone who may get it.'
+  if (audience?.broadcast) return 'Everyone in the audience'
   if (audience?.targets?.length) return many(audience.targets.length, 'user or device', 'users and devices')
-  return 'The campaign has none: nobody.'
+  return 'No default audience set'
 }
 
 /** What is typed, and what it would do, asked a moment after each change. */
@@ -39,20 +39,20 @@ function useTrigger(campaign: StoredCampaign) {
     enabled: asked.ready,
     retry: false
   })
-  return { to, setTo, targets, setTargets, properties, setProperties, body, ready, path, dryRun }
+  // A count of an earlier choice must not stand on the button.
+  const current = ready && JSON.stringify(asked.body) === JSON.stringify(body)
+  const settled = current ? dryRun.data?.audience : undefined
+  return { to, setTo, targets, setTargets, properties, setProperties, body, ready, path, dryRun, settled }
 }
 
 export const TriggerForm = ({ campaign }: { campaign: StoredCampaign }) =>
-  useMay('editor') ? (
-    <Form campaign={campaign} />
-  ) : (
-    <Empty title="You may look, not send">Triggering needs the role editor.</Empty>
-  )
+  useMay('editor') ? <Form campaign={campaign} /> : <Empty title="View only: sending needs the editor role" />
 
 function Form({ campaign }: { campaign: StoredCampaign }) {
   const projectId = useProjectId()
   const navigate = useNavigate()
-  const { to, setTo, targets, setTargets, properties, setProperties, body, ready, path, dryRun } = useTrigger(campaign)
+  const { to, setTo, targets, setTargets, properties, setProperties, body, ready, path, dryRun, settled } =
+    useTrigger(campaign)
   const trigger = useMutation({
     mutationFn: () => project<{ trigger_id: string }>(projectId, 'POST', `${path}:trigger`, { body }),
     onSuccess: ({ trigger_id }) => navigate({ to: triggerLink(projectId, trigger_id) })
@@ -61,18 +61,18 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
   return (
     <Stack maw={520}>
       <Radio.Group
-        label="Who gets it"
+        label="Recipients"
         inputWrapperOrder={['label', 'input', 'error']}
         value={to}
         onChange={setTo}
         error={problemAt(refused, 'audience', to === 'targets')}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="targets" label="Some users, if they are in the segment" />
-          <Radio value="everyone" label="Everyone in the segment" />
+          <Radio value="targets" label="Specific users in the audience" />
+          <Radio value="everyone" label="Everyone in the audience" />
           <Radio
             value="default"
-            label="The default audience of the campaign"
+            label="Default audience"
             description={defaultOf(campaign)}
             disabled={!campaign.default_audience}
           />
@@ -88,7 +88,7 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
       )}
       <JsonInput
         label="Trigger properties"
-        description="What {{ trigger.name }} stands for."
+        description="Values for {{ trigger.* }}"
         error={wordsOf(readObject(properties)) ?? problemAt(refused, 'properties')}
         value={properties}
         onChange={setProperties}
@@ -97,7 +97,7 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
       />
       {ready && dryRun.data && <Audience {...dryRun.data.audience} />}
       {campaign.status !== 'active' && (
-        <Text role="status">It is {campaign.status}: only an active campaign can be triggered.</Text>
+        <Text role="status">Status is {campaign.status}. Only active campaigns can be triggered.</Text>
       )}
       {trigger.error && <Failed error={trigger.error} />}
       <Button
@@ -105,7 +105,7 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
         loading={trigger.isPending}
         disabled={!ready || campaign.status !== 'active'}
       >
-        Send it
+        {settled ? `Send to ${settled.complete ? '' : 'at least '}${many(settled.users, 'user')}` : 'Send'}
       </Button>
     </Stack>
   )

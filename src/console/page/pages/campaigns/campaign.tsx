@@ -22,7 +22,7 @@ const empty: Campaign = {
 }
 
 export const NewCampaign = () => (
-  <PageOf title="New campaign" about="Give it a name, say who may get it, write the message.">
+  <PageOf title="New campaign" about="Name it, choose an audience, write the message.">
     <CampaignEditor known={empty} />
   </PageOf>
 )
@@ -53,7 +53,7 @@ export function CampaignPage() {
               ['edit', 'Edit', <CampaignEditor key={`edit ${found.version}`} known={found} />],
               ['trigger', 'Trigger', <TriggerForm key="trigger" campaign={found} />],
               ['versions', 'Versions', <CampaignVersions key="versions" campaign={found} />],
-              ['use', 'Use it from code', <CampaignSnippets key="use" campaign={found} />]
+              ['use', 'Code', <CampaignSnippets key="use" campaign={found} />]
             ]}
           />
         </PageOf>

@@ -56,11 +56,11 @@ export function Campaigns() {
   return (
     <PageOf
       title="Campaigns"
-      about="A message and who may get it; your code or an agent sets it off."
+      about="A message and its audience, triggered by your code or an agent."
       actions={
         may && (
           <Button component={Link} to={`/p/${encodeURIComponent(projectId)}/new-campaign`}>
-            Create a campaign
+            Create campaign
           </Button>
         )
       }
@@ -70,7 +70,7 @@ export function Campaigns() {
         pages={usePages<StoredCampaign>('/campaigns')}
         keyOf={({ campaign_id }) => campaign_id}
         empty={
-          <Empty title="No campaign yet">
+          <Empty title="No campaigns yet">
             Create one here, or apply a file: npx tidings campaign apply -f welcome.yaml
           </Empty>
         }
@@ -83,10 +83,10 @@ export function Campaigns() {
               </Anchor>
             )
           },
-          { name: 'Id', show: ({ campaign_id }) => campaign_id },
+          { name: 'ID', show: ({ campaign_id }) => campaign_id },
           { name: 'Status', show: ({ status }) => <StatusBadge status={status} /> },
           { name: 'Version', show: ({ version }) => version },
-          { name: 'Changed', show: ({ updated_at }) => <When at={updated_at} /> }
+          { name: 'Updated', show: ({ updated_at }) => <When at={updated_at} /> }
         ]}
       />
     </PageOf>

@@ -22,9 +22,11 @@ export function GatewayHealth() {
   const conditionNow = (gateway: keyof typeof gatewayNames): [string, string] => {
     if (mode === 'simulator') {
       const now = faults.data && conditionOf(faults.data[gateway])
-      return now ? [`simulated, ${now}`, now === 'well' ? 'teal' : 'red'] : ['simulated', 'gray']
+      return now ? [`Simulated · ${now.toLowerCase()}`, now === 'Healthy' ? 'teal' : 'red'] : ['Simulated', 'gray']
     }
-    return saved.data?.items.some((item) => item.gateway === gateway) ? ['set up', 'teal'] : ['not set up', 'gray']
+    return saved.data?.items.some((item) => item.gateway === gateway)
+      ? ['Configured', 'teal']
+      : ['Not configured', 'gray']
   }
   return (
     <Panel title="Gateways" mb="md">
@@ -62,7 +64,7 @@ export function NoWorker() {
   if (!nodes || nodes.length === 0 || nodes.some(({ role }) => role !== 'api')) return null
   return (
     <Alert color="red" mb="md" role="status" title="No node runs jobs">
-      Triggers, retries, tasks of agents and webhooks wait. Start a node with --role worker or --role all.
+      Triggers, retries, agent tasks and webhooks are waiting. Start a node with --role worker or --role all.
     </Alert>
   )
 }
@@ -71,11 +73,11 @@ export function Nodes() {
   const nodes = useNodes()
   if (nodes.error) return null
   return (
-    <Panel title="Processes at work">
+    <Panel title="Nodes">
       {nodes.data?.items.map(({ id, role, host, seen_at }) => (
         <Group key={id} justify="space-between">
-          <Text size="sm">{host ?? `Process ${id.slice(-6)}`}</Text>
-          <Badge variant="light">{role === 'all' ? 'api and worker' : role}</Badge>
+          <Text size="sm">{host ?? `Node ${id.slice(-6)}`}</Text>
+          <Badge variant="light">{role === 'all' ? 'API + worker' : role}</Badge>
           <Text size="xs" c="dimmed">
             <When at={seen_at} />
           </Text>

@@ -63,9 +63,9 @@ function Next() {
     }
   })
   return (
-    <Paper withBorder p="md" component="section" aria-label="What is next">
+    <Paper withBorder p="md" component="section" aria-label="Next steps">
       <Stepper active={next === -1 ? 3 : next} size="sm" iconSize={28}>
-        <Stepper.Step label="Send the first push" description="and see it arrive">
+        <Stepper.Step label="Send your first push" description="and watch it arrive">
           <CopyBlock
             label="curl"
             text={`curl -X POST ${location.origin}/api/v1/messages:send -H 'X-Service-Project-ID: ${projectId}' \\
@@ -74,14 +74,14 @@ function Next() {
           <Group mt="xs" gap="xs">
             {may && (
               <Button size="xs" loading={send.isPending} onClick={() => send.mutate()}>
-                Send it from here
+                Send a test push
               </Button>
             )}
             <Text size="sm" role="status">
               {send.error?.message ?? send.data ?? ''}
             </Text>
             <Text size="sm">
-              {may ? 'and' : 'Then'} look at the{' '}
+              It appears in the{' '}
               <Anchor component={Link} to={to('lab')}>
                 device lab
               </Anchor>
@@ -91,24 +91,24 @@ function Next() {
         </Stepper.Step>
         <Stepper.Step label="Register a device" description="simulated or real">
           <Text>
-            Add a simulated phone in the{' '}
+            Add a simulated device in the{' '}
             <Anchor component={Link} to={to('lab')}>
               device lab
             </Anchor>
-            , or let your app call POST /api/v1/devices with a public key.
+            , or have your app call POST /api/v1/devices with a public key.
           </Text>
         </Stepper.Step>
-        <Stepper.Step label="Connect a gateway" description="to reach real phones">
+        <Stepper.Step label="Connect a gateway" description="to reach real devices">
           <Text>
-            Give the project its keys of Apple, Google or browsers in the{' '}
+            Add your APNs, FCM or Web Push credentials in the{' '}
             <Anchor component={Link} to={to('settings')}>
               settings
             </Anchor>
-            , and set its mode to live.
+            , then set the mode to live.
           </Text>
         </Stepper.Step>
         <Stepper.Completed>
-          <Text>All is set up.</Text>
+          <Text>Setup complete.</Text>
         </Stepper.Completed>
       </Stepper>
     </Paper>
@@ -125,7 +125,7 @@ function Counters() {
     refetchInterval: 2_000
   })
   return (
-    <Panel title="The last hour">
+    <Panel title="Last hour">
       <Shown query={minutes}>
         {({ items }) => (
           <Stack>
@@ -158,14 +158,14 @@ function Newest() {
     refetchInterval: 2_000
   })
   return (
-    <Panel title="Newest messages" mt="md">
+    <Panel title="Recent messages" mt="md">
       <Shown query={messages}>
         {({ items }) =>
           items.length === 0 ? (
-            <Text c="dimmed">None yet: send the first push above.</Text>
+            <Text c="dimmed">No messages yet. Send your first push above.</Text>
           ) : (
             <TableOf
-              label="Newest messages"
+              label="Recent messages"
               items={items}
               keyOf={({ message_id, device_id }) => message_id + device_id}
               columns={messageColumns(projectId).filter(({ name }) => onHome.has(name))}
@@ -177,7 +177,7 @@ function Newest() {
   )
 }
 
-const onHome = new Set(['When', 'Text', 'User', 'State'])
+const onHome = new Set(['Time', 'Content', 'User', 'State'])
 
 function Running() {
   const projectId = useProjectId()
@@ -187,11 +187,11 @@ function Running() {
     refetchInterval: 2_000
   })
   return (
-    <Panel title="Newest triggers" mb="md">
+    <Panel title="Recent triggers" mb="md">
       <Shown query={triggers}>
         {({ items }) =>
           items.length === 0 ? (
-            <Text c="dimmed">None yet.</Text>
+            <Text c="dimmed">No triggers yet.</Text>
           ) : (
             <Stack gap="sm">
               {items.map(({ trigger_id, campaign_id, state, counts }) => (

@@ -25,31 +25,31 @@ export function AddDevices() {
   if (!may) return null
   const wrongFault = problemAt(add.error, 'fault')
   return (
-    <Paper withBorder p="sm" component="section" aria-label="Add a phone">
+    <Paper withBorder p="sm" component="section" aria-label="Add a device">
       <Stack gap="xs">
         <Title order={2} size="h5">
-          Add a phone
+          Add a device
         </Title>
         <Group gap="xs" align="start" grow>
           <TextInput
-            label="Whose phone"
+            label="User ID"
             size="xs"
             value={user}
             error={wrongFault ? undefined : problemOf(add.error, 'project_user_id')}
             onChange={({ currentTarget }) => setUser(currentTarget.value)}
           />
           <Select
-            label="What is wrong with it"
+            label="Simulated fault"
             size="xs"
             allowDeselect={false}
             value={fault}
             error={wrongFault}
             onChange={(chosen) => setFault(chosen ?? '')}
             data={[
-              { value: '', label: 'nothing' },
-              { value: '410', label: 'the app was uninstalled' },
-              { value: 'slow:3000', label: 'it answers slowly' },
-              { value: 'flaky:2', label: 'it fails twice, then works' }
+              { value: '', label: 'None' },
+              { value: '410', label: 'App uninstalled' },
+              { value: 'slow:3000', label: 'Slow responses' },
+              { value: 'flaky:2', label: 'Fails twice, then works' }
             ]}
           />
         </Group>

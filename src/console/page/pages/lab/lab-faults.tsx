@@ -7,18 +7,21 @@ import { useMay, useProjectId } from '../../who.ts'
 type Gateway = 'apns' | 'fcm' | 'webpush'
 export type Settings = Record<Gateway, { down: boolean; latency_ms: number; error_rate: number; error_status: number }>
 
-const well = { down: false, latency_ms: 0, error_rate: 0, error_status: 503 }
+const healthy = { down: false, latency_ms: 0, error_rate: 0, error_status: 503 }
 const conditions = {
-  well: [well, 'Every push is accepted at once.'],
-  slow: [{ ...well, latency_ms: 3_000 }, 'Answers take three seconds: a send waits for them.'],
-  busy: [{ ...well, error_rate: 1, error_status: 503 }, 'Refused with 503: sends are tried again, and end as pending.'],
-  gone: [
-    { ...well, error_rate: 1, error_status: 410 },
-    'As if the app were uninstalled everywhere: tokens are turned off, unless so many are refused that the credential is suspected.'
+  Healthy: [healthy, 'Every push is accepted immediately.'],
+  Slow: [{ ...healthy, latency_ms: 3_000 }, 'Responses take 3 seconds, and sends wait for them.'],
+  503: [
+    { ...healthy, error_rate: 1, error_status: 503 },
+    'Every push is rejected with 503. Sends are retried and stay pending.'
   ],
-  down: [{ ...well, down: true }, 'No connection can be made: sends wait, and end as pending.']
+  Unregistered: [
+    { ...healthy, error_rate: 1, error_status: 410 },
+    'As if the app were uninstalled on every device. Tokens are turned off, unless the number of rejections points to a wrong credential.'
+  ],
+  Down: [{ ...healthy, down: true }, 'Connections fail. Sends are retried and stay pending.']
 } as const
-type Condition = keyof typeof conditions
+type Condition = `${keyof typeof conditions}`
 
 const gateways: [Gateway, string][] = [
   ['apns', 'iPhones'],
@@ -41,7 +44,7 @@ export function Faults() {
   return (
     <Stack gap="xs">
       <Title order={2} size="h4">
-        What is wrong
+        Gateway conditions
       </Title>
       {(faults.error ?? change.error) && <Failed error={(faults.error ?? change.error)!} />}
       {faults.data &&
@@ -55,7 +58,7 @@ export function Faults() {
                 disabled={!may}
                 value={now}
                 onChange={(condition) => change.mutate([gateway, condition as Condition])}
-                data={Object.keys(conditions)}
+                data={['Healthy', 'Slow', '503', 'Unregistered', 'Down']}
               />
               <Text size="sm" c="dimmed" maw={420}>
                 {conditions[now][1]}
@@ -68,7 +71,7 @@ export function Faults() {
 }
 
 export function conditionOf({ down, latency_ms, error_rate, error_status }: Settings[Gateway]): Condition {
-  if (down) return 'down'
-  if (error_rate > 0) return error_status === 410 ? 'gone' : 'busy'
-  return latency_ms > 0 ? 'slow' : 'well'
+  if (down) return 'Down'
+  if (error_rate > 0) return error_status === 410 ? 'Unregistered' : '503'
+  return latency_ms > 0 ? 'Slow' : 'Healthy'
 }

@@ -6,13 +6,13 @@ import { Lines, When } from '../../parts/texts.tsx'
 export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: InboxItem) => void }) => (
   <Stack gap="xs">
     <Title order={2} size="h4">
-      What the gateways saw
+      Gateway requests
     </Title>
-    {items.length === 0 && <Text c="dimmed">Nothing yet.</Text>}
+    {items.length === 0 && <Text c="dimmed">No requests yet.</Text>}
     {items.slice(0, 50).map((item) => (
       <Group key={item.id} gap="xs" wrap="nowrap">
-        <Badge color={arrived(item) ? 'teal' : 'red'} variant="light" w={64} style={{ flexShrink: 0 }}>
-          {item.answer.status || 'cut'}
+        <Badge color={arrived(item) ? 'teal' : 'red'} variant="light" w={86} style={{ flexShrink: 0 }}>
+          {item.answer.status || 'dropped'}
         </Badge>
         <Text size="sm" w={70}>
           {item.gateway}
@@ -35,12 +35,12 @@ export const Detail = ({ item, close }: { item: InboxItem | undefined; close: ()
       <Stack gap="xs">
         {item.landing_url && (
           <Text>
-            Opens <Code>{item.landing_url}</Code>
+            Link: <Code>{item.landing_url}</Code>
           </Text>
         )}
         <Text size="sm">
-          The gateway answered {item.answer.status || 'nothing'} {item.answer.reason}
-          {item.answer.gateway_message_id && ` as ${item.answer.gateway_message_id}`}.
+          Gateway response: {item.answer.status || 'none'} {item.answer.reason}
+          {item.answer.gateway_message_id && ` · ID ${item.answer.gateway_message_id}`}
         </Text>
         <Lines>{item.request.path}</Lines>
         <Lines>

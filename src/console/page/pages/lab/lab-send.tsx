@@ -26,7 +26,9 @@ export async function sendPush(projectId: string, { user, ...content }: Push): P
   })
   const [{ status, additional_params } = { status: '', additional_params: { failure_reason: '' } }] = delivery_results
   if (status.endsWith('SUCCEED')) return sentWell
-  return status.endsWith('PENDING') ? 'Not yet: it is tried again.' : `Not sent: ${additional_params.failure_reason}`
+  return status.endsWith('PENDING')
+    ? 'Pending: the send will be retried.'
+    : `Not sent: ${additional_params.failure_reason}`
 }
 
 /** A push from the page itself, to try things without leaving it. */
@@ -69,13 +71,13 @@ export function SendPush() {
             Send a push
           </Title>
           <Group grow gap="xs" align="start">
-            {field('user', 'To the user', 'target.project_user_id')}
+            {field('user', 'User ID', 'target.project_user_id')}
             {field('title', 'Title', 'title')}
             {field('body', 'Body', 'body')}
           </Group>
           <Group gap="xs" align="start" wrap="nowrap">
-            {field('image_url', 'Picture', 'image_url', 'https://…')}
-            {field('landing_url', 'Opens', 'landing_url', 'https://… or app://…')}
+            {field('image_url', 'Image URL', 'image_url', 'https://…')}
+            {field('landing_url', 'Link', 'landing_url', 'https://… or app://…')}
             <Button type="submit" size="xs" mt={21} loading={send.isPending} style={{ flexShrink: 0 }}>
               Send
             </Button>

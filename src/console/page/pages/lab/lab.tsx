@@ -7,7 +7,6 @@ import { usePages } from '../../parts/list.tsx'
 import { PageOf } from '../../parts/page.tsx'
 import { Phone, PhoneRow, type Platform } from '../../parts/phone.tsx'
 import { Empty, Failed } from '../../parts/states.tsx'
-import { many } from '../../parts/texts.tsx'
 import { useMay, useProject, useProjectId } from '../../who.ts'
 import { AddDevices, names } from './lab-add.tsx'
 import { Faults } from './lab-faults.tsx'
@@ -27,10 +26,10 @@ const phonesAtMost = 12
 export function Lab() {
   const live = useProject()?.mode === 'live'
   return (
-    <PageOf title="Device lab" about="Phones that live in this page. What any surface sends to them arrives here.">
+    <PageOf title="Device lab" about="Simulated devices. Anything you send to them shows up here.">
       {live ? (
         <Empty title="This project is live">
-          Its pushes go to real phones, and none is shown here. A project in simulator mode has a lab.
+          Its pushes go to real devices. Only projects in simulator mode have a device lab.
         </Empty>
       ) : (
         <>
@@ -68,19 +67,19 @@ function Phones() {
     <>
       {inbox.state === 'lost' && (
         <Alert color="orange" role="status">
-          The connection is lost. Pushes that arrive meanwhile are shown when it is back.
+          Connection lost. Missed pushes appear after reconnecting.
         </Alert>
       )}
       {inbox.error && <Failed error={inbox.error} />}
       {devices.isSuccess && shown.length === 0 && (
-        <Empty title="No phone yet">Add one above: it registers itself as an app would.</Empty>
+        <Empty title="No devices yet">Add one above. It registers itself the way your app does.</Empty>
       )}
       <PhoneRow>
         {shown.map(({ id, platform, project_user_id, push }) => (
           <Stack key={id} gap={4} align="center" data-device={id}>
             <Phone
               platform={platform}
-              label={`${names[platform]} of ${project_user_id ?? 'nobody'}`}
+              label={`${names[platform]} of ${project_user_id ?? 'no user'}`}
               items={inbox.items.filter(({ device_id }) => device_id === id)}
               open={tap}
             />
@@ -88,11 +87,11 @@ function Phones() {
               {names[platform]}
             </Text>
             <Text size="xs" c="dimmed">
-              {project_user_id ?? 'nobody is logged in'}
+              {project_user_id ?? 'No user logged in'}
             </Text>
             {(!push || push.turned_off_at) && (
               <Badge color="red" variant="light">
-                cannot be reached: {push?.turned_off_reason ?? 'no token'}
+                Unreachable: {push?.turned_off_reason ?? 'no push token'}
               </Badge>
             )}
           </Stack>
@@ -100,8 +99,8 @@ function Phones() {
       </PhoneRow>
       {all.length > shown.length && (
         <Text c="dimmed">
-          The newest {many(shown.length, 'device')} of {devices.hasNextPage ? 'more than ' : ''}
-          {all.length}. What reached the others stands below.
+          Showing the newest {shown.length} of {devices.hasNextPage ? 'more than ' : ''}
+          {all.length} devices. Requests to the others are listed below.
         </Text>
       )}
       <Faults />

@@ -6,9 +6,9 @@ import { useInUrl } from '../../parts/in-url.tsx'
 import { MessageList, useMessages } from './message-list.tsx'
 
 const statuses = [
-  { value: 'SUCCEED', label: 'accepted by a gateway' },
-  { value: 'FAILED', label: 'failed or skipped' },
-  { value: 'PENDING', label: 'still being tried' }
+  { value: 'SUCCEED', label: 'Accepted by gateway' },
+  { value: 'FAILED', label: 'Failed or skipped' },
+  { value: 'PENDING', label: 'Pending' }
 ]
 
 /** A text that narrows the list and stays in the address, taken over a moment after it was typed. */
@@ -19,7 +19,7 @@ function TypedFilter({ name, label, error }: { name: string; label: string; erro
   return (
     <TextInput
       label={label}
-      placeholder="The whole id"
+      placeholder="Exact ID"
       error={error}
       value={typed}
       onChange={({ currentTarget }) => {
@@ -47,7 +47,7 @@ export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string;
         {!triggerId && <TypedFilter name="campaign" label="Campaign" error={problemAt(error, 'campaign_id')} />}
         <Select
           label="Status"
-          placeholder="any"
+          placeholder="Any"
           clearable
           value={status || null}
           error={problemAt(error, 'status')}

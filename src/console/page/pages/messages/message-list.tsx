@@ -41,14 +41,14 @@ export const MessageState = ({ state, failure_reason }: Pick<MessageItem, 'state
 export const messageLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/messages/${id}`
 
 const kinds = new Map([
-  ['activity-start', 'A Live Activity starts'],
-  ['activity-update', 'A Live Activity changes'],
-  ['activity-end', 'A Live Activity ends']
+  ['activity-start', 'Live Activity started'],
+  ['activity-update', 'Live Activity updated'],
+  ['activity-end', 'Live Activity ended']
 ])
 
 export const messageColumns = (projectId: string): Column<MessageItem>[] => [
   {
-    name: 'When',
+    name: 'Time',
     show: ({ message_id, created_at }) => (
       <Anchor component={Link} to={messageLink(projectId, message_id)}>
         <When at={created_at} />
@@ -56,7 +56,7 @@ export const messageColumns = (projectId: string): Column<MessageItem>[] => [
     )
   },
   {
-    name: 'Text',
+    name: 'Content',
     show: ({ title, body, kind }) => (
       <Text size="sm" lineClamp={1}>
         {title ?? body ?? kinds.get(kind) ?? kind}
@@ -94,11 +94,11 @@ export function MessageList({
       keyOf={({ message_id, device_id }) => message_id + device_id}
       empty={
         narrowed ? (
-          <Empty title="No messages like that">Take a filter away to see more.</Empty>
+          <Empty title="No matching messages">Clear a filter to see more.</Empty>
         ) : ofTrigger ? (
-          <Empty title="No message was made">Whoever is skipped gets none: the reasons stand above.</Empty>
+          <Empty title="No messages created">Skipped users get no message. The reasons are listed above.</Empty>
         ) : (
-          <Empty title="No messages yet">What is sent appears here, a line for each device.</Empty>
+          <Empty title="No messages yet">Messages appear here, one row per device.</Empty>
         )
       }
       columns={messageColumns(projectId)}

@@ -20,11 +20,11 @@ interface Message {
 }
 
 const steps = [
-  ['created_at', 'Written down'],
-  ['handed_at', 'Handed to the gateway'],
-  ['settled_at', 'Answered'],
-  ['delivered_at', 'Delivered, says the app'],
-  ['tapped_at', 'Tapped, says the app']
+  ['created_at', 'Queued'],
+  ['handed_at', 'Sent to gateway'],
+  ['settled_at', 'Gateway response'],
+  ['delivered_at', 'Delivered (reported by app)'],
+  ['tapped_at', 'Tapped (reported by app)']
 ] as const
 
 export function MessagePage() {
@@ -51,7 +51,7 @@ export function MessagePage() {
                 <Anchor component={Link} to={triggerLink(projectId, trigger_id)}>
                   trigger
                 </Anchor>{' '}
-                of the campaign {campaign_id}.
+                of campaign {campaign_id}.
               </Text>
             )}
             {devices.map((device) => (
@@ -74,7 +74,7 @@ export function MessagePage() {
                   {device.failure_reason && <Text c="red">{device.failure_reason}</Text>}
                   {device.gateway_message_id && (
                     <Text size="sm" c="dimmed">
-                      The gateway calls it {device.gateway_message_id}
+                      Gateway message ID: {device.gateway_message_id}
                     </Text>
                   )}
                   <Timeline active={steps.findLastIndex(([name]) => device[name])} bulletSize={16}>

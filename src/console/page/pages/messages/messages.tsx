@@ -2,7 +2,7 @@ import { PageOf } from '../../parts/page.tsx'
 import { FilteredMessages } from './message-filters.tsx'
 
 export const Messages = () => (
-  <PageOf title="Messages" about="What was sent to whom, and what became of it. A line for each device.">
+  <PageOf title="Messages" about="Every message sent, one row per device.">
     <FilteredMessages refetchMs={3_000} />
   </PageOf>
 )

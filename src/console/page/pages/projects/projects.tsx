@@ -21,13 +21,15 @@ export function Projects() {
     <Container component="main" size="lg" py="lg">
       <PageOf
         title="All projects"
-        about="Each has its own users, keys, campaigns and messages."
+        about="Each project has its own users, keys, campaigns and messages."
         actions={admin && <CreateProject />}
       >
         <Shown query={projects}>
           {({ items }) =>
             items.length === 0 ? (
-              <Empty title="There is no project yet">{admin ? 'Create the first one above.' : 'Ask an admin.'}</Empty>
+              <Empty title="No projects yet">
+                {admin ? 'Create your first project above.' : 'Ask an admin to create one.'}
+              </Empty>
             ) : (
               <TableOf<Project>
                 label="Projects"
@@ -42,7 +44,7 @@ export function Projects() {
                       </Anchor>
                     )
                   },
-                  { name: 'Id', show: ({ id }) => id },
+                  { name: 'ID', show: ({ id }) => id },
                   {
                     name: 'Mode',
                     show: ({ mode }) => (
@@ -54,12 +56,12 @@ export function Projects() {
                   { name: 'Plan', show: ({ plan }) => plan },
                   { name: 'Created', show: ({ created_at }) => <When at={created_at} /> },
                   {
-                    name: 'Change',
+                    name: 'Actions',
                     show: ({ id }) =>
                       admin && (
                         <Ask
                           label="Delete"
-                          question="The project with its users, keys, campaigns and messages is removed for good."
+                          question="Permanently deletes the project with its users, keys, campaigns and messages."
                           type={id}
                           act={() => manage('DELETE', `/projects/${encodeURIComponent(id)}`).then(changed)}
                         />
@@ -91,8 +93,8 @@ function CreateProject() {
   })
   return (
     <>
-      <Button onClick={open}>Create a project</Button>
-      <Modal opened={opened} onClose={close} title="Create a project" centered>
+      <Button onClick={open}>Create project</Button>
+      <Modal opened={opened} onClose={close} title="Create project" centered>
         <form
           onSubmit={(event) => {
             event.preventDefault()
@@ -103,8 +105,8 @@ function CreateProject() {
             <TextInput name="name" label="Name" error={problemAt(create.error, 'name')} required data-autofocus />
             <TextInput
               name="id"
-              label="Id"
-              description="Chosen by you, or made for you. It does not change."
+              label="ID"
+              description="Leave blank to generate. Can’t be changed later."
               error={problemAt(create.error, 'id') ?? conflictIn(create.error)}
             />
             <Select
@@ -114,7 +116,7 @@ function CreateProject() {
               allowDeselect={false}
               error={problemAt(create.error, 'mode')}
               data={[
-                { value: 'simulator', label: 'Simulator: nothing reaches a real phone' },
+                { value: 'simulator', label: 'Simulator: nothing reaches real devices' },
                 { value: 'live', label: 'Live' }
               ]}
             />

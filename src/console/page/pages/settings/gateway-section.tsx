@@ -52,7 +52,7 @@ export function Section({
             {title}
           </Title>
           <Badge color={saved.length > 0 ? 'teal' : 'gray'} variant="light">
-            {saved.length > 0 ? 'set' : 'not set'}
+            {saved.length > 0 ? 'Configured' : 'Not configured'}
           </Badge>
         </Group>
         {saved.map((credential) => (
@@ -79,11 +79,11 @@ export function Section({
             {saved.length > 0 && (
               <>
                 <Button size="xs" variant="light" onClick={() => check.mutate()} loading={check.isPending}>
-                  Check it with the gateway
+                  Verify
                 </Button>
                 <Ask
                   label="Remove"
-                  question="Pushes through this gateway fail from then on."
+                  question="Pushes through this gateway will fail."
                   act={() => project(projectId, 'DELETE', `/gateways/${gateway}`).then(changed)}
                 />
               </>

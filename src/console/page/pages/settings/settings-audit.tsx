@@ -17,12 +17,12 @@ export const Audit = () => (
     label="Audit log"
     pages={usePages<Entry>('/audit')}
     keyOf={({ id }) => id}
-    empty={<Empty title="Nothing was changed yet" />}
+    empty={<Empty title="No changes yet" />}
     columns={[
-      { name: 'When', show: ({ at }) => <When at={at} /> },
-      { name: 'Who', show: ({ actor }) => <Text size="sm">{actor}</Text> },
-      { name: 'What', show: ({ action }) => action },
-      { name: 'On', show: ({ target }) => <Text size="sm">{target}</Text> },
+      { name: 'Time', show: ({ at }) => <When at={at} /> },
+      { name: 'Actor', show: ({ actor }) => <Text size="sm">{actor}</Text> },
+      { name: 'Action', show: ({ action }) => action },
+      { name: 'Target', show: ({ target }) => <Text size="sm">{target}</Text> },
       { name: 'Details', show: ({ details }) => <Text size="sm">{JSON.stringify(details)}</Text> }
     ]}
   />

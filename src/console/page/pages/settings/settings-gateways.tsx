@@ -19,7 +19,7 @@ export function Gateways() {
     <Stack maw={720}>
       {known?.mode === 'simulator' && (
         <Alert color="orange">
-          This project is in simulator mode: it needs none of these until it is live. They can be saved and checked now.
+          Simulator mode needs no credentials. You can save and verify them before you go live.
         </Alert>
       )}
       <Shown query={saved}>
@@ -34,6 +34,12 @@ export function Gateways() {
     </Stack>
   )
 }
+
+const environments = [
+  { value: 'production', label: 'Production' },
+  { value: 'sandbox', label: 'Sandbox' },
+  { value: 'both', label: 'Both' }
+]
 
 function Apns({ saved }: { saved: Credential[] }) {
   // Keys are secrets: they are nowhere but in this page, and a reload forgets them.
@@ -57,23 +63,23 @@ function Apns({ saved }: { saved: Credential[] }) {
       title="Apple (APNs)"
       saved={saved}
       wish={{ key, ...wish }}
-      about="In Apple’s developer account: Certificates, Identifiers & Profiles, Keys, a key with Apple Push Notifications service. Download the .p8 file; its key id stands beside it, the team id in your membership."
+      about="In your Apple Developer account, open Certificates, Identifiers & Profiles > Keys and create a key with Apple Push Notifications service (APNs). Download its .p8 file. The key page shows the key ID; Membership details show the team ID."
     >
       {(problem) => (
         <>
           <FileField label="Key file (.p8)" text={key} set={setKey} error={problem('key')} />
           <Group grow align="start">
-            {field('key_id', 'Key id', problem)}
-            {field('team_id', 'Team id', problem)}
+            {field('key_id', 'Key ID', problem)}
+            {field('team_id', 'Team ID', problem)}
           </Group>
           <Group grow align="start">
-            {field('topic', 'Bundle id of the app', problem)}
+            {field('topic', 'Bundle ID', problem)}
             <Select
               label="Environment"
               allowDeselect={false}
               value={wish.environment}
               error={problem('environment')}
-              data={['production', 'sandbox', 'both']}
+              data={environments}
               onChange={(environment) => environment && setWish({ ...wish, environment })}
             />
           </Group>
@@ -91,7 +97,7 @@ function Fcm({ saved }: { saved: Credential[] }) {
       title="Google (FCM)"
       saved={saved}
       wish={{ service_account: text }}
-      about="In the Firebase console: project settings, service accounts, generate a new private key. The file it downloads is what is wanted here."
+      about="In the Firebase console, open Project settings > Service accounts and generate a new private key. Choose the downloaded file here."
     >
       {(problem) => (
         <FileField label="Service account (.json)" text={text} set={setText} error={problem('service_account')} />
@@ -108,7 +114,7 @@ function WebPush({ saved }: { saved: Credential[] }) {
       title="Browsers (Web Push)"
       saved={saved}
       wish={{ subject }}
-      about="No account is needed: a pair of keys is made here. Push services want an address to reach you."
+      about="No account needed: Tidings generates the key pair. Push services require a contact address."
     >
       {(problem) => (
         <TextInput
@@ -148,7 +154,7 @@ const FileField = ({
     <FileButton onChange={(file) => void file?.text().then(set)}>
       {(props) => (
         <Button {...props} variant="default" size="compact-xs" w="fit-content">
-          Choose the file
+          Choose file
         </Button>
       )}
     </FileButton>

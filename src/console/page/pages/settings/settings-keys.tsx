@@ -1,4 +1,4 @@
-import { Alert, Badge, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Badge, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { project } from '../../api.ts'
 import { Ask } from '../../parts/ask.tsx'
@@ -31,33 +31,32 @@ export function Keys() {
       {ending.length > 0 && (
         <Alert color="orange" role="status">
           {ending.map(({ name }) => `“${name}”`).join(', ')} {ending.length === 1 ? 'expires' : 'expire'} within 7 days.
-          Rotate, and bring the new key to those who use it.
+          Rotate and deploy the new key.
         </Alert>
       )}
       <ListOf
         label="Keys"
         pages={pages}
         keyOf={({ id }) => id}
-        empty={<Empty title="No keys">Servers call with a secret key, apps with a public one.</Empty>}
+        empty={<Empty title="No keys">Servers use secret keys, apps use public keys.</Empty>}
         columns={[
           { name: 'Name', show: ({ name }) => name },
-          { name: 'Kind', show: ({ kind }) => kind },
-          { name: 'Begins with', show: ({ prefix }) => <code>{prefix}…</code> },
+          { name: 'Type', show: ({ kind }) => kind },
+          { name: 'Prefix', show: ({ prefix }) => <code>{prefix}…</code> },
           { name: 'Created', show: ({ created_at }) => <When at={created_at} /> },
           { name: 'Last used', show: ({ last_used_at }) => <When at={last_used_at} /> },
           { name: 'Expires', show: (key) => <Expiry at={key.expires_at} /> },
           {
-            name: 'Rotate',
-            show: (key) => (hasExpired(key.expires_at) ? null : <RotateKey of={key} done={changed} />)
-          },
-          {
-            name: 'Revoke',
-            show: ({ id, name }) => (
-              <Ask
-                label="Revoke"
-                question={`Whoever uses the key “${name}” is refused from now on.`}
-                act={() => project(projectId, 'DELETE', `/keys/${id}`).then(changed)}
-              />
+            name: 'Actions',
+            show: (key) => (
+              <Group gap="xs" wrap="nowrap">
+                {!hasExpired(key.expires_at) && <RotateKey of={key} done={changed} />}
+                <Ask
+                  label="Revoke"
+                  question={`Requests using “${key.name}” will be rejected immediately.`}
+                  act={() => project(projectId, 'DELETE', `/keys/${key.id}`).then(changed)}
+                />
+              </Group>
             )
           }
         ]}
@@ -70,9 +69,9 @@ const CreateKey = ({ done }: { done: () => unknown }) => {
   const projectId = useProjectId()
   return (
     <CreateSecret
-      label="Create a key"
+      label="Create key"
       what="key"
-      warning="This is the only time the key is shown. Keep it where your secrets are."
+      warning="This is the only time the key is shown. Store it securely."
       create={(form) =>
         project<{ key: string }>(projectId, 'POST', '/keys', {
           body: { kind: form.get('kind'), name: form.get('name'), ...expiryOf(form) }
@@ -85,14 +84,14 @@ const CreateKey = ({ done }: { done: () => unknown }) => {
           <TextInput
             name="name"
             label="Name"
-            description="Who will use it."
+            description="The server or app that uses it."
             error={problem('name')}
             required
             data-autofocus
           />
           <Select
             name="kind"
-            label="Kind"
+            label="Type"
             defaultValue="secret"
             allowDeselect={false}
             data={[
@@ -163,7 +162,7 @@ const RotateKey = ({ of: { id, name }, done }: { of: Key; done: () => unknown })
       submit="Rotate"
       small
       what="key"
-      warning="This is the only time the new key is shown. Keep it where your secrets are."
+      warning="This is the only time the new key is shown. Store it securely."
       create={(form) =>
         project<{ key: string }>(projectId, 'POST', `/keys/${id}:rotate`, {
           body: { overlap: form.get('overlap'), ...expiryOf(form) }
@@ -173,22 +172,22 @@ const RotateKey = ({ of: { id, name }, done }: { of: Key; done: () => unknown })
       done={done}
       fields={(problem) => (
         <>
-          <Text size="sm">You get a new key of the same kind and name as “{name}”.</Text>
+          <Text size="sm">Creates a key with the same type and name as “{name}”.</Text>
           <Select
             name="overlap"
-            label="The old key works for"
+            label="Keep the old key valid for"
             defaultValue="24h"
             allowDeselect={false}
             error={problem('overlap')}
             data={[
-              { value: '0s', label: 'No longer: it is refused at once' },
-              { value: '1h', label: '1 hour more' },
-              { value: '24h', label: '24 hours more' },
-              { value: '7d', label: '7 days more' },
-              { value: '30d', label: '30 days more' }
+              { value: '0s', label: 'Revoke it immediately' },
+              { value: '1h', label: '1 hour' },
+              { value: '24h', label: '24 hours' },
+              { value: '7d', label: '7 days' },
+              { value: '30d', label: '30 days' }
             ]}
           />
-          <ExpirySelect label="The new key expires" error={problem('expires_at')} />
+          <ExpirySelect label="New key expires" error={problem('expires_at')} />
         </>
       )}
     />

@@ -46,7 +46,7 @@ function Form({ known }: { known: Project }) {
       value={shown(changes.limits?.[name], known.limits[name])}
       error={problemAt(save.error, `limits.${name}`)}
       onChange={(given) => change({ limits: { ...changes.limits, [name]: given === '' ? null : given } })}
-      placeholder="The default"
+      placeholder="Default"
       readOnly={!mayLimit}
       allowDecimal={false}
     />
@@ -57,7 +57,7 @@ function Form({ known }: { known: Project }) {
       value={shown(changes.retention?.[name], known.retention[name])}
       error={problemAt(save.error, `retention.${name}`)}
       onChange={(given) => change({ retention: { ...changes.retention, [name]: given === '' ? null : given } })}
-      placeholder="The default"
+      placeholder="Default"
       readOnly={!may}
       allowDecimal={false}
     />
@@ -73,7 +73,7 @@ function Form({ known }: { known: Project }) {
       />
       <Select
         label="Mode"
-        description="Simulated gateways need no account anywhere; live ones reach real phones."
+        description="Simulated gateways need no accounts. Live gateways reach real devices."
         data={[
           { value: 'simulator', label: 'Simulator' },
           { value: 'live', label: 'Live' }
@@ -86,22 +86,26 @@ function Form({ known }: { known: Project }) {
       />
       {may && !mayLimit && (
         <Text size="sm" c="dimmed">
-          Administrators of the whole installation set the plan ({known.plan}) and these limits.
+          Only installation admins can change the plan ({known.plan}) and these limits.
         </Text>
       )}
       {limit(
         'requests_per_second',
         'Requests per second',
-        'Of secret keys and agents. 0: no limit. Empty: the default.'
+        'Applies to secret keys and agents. 0 = unlimited; blank = default.'
       )}
       {limit(
         'client_requests_per_second',
         'Client requests per second',
-        'Of public keys. 0: no limit. Empty: the default.'
+        'Applies to public keys. 0 = unlimited; blank = default.'
       )}
-      {limit('triggers_per_second', 'Triggers per second', 'Of campaigns. 0: no limit. Empty: that of the plan.')}
-      {keep('events_days', 'Days that events are kept')}
-      {keep('messages_days', 'Days that messages are kept')}
+      {limit(
+        'triggers_per_second',
+        'Triggers per second',
+        'Applies to campaigns. 0 = unlimited; blank = plan default.'
+      )}
+      {keep('events_days', 'Event retention (days)')}
+      {keep('messages_days', 'Message retention (days)')}
       {save.error && <Failed error={save.error} />}
       {may && (
         <Group>
@@ -116,7 +120,7 @@ function Form({ known }: { known: Project }) {
                 save.reset()
               }}
             >
-              Take back
+              Discard changes
             </Button>
           )}
           {save.isSuccess && <Text role="status">Saved.</Text>}

@@ -34,13 +34,13 @@ export function Tokens() {
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        A token signs a person or a script in to the management of {who?.project_id ? 'this project' : 'projects'}.
-        Servers that send use keys instead.
+        Tokens let people and scripts manage {who?.project_id ? 'this project' : 'projects'}. Servers that send messages
+        use API keys instead.
       </Text>
       <CreateSecret
-        label="Create a token"
+        label="Create token"
         what="token"
-        warning="This is the only time the token is shown. Give it to whoever it is for."
+        warning="This is the only time the token is shown. Store it securely."
         create={(form) =>
           manage<{ token: string }>('POST', '/tokens', {
             body: {
@@ -57,7 +57,7 @@ export function Tokens() {
             <TextInput
               name="name"
               label="Name"
-              description="Who it is for."
+              description="The person or script that uses it."
               error={problem('name')}
               required
               data-autofocus
@@ -68,18 +68,18 @@ export function Tokens() {
               defaultValue="viewer"
               allowDeselect={false}
               data={[
-                { value: 'viewer', label: 'Viewer: looks' },
-                { value: 'editor', label: 'Editor: sends, and changes users and campaigns' },
-                { value: 'admin', label: 'Admin: everything' }
+                { value: 'viewer', label: 'Viewer: read-only' },
+                { value: 'editor', label: 'Editor: can send and edit users and campaigns' },
+                { value: 'admin', label: 'Admin: full access' }
               ]}
             />
             <Select
               name="reach"
-              label="For"
+              label="Access"
               defaultValue="this"
               allowDeselect={false}
               data={[
-                { value: 'this', label: `The project ${projectId}` },
+                { value: 'this', label: `Project ${projectId}` },
                 ...(who?.project_id === null ? [{ value: 'all', label: 'All projects' }] : [])
               ]}
             />
@@ -94,15 +94,15 @@ export function Tokens() {
         columns={[
           { name: 'Name', show: ({ name }) => name },
           { name: 'Role', show: ({ role }) => role },
-          { name: 'For', show: ({ project_id }) => project_id ?? 'all projects' },
-          { name: 'Begins with', show: ({ prefix }) => <code>{prefix}…</code> },
+          { name: 'Access', show: ({ project_id }) => project_id ?? 'All projects' },
+          { name: 'Prefix', show: ({ prefix }) => <code>{prefix}…</code> },
           { name: 'Last used', show: ({ last_used_at }) => <When at={last_used_at} /> },
           {
-            name: 'Revoke',
+            name: 'Actions',
             show: ({ id, name }) => (
               <Ask
                 label="Revoke"
-                question={`Whoever uses the token “${name}” is signed out and refused from now on.`}
+                question={`Sessions and requests using “${name}” will be rejected immediately.`}
                 act={() => manage('DELETE', `/tokens/${id}`).then(changed)}
               />
             )

@@ -10,7 +10,7 @@ import { Tokens } from './settings-tokens.tsx'
 export function Settings() {
   const admin = useMay('admin')
   return (
-    <PageOf title="Settings" about="The project, who may use it, and what was changed.">
+    <PageOf title="Settings" about="Project settings, access and audit log.">
       <PageTabs
         tabs={[
           ['project', 'Project', <ProjectSettings key="project" />],

@@ -9,12 +9,12 @@ import { messageLink } from '../messages/message-list.tsx'
 
 const names: Record<Gate['gate'], string> = {
   project: 'Is the project running?',
-  audience: 'Was the user meant?',
-  user: 'Is there such a user?',
+  audience: 'Was the user targeted?',
+  user: 'Does the user exist?',
   segment: 'Is the user in the segment?',
-  device: 'Is there a device?',
-  rules: 'Did the rules of the campaign let it pass?',
-  delivery: 'Did a gateway take it?'
+  device: 'Does the user have a device?',
+  rules: 'Did it pass campaign limits?',
+  delivery: 'Did a gateway accept it?'
 }
 
 /** Why did X not get it: each gate in order. Who is asked about stands in the address, so that a link tells it to others. */
@@ -43,8 +43,8 @@ export function Explain({ triggerId }: { triggerId: string }) {
         <Group align="end">
           <TextInput
             name="user"
-            label="Why did a user get it, or not?"
-            placeholder="Id of the user"
+            label="Why did a user receive this, or not?"
+            placeholder="User ID"
             defaultValue={user}
             error={explain.error?.message}
             required
@@ -73,7 +73,7 @@ function Explained({ project_user_id, gates, devices }: Explanation) {
                 {state}
               </Anchor>
             ) : (
-              'no message'
+              'No message'
             )}
           </Title>
           <Gates gates={own} />

@@ -41,7 +41,13 @@ export function Trigger() {
       about={triggerId}
       actions={
         may && running ? (
-          <Ask label="Cancel it" question="What has not been handed to a gateway yet is not sent." act={cancel} />
+          <Ask
+            label="Stop"
+            title="Stop this send?"
+            question="Unsent messages will be dropped."
+            keep="Keep sending"
+            act={cancel}
+          />
         ) : null
       }
     >
@@ -57,7 +63,7 @@ export function Trigger() {
                 {found.campaign_id}, version {found.campaign_version}
               </Anchor>
               <Text size="sm" c="dimmed">
-                accepted <When at={found.accepted_at} /> · ended <When at={found.ended_at} />
+                Accepted <When at={found.accepted_at} /> · ended <When at={found.ended_at} />
               </Text>
             </Group>
             {found.reason && <Text>{found.reason}</Text>}
@@ -74,8 +80,8 @@ export function Trigger() {
                 </Paper>
               ))}
             </SimpleGrid>
-            <Reasons title="Skipped, by reason" reasons={found.skipped} />
-            <Reasons title="Failed, by reason" reasons={found.failures} />
+            <Reasons title="Skipped by reason" reasons={found.skipped} />
+            <Reasons title="Failed by reason" reasons={found.failures} />
             <Explain triggerId={triggerId} />
             <Title order={2} size="h4">
               Messages

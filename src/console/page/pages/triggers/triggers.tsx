@@ -34,10 +34,10 @@ export function Triggers() {
   const [state, setState] = useInUrl('state')
   const triggers = usePages<Trigger>('/api/v1/triggers', { state }, 2_000)
   return (
-    <PageOf title="Triggers" about="Every time a campaign was set off, and what became of it.">
+    <PageOf title="Triggers" about="Every campaign run and its results.">
       <Select
         label="State"
-        placeholder="any"
+        placeholder="Any"
         clearable
         w={200}
         value={state || null}
@@ -50,9 +50,9 @@ export function Triggers() {
         keyOf={({ trigger_id }) => trigger_id}
         empty={
           state ? (
-            <Empty title="No trigger like that">Take the filter away to see more.</Empty>
+            <Empty title="No matching triggers">Clear the filter to see more.</Empty>
           ) : (
-            <Empty title="No trigger yet">Trigger a campaign from its page, by the API, or by an agent.</Empty>
+            <Empty title="No triggers yet">Trigger a campaign from its page, the API or an agent.</Empty>
           )
         }
         columns={[

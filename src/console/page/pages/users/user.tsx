@@ -31,13 +31,13 @@ export function User() {
   return (
     <PageOf
       title={userId}
-      about="A user and everything that belongs to it."
+      about="Properties, devices, events and messages."
       actions={
         may &&
         user.data && (
           <Ask
-            label="Delete this user"
-            question="The user, its properties, devices, events and messages are removed for good."
+            label="Delete user"
+            question="Permanently deletes the user with all properties, devices, events and messages."
             type={userId}
             act={remove}
           />
@@ -81,7 +81,10 @@ function Properties({ user }: { user: UserItem }) {
     <Stack maw={640}>
       <JsonInput
         label="Properties"
-        description={may && 'Texts, numbers, true, false or null. A name that you take out is removed when you save.'}
+        description={
+          may &&
+          'Values: text, number, true, false or null. Properties you delete here are removed on save; others are kept.'
+        }
         value={text}
         onChange={(typed) => setEdit({ text: typed, from: edit?.from ?? user })}
         error={wrong ?? problemOf(save.error, 'properties')}
@@ -100,7 +103,7 @@ function Properties({ user }: { user: UserItem }) {
         </Group>
       )}
       <Text size="sm" c="dimmed">
-        Created <When at={user.created_at} /> · the service’s own id is {user.id}
+        Created <When at={user.created_at} /> · Internal ID {user.id}
       </Text>
     </Stack>
   )
@@ -136,15 +139,15 @@ function Devices({ userId }: { userId: string }) {
       label="Devices"
       pages={pages}
       keyOf={({ id }) => id}
-      empty={<Empty title="No device">A device appears when the app registers it and this user logs in on it.</Empty>}
+      empty={<Empty title="No devices">A device appears after the app registers it and this user logs in.</Empty>}
       columns={[
-        { name: 'Id', show: ({ id }) => id },
+        { name: 'ID', show: ({ id }) => id },
         { name: 'Platform', show: ({ platform }) => platform },
         {
           name: 'Push',
           show: ({ push, is_push_permission_granted: allowed }) => (
             <Badge color={push && allowed && !push.turned_off_reason ? 'teal' : 'gray'} variant="light">
-              {!allowed ? 'turned off' : push ? (push.turned_off_reason ?? push.type) : 'no token'}
+              {!allowed ? 'push disabled' : push ? (push.turned_off_reason ?? push.type) : 'no push token'}
             </Badge>
           )
         },
@@ -152,11 +155,12 @@ function Devices({ userId }: { userId: string }) {
         ...(may
           ? [
               {
-                name: 'Action',
+                name: 'Actions',
                 show: ({ id }: DeviceItem) => (
                   <Ask
-                    label={`Delete ${id}`}
-                    question="The device and its push tokens are deleted. The app registers it again when it starts."
+                    label="Delete"
+                    title={`Delete device ${id}?`}
+                    question="Deletes the device and its push tokens. The app registers it again on its next start."
                     act={() => remove(id)}
                   />
                 )
@@ -181,9 +185,9 @@ const Events = ({ userId }: { userId: string }) => (
     label="Events"
     pages={usePages<EventItem>('/events', { project_user_id: userId })}
     keyOf={({ id }) => id}
-    empty={<Empty title="No events">What this user does in the app appears here.</Empty>}
+    empty={<Empty title="No events">Events tracked for this user appear here.</Empty>}
     columns={[
-      { name: 'When', show: ({ at }) => <When at={at} /> },
+      { name: 'Time', show: ({ at }) => <When at={at} /> },
       { name: 'Event', show: ({ name }) => name },
       { name: 'Device', show: ({ device_id }) => device_id ?? '–' },
       { name: 'Properties', show: ({ properties }) => <Text size="sm">{JSON.stringify(properties)}</Text> }

@@ -29,10 +29,10 @@ export function Users() {
   const searchSoon = useDebouncedCallback(setSearch, 250)
   const users = usePages<UserItem>('/users', { search })
   return (
-    <PageOf title="Users" about="The people of your product, by the ids you gave them." actions={<CreateUser />}>
+    <PageOf title="Users" about="People who use your product." actions={<CreateUser />}>
       <TextInput
         label="Search"
-        placeholder="A part of the id"
+        placeholder="Search by ID"
         value={typed}
         onChange={({ currentTarget }) => {
           setTyped(currentTarget.value)
@@ -46,15 +46,13 @@ export function Users() {
         pages={users}
         keyOf={({ id }) => id}
         empty={
-          <Empty title={search ? `Nobody's id holds “${search}”` : 'There are no users yet'}>
-            {search
-              ? 'Try a shorter part of it.'
-              : 'Create one here, by the API, or by an import with the command line.'}
+          <Empty title={search ? `No users match “${search}”` : 'No users yet'}>
+            {search ? 'Try a shorter search.' : 'Create one here, through the API, or import users with the CLI.'}
           </Empty>
         }
         columns={[
           {
-            name: 'Id',
+            name: 'ID',
             show: ({ project_user_id }) => (
               <Anchor component={Link} to={userLink(projectId, project_user_id!)}>
                 {project_user_id}
@@ -63,7 +61,7 @@ export function Users() {
           },
           { name: 'Properties', show: ({ properties }) => Object.keys(properties).length },
           { name: 'Created', show: ({ created_at }) => <When at={created_at} /> },
-          { name: 'Changed', show: ({ updated_at }) => <When at={updated_at} /> }
+          { name: 'Updated', show: ({ updated_at }) => <When at={updated_at} /> }
         ]}
       />
     </PageOf>
@@ -87,8 +85,8 @@ function CreateUser() {
   if (!may) return null
   return (
     <>
-      <Button onClick={open}>Create a user</Button>
-      <Modal opened={opened} onClose={close} title="Create a user" centered>
+      <Button onClick={open}>Create user</Button>
+      <Modal opened={opened} onClose={close} title="Create user" centered>
         <form
           onSubmit={(event) => {
             event.preventDefault()
@@ -98,8 +96,8 @@ function CreateUser() {
           <Stack>
             <TextInput
               name="id"
-              label="Id"
-              description="Your own id of this person."
+              label="ID"
+              description="Your ID for this user."
               error={problemOf(create.error, 'project_user_id')}
               required
               data-autofocus

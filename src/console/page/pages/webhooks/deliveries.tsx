@@ -25,7 +25,7 @@ export const Deliveries = () =>
   useMay('editor') ? (
     <Calls />
   ) : (
-    <Empty title="Only editors and admins see deliveries">Their addresses may hold secrets.</Empty>
+    <Empty title="View only: deliveries need the editor role">Endpoint URLs may contain secrets.</Empty>
   )
 
 function Calls() {
@@ -40,7 +40,7 @@ function Calls() {
     <Stack>
       <Select
         label="State"
-        placeholder="any"
+        placeholder="Any"
         clearable
         w={200}
         value={state || null}
@@ -54,22 +54,22 @@ function Calls() {
         keyOf={({ id }) => id}
         empty={
           state ? (
-            <Empty title="No calls like that">Take the filter away to see more.</Empty>
+            <Empty title="No matching deliveries">Clear the filter to see more.</Empty>
           ) : (
-            <Empty title="No calls yet">Calls to webhooks of the project and of agents’ tasks appear here.</Empty>
+            <Empty title="No deliveries yet">Calls to webhooks and to agents’ callback URLs appear here.</Empty>
           )
         }
         columns={[
-          { name: 'When', show: ({ created_at }) => <When at={created_at} /> },
+          { name: 'Time', show: ({ created_at }) => <When at={created_at} /> },
           {
-            name: 'Address',
+            name: 'URL',
             show: ({ url }) => (
               <Text size="sm" lineClamp={1}>
                 {url}
               </Text>
             )
           },
-          { name: 'About', show: ({ source }) => (source.kind === 'task' ? 'a task' : 'outcomes') },
+          { name: 'Source', show: ({ source }) => (source.kind === 'task' ? 'Agent task' : 'Webhook') },
           {
             name: 'State',
             show: ({ state: now, last_error, last_status }) => (
@@ -78,13 +78,13 @@ function Calls() {
               </Badge>
             )
           },
-          { name: 'Tries', show: ({ attempts }) => attempts },
+          { name: 'Attempts', show: ({ attempts }) => attempts },
           {
-            name: 'Again',
+            name: 'Actions',
             show: ({ id, state: now }) =>
               now !== 'pending' && (
                 <Button size="xs" variant="default" onClick={() => replay.mutate(id)}>
-                  Replay
+                  {now === 'failed' ? 'Retry' : 'Resend'}
                 </Button>
               )
           }

@@ -22,7 +22,7 @@ interface Webhook {
 export function Webhooks() {
   const may = useMay('editor')
   return (
-    <PageOf title="Webhooks" about="Addresses of yours that are told what happened.">
+    <PageOf title="Webhooks" about="Endpoints notified of events.">
       {may ? (
         <PageTabs
           tabs={[
@@ -31,7 +31,7 @@ export function Webhooks() {
           ]}
         />
       ) : (
-        <Empty title="Only editors and admins see webhooks">Their addresses may hold secrets.</Empty>
+        <Empty title="View only: webhooks need the editor role">Endpoint URLs may contain secrets.</Empty>
       )}
     </PageOf>
   )
@@ -55,22 +55,22 @@ function List() {
         label="Webhooks"
         pages={usePages<Webhook>('/webhooks')}
         keyOf={({ id }) => id}
-        empty={<Empty title="No webhook">Create one, and it is told of outcomes in signed calls.</Empty>}
+        empty={<Empty title="No webhooks yet">Create one to receive signed event notifications.</Empty>}
         columns={[
-          { name: 'Address', show: ({ url }) => url },
+          { name: 'Endpoint URL', show: ({ url }) => url },
           { name: 'Events', show: ({ events }) => events.join(', ') },
           { name: 'State', show: ({ active }) => <Badge variant="light">{active ? 'active' : 'paused'}</Badge> },
           {
-            name: 'Change',
+            name: 'Actions',
             show: (webhook) =>
               admin && (
                 <Group gap="xs" wrap="nowrap">
                   <Button size="xs" variant="default" onClick={() => turn.mutate(webhook)}>
-                    {webhook.active ? 'Pause' : 'Go on'}
+                    {webhook.active ? 'Pause' : 'Resume'}
                   </Button>
                   <Ask
                     label="Delete"
-                    question="What waits for it is dropped."
+                    question="Pending deliveries will be discarded."
                     act={() => project(projectId, 'DELETE', `/webhooks/${webhook.id}`).then(changed)}
                   />
                 </Group>
@@ -87,9 +87,9 @@ function Create({ done }: { done: () => unknown }) {
   const [events, setEvents] = useState<string[]>(['message.failed', 'trigger.completed'])
   return (
     <CreateSecret
-      label="Create a webhook"
+      label="Create webhook"
       what="secret"
-      warning="This secret signs the calls. It is shown this once."
+      warning="Verify signatures with this secret. It is shown only once."
       create={(form) =>
         project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: { url: form.get('url'), events } })
       }
@@ -99,7 +99,7 @@ function Create({ done }: { done: () => unknown }) {
         <>
           <TextInput
             name="url"
-            label="Address"
+            label="Endpoint URL"
             placeholder="https://example.com/tidings"
             error={problem('url')}
             required

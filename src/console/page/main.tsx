@@ -4,9 +4,9 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from './api.ts'
+import { ApiError } from './api/errors.ts'
 import { router } from './router.tsx'
-import { SignedIn } from './sign-in.tsx'
+import { SignedIn } from './shell/sign-in.tsx'
 import { readable, theme } from './theme.ts'
 
 const queries = new QueryClient({

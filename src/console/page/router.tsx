@@ -1,15 +1,15 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Navigate } from '@tanstack/react-router'
-import { Empty, Failed, Waiting } from './parts/states.tsx'
-import { Shell } from './shell.tsx'
-import { useProjects } from './who.ts'
+import { useProjects } from './api/session.ts'
+import { EmptyState, ErrorAlert, Loading } from './parts/states.tsx'
+import { Shell } from './shell/shell.tsx'
 
-const root = createRootRoute({ notFoundComponent: () => <Empty title="Page not found" /> })
+const root = createRootRoute({ notFoundComponent: () => <EmptyState title="Page not found" /> })
 
 /** The last project that was looked at, else the first there is. */
 function FirstProject() {
   const projects = useProjects()
-  if (projects.error) return <Failed error={projects.error} again={projects.refetch} />
-  if (projects.isPending) return <Waiting />
+  if (projects.error) return <ErrorAlert error={projects.error} again={projects.refetch} />
+  if (projects.isPending) return <Loading />
   const { items } = projects.data
   const last = localStorage.getItem('tidings-project')
   const id = (items.find((each) => each.id === last) ?? items.at(-1))?.id
@@ -31,8 +31,8 @@ const page = (path: string, load: () => Promise<Record<string, unknown>>, name: 
     getParentRoute: () => project,
     path,
     component: lazyRouteComponent(load as () => Promise<Record<string, () => React.ReactNode>>, name),
-    errorComponent: ({ error }) => <Failed error={error as Error} />,
-    pendingComponent: Waiting
+    errorComponent: ({ error }) => <ErrorAlert error={error as Error} />,
+    pendingComponent: Loading
   })
 
 export const router = createRouter({

@@ -15,7 +15,7 @@ export function readObject(text: string): Record<string, unknown> | Error {
   return new Error('Must be an object: { "name": value }')
 }
 
-export const wordsOf = (value: unknown): string | undefined => (value instanceof Error ? value.message : undefined)
+export const errorText = (value: unknown): string | undefined => (value instanceof Error ? value.message : undefined)
 
 /** The object in a text, or `otherwise` while there is none. */
 export const objectOr = <Otherwise>(text: string, otherwise: Otherwise): Record<string, unknown> | Otherwise => {

@@ -1,35 +1,9 @@
 import { Box, Button, Center, ScrollArea, Table, Text } from '@mantine/core'
-import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { type Asked, type Page, project } from '../api.ts'
-import { useProjectId } from '../who.ts'
-import { Failed, Waiting } from './states.tsx'
-import { many } from './texts.tsx'
-
-/** Pages of a list of the project, newest first. */
-export function usePages<Item>(path: string, query: Asked['query'] = {}, refetchMs: number | false = false) {
-  const projectId = useProjectId()
-  const queries = useQueryClient()
-  const queryKey = ['list', projectId, path, query]
-  const pages = useInfiniteQuery<Page<Item>, Error, InfiniteData<Page<Item>>, unknown[], string | undefined>({
-    queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      project<Page<Item>>(projectId, 'GET', path, { query: { ...query, limit: 100, cursor: pageParam }, signal }),
-    initialPageParam: undefined,
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    // Who has gone far back reads: asking for all of it anew, again and again, would cost more than it tells.
-    refetchInterval: ({ state }) => (isDeep(state.data) ? false : refetchMs),
-    refetchOnWindowFocus: ({ state }) => !isDeep(state.data)
-  })
-  const resting = refetchMs !== false && isDeep(pages.data)
-  return { ...pages, ...(resting && { restart: () => void queries.resetQueries({ queryKey }) }) }
-}
-
-/** `restart`: the list has stopped renewing itself, and this begins it anew. */
-export type Pages<Item> = UseInfiniteQueryResult<InfiniteData<Page<Item>>, Error> & { restart?: () => void }
-
-const isDeep = (data: InfiniteData<Page<unknown>> | undefined) => (data?.pages.length ?? 0) > 3
+import type { PagedList as Pages } from '../api/paged-list.ts'
+import { ErrorAlert, Loading } from './states.tsx'
+import { plural } from './texts.tsx'
 
 export interface Column<Item> {
   name: string
@@ -39,8 +13,8 @@ export interface Column<Item> {
 
 const rowHeight = 44
 
-/** A list of any length: only the rows in sight are in the page. */
-export function ListOf<Item>({
+/** A list of any length: only the visible rows are in the DOM. */
+export function PagedList<Item>({
   pages,
   columns,
   keyOf,
@@ -62,15 +36,15 @@ export function ListOf<Item>({
     overscan: 12
   })
   const shown = rows.getVirtualItems()
-  // The next page is fetched before its first row is in sight.
+  // The next page is fetched before its first row becomes visible.
   const near = (shown.at(-1)?.index ?? 0) > items.length - 20
   const { hasNextPage, isFetchingNextPage, fetchNextPage, isError } = pages
   const scrolled = (rows.scrollOffset ?? 0) > 0
   useEffect(() => {
     if (near && scrolled && hasNextPage && !isFetchingNextPage && !isError) void fetchNextPage()
   }, [near, scrolled, hasNextPage, isFetchingNextPage, isError, fetchNextPage])
-  if (pages.error && items.length === 0) return <Failed error={pages.error} again={pages.refetch} />
-  if (pages.isPending) return <Waiting />
+  if (pages.error && items.length === 0) return <ErrorAlert error={pages.error} again={pages.refetch} />
+  if (pages.isPending) return <Loading />
   if (items.length === 0) return empty
   const above = shown[0]?.start ?? 0
   const below = rows.getTotalSize() - (shown.at(-1)?.end ?? 0)
@@ -130,7 +104,7 @@ export function ListOf<Item>({
           </Button>
         ) : (
           <Text size="sm" c="dimmed">
-            {many(items.length, 'entry', 'entries')}
+            {plural(items.length, 'entry', 'entries')}
           </Text>
         )}
       </Center>

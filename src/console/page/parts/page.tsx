@@ -2,7 +2,7 @@ import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
 /** A page: its name, what it is for, what can be done on it. */
-export function PageOf({
+export function PageLayout({
   title,
   about,
   actions,

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { activitiesOf, activityOf } from '../activities.ts'
-import { arrived, type InboxItem } from '../inbox.ts'
+import { activitiesOf, activityOf } from '../pages/lab/activities.ts'
+import { arrived, type InboxItem } from '../pages/lab/inbox.ts'
 import classes from './phone.module.css'
 
 export type Platform = 'IOS' | 'ANDROID' | 'WEB'

@@ -1,15 +1,15 @@
 import { Alert, Button, Center, Loader, Stack, Text, Title } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { ApiError } from '../api.ts'
+import { ApiError } from '../api/errors.ts'
 
-export const Waiting = ({ label = 'Loading' }: { label?: string }) => (
+export const Loading = ({ label = 'Loading' }: { label?: string }) => (
   <Center p="xl">
     <Loader role="progressbar" aria-label={label} />
   </Center>
 )
 
-export function Failed({ error, again }: { error: Error; again?: () => unknown }) {
+export function ErrorAlert({ error, again }: { error: Error; again?: () => unknown }) {
   const details = error instanceof ApiError ? error.details : []
   return (
     <Alert color="red" title={error.message} role="alert">
@@ -27,7 +27,7 @@ export function Failed({ error, again }: { error: Error; again?: () => unknown }
   )
 }
 
-export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
+export const EmptyState = ({ title, children }: { title: string; children?: ReactNode }) => (
   <Center p="xl">
     <Stack align="center" gap="xs" maw={420} ta="center">
       <Title order={3} size="h4">
@@ -49,6 +49,6 @@ export function Shown<Data>({
   children: (data: Data) => ReactNode
 }) {
   if (query.data !== undefined) return children(query.data)
-  if (query.error) return <Failed error={query.error} again={query.refetch} />
-  return <Waiting />
+  if (query.error) return <ErrorAlert error={query.error} again={query.refetch} />
+  return <Loading />
 }

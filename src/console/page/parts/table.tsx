@@ -2,7 +2,7 @@ import { ScrollArea, Table } from '@mantine/core'
 import type { Column } from './list.tsx'
 
 /** A short list that is there as a whole. */
-export const TableOf = <Item,>({
+export const SimpleTable = <Item,>({
   items,
   columns,
   keyOf,

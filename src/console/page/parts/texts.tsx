@@ -15,7 +15,7 @@ export const When = ({ at }: { at: string | null | undefined }) =>
   )
 
 /** `1 user`, `2 users`. */
-export const many = (count: number, one: string, more = `${one}s`) =>
+export const plural = (count: number, one: string, more = `${one}s`) =>
   `${count.toLocaleString()} ${count === 1 ? one : more}`
 
 /** Lines of code; what is wider than the page is reached by the keys too. */

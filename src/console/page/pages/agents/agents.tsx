@@ -1,15 +1,15 @@
 import { Anchor, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { PageTabs } from '../../parts/in-url.tsx'
-import { PageOf } from '../../parts/page.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
-import { Playground } from './agents-playground.tsx'
-import { Tasks } from './agents-tasks.tsx'
+import { Playground } from './playground.tsx'
+import { Tasks } from './tasks.tsx'
 
 export const Agents = () => (
-  <PageOf title="Agents" about="Tasks that AI agents run over A2A, and a playground to try it.">
+  <PageLayout title="Agents" about="Tasks that AI agents run over A2A, and a playground to try it.">
     <PageTabs
       tabs={[
         ['playground', 'Playground', <Playground key="playground" />],
@@ -18,7 +18,7 @@ export const Agents = () => (
         ['card', 'Agent card', <Card key="card" />]
       ]}
     />
-  </PageOf>
+  </PageLayout>
 )
 
 function Card() {

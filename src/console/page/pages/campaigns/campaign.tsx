@@ -1,17 +1,17 @@
 import { Alert, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { project } from '../../api.ts'
-import { PageTabs } from '../../parts/in-url.tsx'
-import { PageOf } from '../../parts/page.tsx'
+import { project } from '../../api/client.ts'
+import { useProjectId } from '../../api/session.ts'
+import { PageLayout } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { many } from '../../parts/texts.tsx'
-import { useProjectId } from '../../who.ts'
-import { CampaignEditor } from './campaign-editor.tsx'
-import { CampaignSnippets } from './campaign-snippets.tsx'
-import { TriggerForm } from './campaign-trigger.tsx'
-import { CampaignVersions } from './campaign-versions.tsx'
+import { plural } from '../../parts/texts.tsx'
 import { type Campaign, StatusBadge, type StoredCampaign } from './campaigns.tsx'
+import { CampaignEditor } from './editor.tsx'
+import { CampaignSnippets } from './snippets.tsx'
+import { TriggerForm } from './trigger-form.tsx'
+import { CampaignVersions } from './versions.tsx'
 
 const empty: Campaign = {
   name: '',
@@ -22,9 +22,9 @@ const empty: Campaign = {
 }
 
 export const NewCampaign = () => (
-  <PageOf title="New campaign" about="Name it, choose an audience, write the message.">
+  <PageLayout title="New campaign" about="Name it, choose an audience, write the message.">
     <CampaignEditor known={empty} />
-  </PageOf>
+  </PageLayout>
 )
 
 export function CampaignPage() {
@@ -37,7 +37,7 @@ export function CampaignPage() {
   return (
     <Shown query={campaign}>
       {(found) => (
-        <PageOf
+        <PageLayout
           title={found.name}
           about={`${found.campaign_id}, version ${found.version}`}
           actions={<StatusBadge status={found.status} />}
@@ -56,7 +56,7 @@ export function CampaignPage() {
               ['use', 'Code', <CampaignSnippets key="use" campaign={found} />]
             ]}
           />
-        </PageOf>
+        </PageLayout>
       )}
     </Shown>
   )
@@ -86,7 +86,7 @@ function Counts({ campaignId }: { campaignId: string }) {
   )
   return (
     <Text size="sm">
-      Triggered {many(triggers, 'time')}: {told.join(', ')}.
+      Triggered {plural(triggers, 'time')}: {told.join(', ')}.
     </Text>
   )
 }

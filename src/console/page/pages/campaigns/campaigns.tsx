@@ -1,12 +1,14 @@
 import { Anchor, Badge, Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { ListOf, usePages } from '../../parts/list.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import type { Segment } from '../../parts/segment.ts'
-import { Empty } from '../../parts/states.tsx'
-import type { Target } from '../../parts/targets.tsx'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { campaignLink } from '../../parts/links.ts'
+import { PagedList } from '../../parts/list.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useMay, useProjectId } from '../../who.ts'
+import type { Segment } from './segment/segment.ts'
+import type { Target } from './targets.tsx'
 
 /** `attributes` and `content_state` are texts while they are typed and no objects yet. */
 export interface LiveActivity {
@@ -47,14 +49,11 @@ export const StatusBadge = ({ status }: { status: Campaign['status'] }) => (
   </Badge>
 )
 
-export const campaignLink = (projectId: string, id: string) =>
-  `/p/${encodeURIComponent(projectId)}/campaigns/${encodeURIComponent(id)}`
-
 export function Campaigns() {
   const projectId = useProjectId()
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   return (
-    <PageOf
+    <PageLayout
       title="Campaigns"
       about="A message and its audience, triggered by your code or an agent."
       actions={
@@ -65,14 +64,14 @@ export function Campaigns() {
         )
       }
     >
-      <ListOf
+      <PagedList
         label="Campaigns"
-        pages={usePages<StoredCampaign>('/campaigns')}
+        pages={usePagedList<StoredCampaign>('/campaigns')}
         keyOf={({ campaign_id }) => campaign_id}
         empty={
-          <Empty title="No campaigns yet">
+          <EmptyState title="No campaigns yet">
             Create one here, or apply a file: npx tidings campaign apply -f welcome.yaml
-          </Empty>
+          </EmptyState>
         }
         columns={[
           {
@@ -89,6 +88,6 @@ export function Campaigns() {
           { name: 'Updated', show: ({ updated_at }) => <When at={updated_at} /> }
         ]}
       />
-    </PageOf>
+    </PageLayout>
   )
 }

@@ -2,23 +2,24 @@ import { Anchor, Button, Grid, Group, Paper, SimpleGrid, Stack, Stepper, Text } 
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { AnsweredTrigger as Trigger } from '../../../../triggers/responses.ts'
-import { type Page, project } from '../../api.ts'
-import { type Minute, MinuteChart } from '../../parts/chart.tsx'
-import { PageOf } from '../../parts/page.tsx'
+import { type Page, project } from '../../api/client.ts'
+import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
+import { triggerLink } from '../../parts/links.ts'
+import { PageLayout } from '../../parts/page.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Shown } from '../../parts/states.tsx'
-import { TableOf } from '../../parts/table.tsx'
+import { SimpleTable } from '../../parts/table.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
-import { useMay, useProject, useProjectId } from '../../who.ts'
-import { sendPush, sentWell } from '../lab/lab-send.tsx'
+import { sendPush, sentWell } from '../lab/send-push.tsx'
 import { type MessageItem, messageColumns } from '../messages/message-list.tsx'
-import { Share, StateBadge, triggerLink } from '../triggers/triggers.tsx'
-import { GatewayHealth, gatewaysOf, Nodes } from './home-health.tsx'
+import { Share, StateBadge } from '../triggers/triggers.tsx'
+import { GatewayHealth, gatewaysOf, Nodes } from './health.tsx'
+import { type Minute, MinuteChart } from './minute-chart.tsx'
 
 export function Home() {
   const known = useProject()
   return (
-    <PageOf title="Home" about={known && `${known.name} (${known.id})`}>
+    <PageLayout title="Home" about={known && `${known.name} (${known.id})`}>
       <Next />
       <Grid>
         <Grid.Col span={{ base: 12, md: 8 }}>
@@ -31,7 +32,7 @@ export function Home() {
           <Nodes />
         </Grid.Col>
       </Grid>
-    </PageOf>
+    </PageLayout>
   )
 }
 
@@ -54,7 +55,7 @@ function Next() {
   const to = (room: string) => `/p/${encodeURIComponent(projectId)}/${room}`
   const [user, title, body] = ['demo-user', 'Hello', 'It works']
   const push = JSON.stringify({ push_notifications: [{ target: { project_user_id: user }, title, body }] })
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   const navigate = useNavigate()
   const send = useMutation({
     mutationFn: () => sendPush(projectId, { user, title, body }),
@@ -164,7 +165,7 @@ function Newest() {
           items.length === 0 ? (
             <Text c="dimmed">No messages yet. Send your first push above.</Text>
           ) : (
-            <TableOf
+            <SimpleTable
               label="Recent messages"
               items={items}
               keyOf={({ message_id, device_id }) => message_id + device_id}

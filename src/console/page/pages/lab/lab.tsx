@@ -1,17 +1,17 @@
 import { Alert, Badge, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { useActivityTokens } from '../../activities.ts'
-import { project } from '../../api.ts'
-import { type InboxItem, useInbox } from '../../inbox.ts'
-import { usePages } from '../../parts/list.tsx'
-import { PageOf } from '../../parts/page.tsx'
+import { project } from '../../api/client.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
+import { PageLayout } from '../../parts/page.tsx'
 import { Phone, PhoneRow, type Platform } from '../../parts/phone.tsx'
-import { Empty, Failed } from '../../parts/states.tsx'
-import { useMay, useProject, useProjectId } from '../../who.ts'
-import { AddDevices, names } from './lab-add.tsx'
-import { Faults } from './lab-faults.tsx'
-import { Detail, Requests } from './lab-requests.tsx'
-import { SendPush } from './lab-send.tsx'
+import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
+import { useActivityTokens } from './activities.ts'
+import { AddDevices, names } from './add-device.tsx'
+import { Faults } from './gateway-conditions.tsx'
+import { type InboxItem, useInbox } from './inbox.ts'
+import { Detail, Requests } from './requests.tsx'
+import { SendPush } from './send-push.tsx'
 
 interface Device {
   id: string
@@ -26,11 +26,11 @@ const phonesAtMost = 12
 export function Lab() {
   const live = useProject()?.mode === 'live'
   return (
-    <PageOf title="Device lab" about="Simulated devices. Anything you send to them shows up here.">
+    <PageLayout title="Device lab" about="Simulated devices. Anything you send to them shows up here.">
       {live ? (
-        <Empty title="This project is live">
+        <EmptyState title="This project is live">
           Its pushes go to real devices. Only projects in simulator mode have a device lab.
-        </Empty>
+        </EmptyState>
       ) : (
         <>
           <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -40,14 +40,14 @@ export function Lab() {
           <Phones />
         </>
       )}
-    </PageOf>
+    </PageLayout>
   )
 }
 
 function Phones() {
   const projectId = useProjectId()
-  const may = useMay('editor')
-  const devices = usePages<Device>('/devices', {}, 5_000)
+  const may = useHasRole('editor')
+  const devices = usePagedList<Device>('/devices', {}, 5_000)
   const inbox = useInbox()
   useActivityTokens(inbox.items)
   const [opened, setOpened] = useState<InboxItem>()
@@ -70,9 +70,9 @@ function Phones() {
           Connection lost. Missed pushes appear after reconnecting.
         </Alert>
       )}
-      {inbox.error && <Failed error={inbox.error} />}
+      {inbox.error && <ErrorAlert error={inbox.error} />}
       {devices.isSuccess && shown.length === 0 && (
-        <Empty title="No devices yet">Add one above. It registers itself the way your app does.</Empty>
+        <EmptyState title="No devices yet">Add one above. It registers itself the way your app does.</EmptyState>
       )}
       <PhoneRow>
         {shown.map(({ id, platform, project_user_id, push }) => (

@@ -1,10 +1,12 @@
 import { Anchor, Badge, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { Asked } from '../../api.ts'
-import { type Column, ListOf, usePages } from '../../parts/list.tsx'
-import { Empty } from '../../parts/states.tsx'
+import type { CallOptions } from '../../api/client.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useProjectId } from '../../api/session.ts'
+import { messageLink } from '../../parts/links.ts'
+import { type Column, PagedList } from '../../parts/list.tsx'
+import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useProjectId } from '../../who.ts'
 
 /** A message to one device, and what became of it. */
 export interface MessageItem {
@@ -38,8 +40,6 @@ export const MessageState = ({ state, failure_reason }: Pick<MessageItem, 'state
   </Tooltip>
 )
 
-export const messageLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/messages/${id}`
-
 const kinds = new Map([
   ['activity-start', 'Live Activity started'],
   ['activity-update', 'Live Activity updated'],
@@ -71,8 +71,8 @@ export const messageColumns = (projectId: string): Column<MessageItem>[] => [
   { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }
 ]
 
-export const useMessages = (query: Asked['query'], refetchMs: number | false = false) =>
-  usePages<MessageItem>('/api/v1/messages', query, refetchMs)
+export const useMessages = (query: CallOptions['query'], refetchMs: number | false = false) =>
+  usePagedList<MessageItem>('/api/v1/messages', query, refetchMs)
 
 export function MessageList({
   query,
@@ -80,7 +80,7 @@ export function MessageList({
   narrowed = false,
   ofTrigger = false
 }: {
-  query: Asked['query']
+  query: CallOptions['query']
   refetchMs?: number | false
   /** Whether a filter may be what hides them. */
   narrowed?: boolean
@@ -88,17 +88,19 @@ export function MessageList({
 }) {
   const projectId = useProjectId()
   return (
-    <ListOf
+    <PagedList
       label="Messages"
       pages={useMessages(query, refetchMs)}
       keyOf={({ message_id, device_id }) => message_id + device_id}
       empty={
         narrowed ? (
-          <Empty title="No matching messages">Clear a filter to see more.</Empty>
+          <EmptyState title="No matching messages">Clear a filter to see more.</EmptyState>
         ) : ofTrigger ? (
-          <Empty title="No messages created">Skipped users get no message. The reasons are listed above.</Empty>
+          <EmptyState title="No messages created">
+            Skipped users get no message. The reasons are listed above.
+          </EmptyState>
         ) : (
-          <Empty title="No messages yet">Messages appear here, one row per device.</Empty>
+          <EmptyState title="No messages yet">Messages appear here, one row per device.</EmptyState>
         )
       }
       columns={messageColumns(projectId)}

@@ -1,14 +1,13 @@
 import { Anchor, Paper, Stack, Text, Timeline, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { project } from '../../api.ts'
-import { PageOf } from '../../parts/page.tsx'
+import { project } from '../../api/client.ts'
+import { useProjectId } from '../../api/session.ts'
+import { triggerLink, userLink } from '../../parts/links.ts'
+import { PageLayout } from '../../parts/page.tsx'
 import { NotificationText } from '../../parts/phone.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useProjectId } from '../../who.ts'
-import { triggerLink } from '../triggers/triggers.tsx'
-import { userLink } from '../users/users.tsx'
 import { type MessageItem, MessageState } from './message-list.tsx'
 
 interface Message {
@@ -36,7 +35,7 @@ export function MessagePage() {
     refetchInterval: 3_000
   })
   return (
-    <PageOf title="Message" about={messageId}>
+    <PageLayout title="Message" about={messageId}>
       <Shown query={message}>
         {({ devices, trigger_id, campaign_id }) => (
           <Stack>
@@ -92,6 +91,6 @@ export function MessagePage() {
           </Stack>
         )}
       </Shown>
-    </PageOf>
+    </PageLayout>
   )
 }

@@ -1,8 +1,7 @@
-import { PageOf } from '../../parts/page.tsx'
-import { FilteredMessages } from './message-filters.tsx'
-
+import { PageLayout } from '../../parts/page.tsx'
+import { FilteredMessages } from './filtered-messages.tsx'
 export const Messages = () => (
-  <PageOf title="Messages" about="Every message sent, one row per device.">
+  <PageLayout title="Messages" about="Every message sent, one row per device.">
     <FilteredMessages refetchMs={3_000} />
-  </PageOf>
+  </PageLayout>
 )

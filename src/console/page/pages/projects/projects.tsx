@@ -2,24 +2,25 @@ import { Anchor, Badge, Button, Container, Group, Modal, Select, Stack, TextInpu
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { conflictIn, manage, problemAt } from '../../api.ts'
-import { Ask } from '../../parts/ask.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import { Empty, Failed, Shown } from '../../parts/states.tsx'
-import { TableOf } from '../../parts/table.tsx'
+import { manage } from '../../api/client.ts'
+import { conflictError, fieldError } from '../../api/errors.ts'
+import { type Project, useHasRole, useIdentity, useProjects } from '../../api/session.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { EmptyState, ErrorAlert, Shown } from '../../parts/states.tsx'
+import { SimpleTable } from '../../parts/table.tsx'
 import { When } from '../../parts/texts.tsx'
-import { type Project, useMay, useProjects, useWho } from '../../who.ts'
 
 /** All projects of the installation; a token of one project sees that one. */
 export function Projects() {
   const projects = useProjects()
-  const { data: who } = useWho()
-  const admin = useMay('admin') && who?.project_id === null
+  const { data: who } = useIdentity()
+  const admin = useHasRole('admin') && who?.project_id === null
   const queries = useQueryClient()
   const changed = () => queries.invalidateQueries({ queryKey: ['projects'] })
   return (
     <Container component="main" size="lg" py="lg">
-      <PageOf
+      <PageLayout
         title="All projects"
         about="Each project has its own users, keys, campaigns and messages."
         actions={admin && <CreateProject />}
@@ -27,11 +28,11 @@ export function Projects() {
         <Shown query={projects}>
           {({ items }) =>
             items.length === 0 ? (
-              <Empty title="No projects yet">
-                {admin ? 'Create your first project above.' : 'Ask an admin to create one.'}
-              </Empty>
+              <EmptyState title="No projects yet">
+                {admin ? 'Create your first project above.' : 'ConfirmButton an admin to create one.'}
+              </EmptyState>
             ) : (
-              <TableOf<Project>
+              <SimpleTable<Project>
                 label="Projects"
                 items={items}
                 keyOf={({ id }) => id}
@@ -59,7 +60,7 @@ export function Projects() {
                     name: 'Actions',
                     show: ({ id }) =>
                       admin && (
-                        <Ask
+                        <ConfirmButton
                           label="Delete"
                           question="Permanently deletes the project with its users, keys, campaigns and messages."
                           type={id}
@@ -72,7 +73,7 @@ export function Projects() {
             )
           }
         </Shown>
-      </PageOf>
+      </PageLayout>
     </Container>
   )
 }
@@ -102,25 +103,25 @@ function CreateProject() {
           }}
         >
           <Stack>
-            <TextInput name="name" label="Name" error={problemAt(create.error, 'name')} required data-autofocus />
+            <TextInput name="name" label="Name" error={fieldError(create.error, 'name')} required data-autofocus />
             <TextInput
               name="id"
               label="ID"
               description="Leave blank to generate. Can’t be changed later."
-              error={problemAt(create.error, 'id') ?? conflictIn(create.error)}
+              error={fieldError(create.error, 'id') ?? conflictError(create.error)}
             />
             <Select
               name="mode"
               label="Mode"
               defaultValue="simulator"
               allowDeselect={false}
-              error={problemAt(create.error, 'mode')}
+              error={fieldError(create.error, 'mode')}
               data={[
                 { value: 'simulator', label: 'Simulator: nothing reaches real devices' },
                 { value: 'live', label: 'Live' }
               ]}
             />
-            {create.error && <Failed error={create.error} />}
+            {create.error && <ErrorAlert error={create.error} />}
             <Group justify="end">
               <Button type="submit" loading={create.isPending}>
                 Create

@@ -1,11 +1,12 @@
 import { Alert, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { problemAt, project } from '../../api.ts'
-import { Ask } from '../../parts/ask.tsx'
-import { Failed } from '../../parts/states.tsx'
+import { project } from '../../api/client.ts'
+import { fieldError } from '../../api/errors.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { ErrorAlert } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useMay, useProjectId } from '../../who.ts'
 
 type Gateway = 'apns' | 'fcm' | 'webpush'
 export interface Credential {
@@ -36,7 +37,7 @@ export function Section({
   children: (problem: (field: string) => string | undefined) => ReactNode
 }) {
   const projectId = useProjectId()
-  const may = useMay('admin')
+  const may = useHasRole('admin')
   const queries = useQueryClient()
   const changed = () => queries.invalidateQueries({ queryKey: ['gateways', projectId] })
   const save = useMutation({
@@ -63,9 +64,9 @@ export function Section({
         <Text size="sm" c="dimmed" component="div">
           {about}
         </Text>
-        {may && children((name) => problemAt(save.error, name))}
-        {save.error && <Failed error={save.error} />}
-        {check.error && <Failed error={check.error} />}
+        {may && children((name) => fieldError(save.error, name))}
+        {save.error && <ErrorAlert error={save.error} />}
+        {check.error && <ErrorAlert error={check.error} />}
         {check.data?.credentials.map(({ ok, message, ...credential }) => (
           <Alert key={factsOf(credential as Credential)} color={ok ? 'teal' : 'red'} role="status">
             {message}
@@ -81,7 +82,7 @@ export function Section({
                 <Button size="xs" variant="light" onClick={() => check.mutate()} loading={check.isPending}>
                   Verify
                 </Button>
-                <Ask
+                <ConfirmButton
                   label="Remove"
                   question="Pushes through this gateway will fail."
                   act={() => project(projectId, 'DELETE', `/gateways/${gateway}`).then(changed)}

@@ -1,16 +1,15 @@
-import { PageTabs } from '../../parts/in-url.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import { useMay } from '../../who.ts'
-import { Audit } from './settings-audit.tsx'
-import { Gateways } from './settings-gateways.tsx'
-import { Keys } from './settings-keys.tsx'
-import { ProjectSettings } from './settings-project.tsx'
-import { Tokens } from './settings-tokens.tsx'
-
+import { useHasRole } from '../../api/session.ts'
+import { PageLayout } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
+import { Audit } from './audit.tsx'
+import { Gateways } from './gateways.tsx'
+import { Keys } from './keys.tsx'
+import { ProjectSettings } from './project.tsx'
+import { Tokens } from './tokens.tsx'
 export function Settings() {
-  const admin = useMay('admin')
+  const admin = useHasRole('admin')
   return (
-    <PageOf title="Settings" about="Project settings, access and audit log.">
+    <PageLayout title="Settings" about="Project settings, access and audit log.">
       <PageTabs
         tabs={[
           ['project', 'Project', <ProjectSettings key="project" />],
@@ -24,6 +23,6 @@ export function Settings() {
             : [])
         ]}
       />
-    </PageOf>
+    </PageLayout>
   )
 }

@@ -2,15 +2,15 @@ import { Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@ma
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { AnsweredTrigger } from '../../../../triggers/responses.ts'
-import { project } from '../../api.ts'
-import { useLive } from '../../live.ts'
-import { Ask } from '../../parts/ask.tsx'
-import { PageOf } from '../../parts/page.tsx'
+import { project } from '../../api/client.ts'
+import { useLive } from '../../api/live.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { PageLayout } from '../../parts/page.tsx'
 import { Shown } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useMay, useProjectId } from '../../who.ts'
-import { FilteredMessages } from '../messages/message-filters.tsx'
-import { Explain } from './trigger-explain.tsx'
+import { FilteredMessages } from '../messages/filtered-messages.tsx'
+import { Explain } from './explain.tsx'
 import { Share, StateBadge } from './triggers.tsx'
 
 const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
@@ -18,7 +18,7 @@ const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(st
 export function Trigger() {
   const projectId = useProjectId()
   const { triggerId = '' } = useParams({ strict: false })
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   const queries = useQueryClient()
   const key = ['trigger', projectId, triggerId]
   const path = `/api/v1/triggers/${triggerId}`
@@ -36,12 +36,12 @@ export function Trigger() {
     queries.setQueryData(key, await project<AnsweredTrigger>(projectId, 'POST', `${path}:cancel`))
   }
   return (
-    <PageOf
+    <PageLayout
       title="Trigger"
       about={triggerId}
       actions={
         may && running ? (
-          <Ask
+          <ConfirmButton
             label="Stop"
             title="Stop this send?"
             question="Unsent messages will be dropped."
@@ -81,7 +81,7 @@ export function Trigger() {
               ))}
             </SimpleGrid>
             <Reasons title="Skipped by reason" reasons={found.skipped} />
-            <Reasons title="Failed by reason" reasons={found.failures} />
+            <Reasons title="ErrorAlert by reason" reasons={found.failures} />
             <Explain triggerId={triggerId} />
             <Title order={2} size="h4">
               Messages
@@ -90,7 +90,7 @@ export function Trigger() {
           </Stack>
         )}
       </Shown>
-    </PageOf>
+    </PageLayout>
   )
 }
 

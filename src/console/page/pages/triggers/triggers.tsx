@@ -1,12 +1,14 @@
 import { Anchor, Badge, Group, Progress, Select, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { AnsweredTrigger as Trigger } from '../../../../triggers/responses.ts'
-import { useInUrl } from '../../parts/in-url.tsx'
-import { ListOf, usePages } from '../../parts/list.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import { Empty } from '../../parts/states.tsx'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useProjectId } from '../../api/session.ts'
+import { triggerLink } from '../../parts/links.ts'
+import { PagedList } from '../../parts/list.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useProjectId } from '../../who.ts'
+import { useUrlState } from '../../parts/url-state.ts'
 
 const colors: Record<string, string> = { completed: 'teal', failed: 'red', canceled: 'gray', canceling: 'orange' }
 export const StateBadge = ({ state }: { state: string }) => (
@@ -14,8 +16,6 @@ export const StateBadge = ({ state }: { state: string }) => (
     {state}
   </Badge>
 )
-
-export const triggerLink = (projectId: string, id: string) => `/p/${encodeURIComponent(projectId)}/triggers/${id}`
 
 /** Sent, failed and skipped of what is targeted so far. */
 export function Share({ counts }: Pick<Trigger, 'counts'>) {
@@ -31,10 +31,10 @@ export function Share({ counts }: Pick<Trigger, 'counts'>) {
 
 export function Triggers() {
   const projectId = useProjectId()
-  const [state, setState] = useInUrl('state')
-  const triggers = usePages<Trigger>('/api/v1/triggers', { state }, 2_000)
+  const [state, setState] = useUrlState('state')
+  const triggers = usePagedList<Trigger>('/api/v1/triggers', { state }, 2_000)
   return (
-    <PageOf title="Triggers" about="Every campaign run and its results.">
+    <PageLayout title="Triggers" about="Every campaign run and its results.">
       <Select
         label="State"
         placeholder="Any"
@@ -44,15 +44,15 @@ export function Triggers() {
         onChange={setState}
         data={['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']}
       />
-      <ListOf
+      <PagedList
         label="Triggers"
         pages={triggers}
         keyOf={({ trigger_id }) => trigger_id}
         empty={
           state ? (
-            <Empty title="No matching triggers">Clear the filter to see more.</Empty>
+            <EmptyState title="No matching triggers">Clear the filter to see more.</EmptyState>
           ) : (
-            <Empty title="No triggers yet">Trigger a campaign from its page, the API or an agent.</Empty>
+            <EmptyState title="No triggers yet">Trigger a campaign from its page, the API or an agent.</EmptyState>
           )
         }
         columns={[
@@ -83,6 +83,6 @@ export function Triggers() {
           { name: 'Tapped', show: ({ counts }) => counts.tapped }
         ]}
       />
-    </PageOf>
+    </PageLayout>
   )
 }

@@ -2,15 +2,17 @@ import { Badge, Button, Group, JsonInput, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { problemOf, project } from '../../api.ts'
-import { Ask } from '../../parts/ask.tsx'
-import { PageTabs } from '../../parts/in-url.tsx'
-import { readObject, wordsOf } from '../../parts/json.ts'
-import { ListOf, usePages } from '../../parts/list.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import { Empty, Shown } from '../../parts/states.tsx'
+import { project } from '../../api/client.ts'
+import { fieldOrFormError } from '../../api/errors.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { errorText, readObject } from '../../parts/json.ts'
+import { PagedList } from '../../parts/list.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
+import { EmptyState, Shown } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useMay, useProjectId } from '../../who.ts'
 import { MessageList } from '../messages/message-list.tsx'
 import type { UserItem } from './users.tsx'
 
@@ -18,7 +20,7 @@ export function User() {
   const projectId = useProjectId()
   const { userId = '' } = useParams({ strict: false })
   const navigate = useNavigate()
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   const path = `/users/${encodeURIComponent(userId)}`
   const user = useQuery({
     queryKey: ['user', projectId, userId],
@@ -29,13 +31,13 @@ export function User() {
     void navigate({ to: `/p/${encodeURIComponent(projectId)}/users` })
   }
   return (
-    <PageOf
+    <PageLayout
       title={userId}
       about="Properties, devices, events and messages."
       actions={
         may &&
         user.data && (
-          <Ask
+          <ConfirmButton
             label="Delete user"
             question="Permanently deletes the user with all properties, devices, events and messages."
             type={userId}
@@ -56,13 +58,13 @@ export function User() {
           />
         )}
       </Shown>
-    </PageOf>
+    </PageLayout>
   )
 }
 
 function Properties({ user }: { user: UserItem }) {
   const projectId = useProjectId()
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   const queries = useQueryClient()
   // What is typed is compared with what stood there then: a refetch meanwhile neither drops it nor counts as a change.
   const [edit, setEdit] = useState<{ text: string; from: UserItem }>()
@@ -76,7 +78,7 @@ function Properties({ user }: { user: UserItem }) {
       setEdit(undefined)
     }
   })
-  const wrong = wordsOf(readObject(text))
+  const wrong = errorText(readObject(text))
   return (
     <Stack maw={640}>
       <JsonInput
@@ -87,7 +89,7 @@ function Properties({ user }: { user: UserItem }) {
         }
         value={text}
         onChange={(typed) => setEdit({ text: typed, from: edit?.from ?? user })}
-        error={wrong ?? problemOf(save.error, 'properties')}
+        error={wrong ?? fieldOrFormError(save.error, 'properties')}
         readOnly={!may || save.isPending}
         autosize
         minRows={6}
@@ -128,18 +130,20 @@ interface DeviceItem {
 
 function Devices({ userId }: { userId: string }) {
   const projectId = useProjectId()
-  const may = useMay('editor')
-  const pages = usePages<DeviceItem>('/devices', { project_user_id: userId })
+  const may = useHasRole('editor')
+  const pages = usePagedList<DeviceItem>('/devices', { project_user_id: userId })
   const remove = async (id: string) => {
     await project(projectId, 'DELETE', `/api/v1/devices/${encodeURIComponent(id)}`)
     await pages.refetch()
   }
   return (
-    <ListOf
+    <PagedList
       label="Devices"
       pages={pages}
       keyOf={({ id }) => id}
-      empty={<Empty title="No devices">A device appears after the app registers it and this user logs in.</Empty>}
+      empty={
+        <EmptyState title="No devices">A device appears after the app registers it and this user logs in.</EmptyState>
+      }
       columns={[
         { name: 'ID', show: ({ id }) => id },
         { name: 'Platform', show: ({ platform }) => platform },
@@ -157,7 +161,7 @@ function Devices({ userId }: { userId: string }) {
               {
                 name: 'Actions',
                 show: ({ id }: DeviceItem) => (
-                  <Ask
+                  <ConfirmButton
                     label="Delete"
                     title={`Delete device ${id}?`}
                     question="Deletes the device and its push tokens. The app registers it again on its next start."
@@ -181,11 +185,11 @@ interface EventItem {
 }
 
 const Events = ({ userId }: { userId: string }) => (
-  <ListOf
+  <PagedList
     label="Events"
-    pages={usePages<EventItem>('/events', { project_user_id: userId })}
+    pages={usePagedList<EventItem>('/events', { project_user_id: userId })}
     keyOf={({ id }) => id}
-    empty={<Empty title="No events">Events tracked for this user appear here.</Empty>}
+    empty={<EmptyState title="No events">Events tracked for this user appear here.</EmptyState>}
     columns={[
       { name: 'Time', show: ({ at }) => <When at={at} /> },
       { name: 'Event', show: ({ name }) => name },

@@ -3,13 +3,16 @@ import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { problemAt, problemOf, project } from '../../api.ts'
-import { useInUrl } from '../../parts/in-url.tsx'
-import { ListOf, usePages } from '../../parts/list.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import { Empty } from '../../parts/states.tsx'
+import { project } from '../../api/client.ts'
+import { fieldError, fieldOrFormError } from '../../api/errors.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { userLink } from '../../parts/links.ts'
+import { PagedList } from '../../parts/list.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useMay, useProjectId } from '../../who.ts'
+import { useUrlState } from '../../parts/url-state.ts'
 
 export interface UserItem {
   id: string
@@ -19,17 +22,14 @@ export interface UserItem {
   updated_at: string
 }
 
-export const userLink = (projectId: string, projectUserId: string) =>
-  `/p/${encodeURIComponent(projectId)}/users/${encodeURIComponent(projectUserId)}`
-
 export function Users() {
   const projectId = useProjectId()
-  const [search, setSearch] = useInUrl('search')
+  const [search, setSearch] = useUrlState('search')
   const [typed, setTyped] = useState(search)
   const searchSoon = useDebouncedCallback(setSearch, 250)
-  const users = usePages<UserItem>('/users', { search })
+  const users = usePagedList<UserItem>('/users', { search })
   return (
-    <PageOf title="Users" about="People who use your product." actions={<CreateUser />}>
+    <PageLayout title="Users" about="People who use your product." actions={<CreateUser />}>
       <TextInput
         label="Search"
         placeholder="Search by ID"
@@ -38,17 +38,17 @@ export function Users() {
           setTyped(currentTarget.value)
           searchSoon(currentTarget.value)
         }}
-        error={problemAt(users.error, 'search')}
+        error={fieldError(users.error, 'search')}
         maw={360}
       />
-      <ListOf
+      <PagedList
         label="Users"
         pages={users}
         keyOf={({ id }) => id}
         empty={
-          <Empty title={search ? `No users match “${search}”` : 'No users yet'}>
+          <EmptyState title={search ? `No users match “${search}”` : 'No users yet'}>
             {search ? 'Try a shorter search.' : 'Create one here, through the API, or import users with the CLI.'}
-          </Empty>
+          </EmptyState>
         }
         columns={[
           {
@@ -64,13 +64,13 @@ export function Users() {
           { name: 'Updated', show: ({ updated_at }) => <When at={updated_at} /> }
         ]}
       />
-    </PageOf>
+    </PageLayout>
   )
 }
 
 function CreateUser() {
   const projectId = useProjectId()
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   const navigate = useNavigate()
   const queries = useQueryClient()
   const [opened, { open, close }] = useDisclosure()
@@ -98,7 +98,7 @@ function CreateUser() {
               name="id"
               label="ID"
               description="Your ID for this user."
-              error={problemOf(create.error, 'project_user_id')}
+              error={fieldOrFormError(create.error, 'project_user_id')}
               required
               data-autofocus
             />

@@ -1,11 +1,12 @@
 import { Badge, Button, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { project } from '../../api.ts'
-import { useInUrl } from '../../parts/in-url.tsx'
-import { ListOf, usePages } from '../../parts/list.tsx'
-import { Empty, Failed } from '../../parts/states.tsx'
+import { project } from '../../api/client.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { PagedList } from '../../parts/list.tsx'
+import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { useMay, useProjectId } from '../../who.ts'
+import { useUrlState } from '../../parts/url-state.ts'
 
 interface Delivery {
   id: string
@@ -22,16 +23,16 @@ const colors = { pending: 'cyan', delivered: 'teal', failed: 'red' }
 
 /** Calls to webhooks of the project and of agents' tasks. */
 export const Deliveries = () =>
-  useMay('editor') ? (
+  useHasRole('editor') ? (
     <Calls />
   ) : (
-    <Empty title="View only: deliveries need the editor role">Endpoint URLs may contain secrets.</Empty>
+    <EmptyState title="View only: deliveries need the editor role">Endpoint URLs may contain secrets.</EmptyState>
   )
 
 function Calls() {
   const projectId = useProjectId()
   const queries = useQueryClient()
-  const [state, setState] = useInUrl('state')
+  const [state, setState] = useUrlState('state')
   const replay = useMutation({
     mutationFn: (id: string) => project(projectId, 'POST', `/webhook-deliveries/${id}:replay`),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhook-deliveries'] })
@@ -47,16 +48,18 @@ function Calls() {
         onChange={setState}
         data={Object.keys(colors)}
       />
-      {replay.error && <Failed error={replay.error} />}
-      <ListOf
+      {replay.error && <ErrorAlert error={replay.error} />}
+      <PagedList
         label="Deliveries"
-        pages={usePages<Delivery>('/webhook-deliveries', { state }, 3_000)}
+        pages={usePagedList<Delivery>('/webhook-deliveries', { state }, 3_000)}
         keyOf={({ id }) => id}
         empty={
           state ? (
-            <Empty title="No matching deliveries">Clear the filter to see more.</Empty>
+            <EmptyState title="No matching deliveries">Clear the filter to see more.</EmptyState>
           ) : (
-            <Empty title="No deliveries yet">Calls to webhooks and to agents’ callback URLs appear here.</Empty>
+            <EmptyState title="No deliveries yet">
+              Calls to webhooks and to agents’ callback URLs appear here.
+            </EmptyState>
           )
         }
         columns={[

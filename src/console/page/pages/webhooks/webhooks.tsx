@@ -1,14 +1,15 @@
 import { Badge, Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { project } from '../../api.ts'
-import { Ask } from '../../parts/ask.tsx'
-import { PageTabs } from '../../parts/in-url.tsx'
-import { ListOf, usePages } from '../../parts/list.tsx'
-import { PageOf } from '../../parts/page.tsx'
-import { CreateSecret } from '../../parts/shown-once.tsx'
-import { Empty, Failed } from '../../parts/states.tsx'
-import { useMay, useProjectId } from '../../who.ts'
+import { project } from '../../api/client.ts'
+import { usePagedList } from '../../api/paged-list.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { CreateSecret } from '../../parts/create-secret.tsx'
+import { PagedList } from '../../parts/list.tsx'
+import { PageLayout } from '../../parts/page.tsx'
+import { PageTabs } from '../../parts/page-tabs.tsx'
+import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { Deliveries } from './deliveries.tsx'
 
 const eventTypes = ['message.accepted', 'message.failed', 'message.delivered', 'message.tapped', 'trigger.completed']
@@ -20,9 +21,9 @@ interface Webhook {
   active: boolean
 }
 export function Webhooks() {
-  const may = useMay('editor')
+  const may = useHasRole('editor')
   return (
-    <PageOf title="Webhooks" about="Endpoints notified of events.">
+    <PageLayout title="Webhooks" about="Endpoints notified of events.">
       {may ? (
         <PageTabs
           tabs={[
@@ -31,15 +32,15 @@ export function Webhooks() {
           ]}
         />
       ) : (
-        <Empty title="View only: webhooks need the editor role">Endpoint URLs may contain secrets.</Empty>
+        <EmptyState title="View only: webhooks need the editor role">Endpoint URLs may contain secrets.</EmptyState>
       )}
-    </PageOf>
+    </PageLayout>
   )
 }
 
 function List() {
   const projectId = useProjectId()
-  const admin = useMay('admin')
+  const admin = useHasRole('admin')
   const queries = useQueryClient()
   const changed = () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhooks'] })
   const turn = useMutation({
@@ -50,12 +51,12 @@ function List() {
   return (
     <Stack>
       {admin && <Create done={changed} />}
-      {turn.error && <Failed error={turn.error} />}
-      <ListOf
+      {turn.error && <ErrorAlert error={turn.error} />}
+      <PagedList
         label="Webhooks"
-        pages={usePages<Webhook>('/webhooks')}
+        pages={usePagedList<Webhook>('/webhooks')}
         keyOf={({ id }) => id}
-        empty={<Empty title="No webhooks yet">Create one to receive signed event notifications.</Empty>}
+        empty={<EmptyState title="No webhooks yet">Create one to receive signed event notifications.</EmptyState>}
         columns={[
           { name: 'Endpoint URL', show: ({ url }) => url },
           { name: 'Events', show: ({ events }) => events.join(', ') },
@@ -68,7 +69,7 @@ function List() {
                   <Button size="xs" variant="default" onClick={() => turn.mutate(webhook)}>
                     {webhook.active ? 'Pause' : 'Resume'}
                   </Button>
-                  <Ask
+                  <ConfirmButton
                     label="Delete"
                     question="Pending deliveries will be discarded."
                     act={() => project(projectId, 'DELETE', `/webhooks/${webhook.id}`).then(changed)}

@@ -1,0 +1,42 @@
+/** A failed request. `status` is 0 where the service could not be reached. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly code: string
+  readonly details: { path: string; message: string }[]
+
+  constructor(status: number, message: string, code = '', details: ApiError['details'] = []) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Some errors about a single field name it only in their message: `title: must not be empty`. */
+function detailsOf({ details, message }: ApiError): ApiError['details'] {
+  const [, path, words] = /^([\w.[\]]+): (.+)$/s.exec(message) ?? []
+  return details.length === 0 && path && words ? [{ path, message: words }] : details
+}
+
+/**
+ * The errors about one field, joined. Errors about a value inside the field start with its path there, unless `only`
+ * leaves them out.
+ */
+export function fieldError(error: Error | null | undefined, path: string, only = false): string | undefined {
+  if (!(error instanceof ApiError)) return undefined
+  const found = detailsOf(error).filter(
+    (detail) =>
+      detail.path === path || (!only && (detail.path.startsWith(`${path}.`) || detail.path.startsWith(`${path}[`)))
+  )
+  const place = (inside: string) => inside.slice(path.length).replace(/^\./, '')
+  const messages = found.map(({ path: at, message }) => (at === path ? message : `${place(at)}: ${message}`))
+  return messages.join(' · ') || undefined
+}
+
+/** For forms with a single field: the error about the field, or else any error. */
+export const fieldOrFormError = (error: Error | null | undefined, path: string): string | undefined =>
+  fieldError(error, path) ?? error?.message
+
+/** A conflict is about the ID that is taken; the form shows it there. */
+export const conflictError = (error: Error | null | undefined): string | undefined =>
+  error instanceof ApiError && error.code === 'conflict' ? error.message : undefined

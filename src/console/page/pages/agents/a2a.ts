@@ -1,0 +1,68 @@
+import { newId } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+
+/** The agent surface, through the same door as everything else. */
+const url = (projectId: string) => `/manage/v1/projects/${encodeURIComponent(projectId)}/a2a`
+const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-tidings-console': '1' }
+const envelope = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: newId(), method, params })
+
+export interface Task {
+  id: string
+  contextId: string
+  status: { state: string; timestamp?: string; message?: Message }
+  artifacts?: { artifactId: string; name: string; parts: Part[] }[]
+  history?: Message[]
+}
+export interface Part {
+  text?: string
+  data?: unknown
+}
+export interface Message {
+  messageId: string
+  role: string
+  parts: Part[]
+  taskId?: string
+  contextId?: string
+}
+
+/** In the contract's own spelling, whichever the task was made in. */
+export const stateOf = ({ status: { state } }: { status: { state: string } }) =>
+  state
+    .replace(/^TASK_STATE_/, '')
+    .replaceAll('_', '-')
+    .toLowerCase()
+
+interface Reply<Result> {
+  result?: Result
+  error?: { code: number; message: string; data?: unknown }
+}
+
+export async function rpc<Result>(projectId: string, method: string, params: object = {}): Promise<Result> {
+  const response = await fetch(url(projectId), { method: 'POST', headers, body: envelope(method, params) })
+  const reply = (await response.json().catch(() => ({}))) as Reply<Result> & { error?: unknown }
+  if (reply.result === undefined) throw failure(response.status, reply)
+  return reply.result
+}
+
+const failure = (status: number, reply: Reply<unknown>) =>
+  typeof reply.error === 'object'
+    ? new ApiError(status, `${reply.error.message} (${reply.error.code})`)
+    : new ApiError(status, String(reply.error ?? 'The agent did not respond.'))
+
+/** Sends a message and calls with every event of the stream until it ends. */
+export async function stream(projectId: string, message: Message, hear: (event: unknown) => void, signal: AbortSignal) {
+  const body = envelope('SendStreamingMessage', { message })
+  const response = await fetch(url(projectId), { method: 'POST', headers, body, signal })
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
+    throw failure(response.status, (await response.json().catch(() => ({}))) as Reply<unknown>)
+  }
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    const lines = (rest + value).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('data:')) hear(JSON.parse(line.slice(5)))
+  }
+}

@@ -1,0 +1,63 @@
+import { useEffect, useRef } from 'react'
+import { project } from '../../api/client.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { arrived, type InboxItem } from './inbox.ts'
+
+/** The part of a payload that is about a Live Activity, wherever the gateway puts it. */
+export interface ActivityPush {
+  event: 'start' | 'update' | 'end'
+  type: string | undefined
+  state: Record<string, unknown>
+}
+
+export function activityOf({ request: { payload } }: InboxItem): ActivityPush | undefined {
+  const at = (value: unknown, name: string) =>
+    typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+  const aps = at(payload, 'aps') ?? at(at(at(at(payload, 'message'), 'apns'), 'payload'), 'aps')
+  const event = at(aps, 'event')
+  if (event !== 'start' && event !== 'update' && event !== 'end') return undefined
+  const type = at(aps, 'attributes-type')
+  return {
+    event,
+    type: typeof type === 'string' ? type : undefined,
+    state: (at(aps, 'content-state') as Record<string, unknown> | undefined) ?? {}
+  }
+}
+
+/**
+ * An app that was started by a push reports a token for its changes. The phones here do the same: the activity is called
+ * as the message that started it, and so is its token.
+ */
+const tokenOf = (activityId: string) => `sim-ok-${activityId}`
+const nameOf = ({ message_id, id }: InboxItem) => message_id ?? id
+
+/** The Live Activities a device shows now: started, changed, and gone when they ended. `items` are newest first. */
+export function activitiesOf(items: InboxItem[]): { id: string; type: string; state: Record<string, unknown> }[] {
+  const shown = new Map<string, { id: string; type: string; state: Record<string, unknown> }>()
+  for (const item of items.toReversed()) {
+    const push = arrived(item) ? activityOf(item) : undefined
+    if (push?.event === 'start')
+      shown.set(nameOf(item), { id: nameOf(item), type: push.type ?? 'Live Activity', state: push.state })
+    const changed = push && [...shown.values()].find(({ id }) => item.request.path.endsWith(tokenOf(id)))
+    if (changed && push.event === 'update') changed.state = { ...changed.state, ...push.state }
+    if (changed && push.event === 'end') shown.delete(changed.id)
+  }
+  return [...shown.values()]
+}
+
+/** Reports the token of each activity that was started, once, so that it can be changed and ended. */
+export function useActivityTokens(items: InboxItem[]): void {
+  const projectId = useProjectId()
+  const may = useHasRole('editor')
+  const reported = useRef(new Set<string>())
+  useEffect(() => {
+    for (const item of may ? items : []) {
+      const push = activityOf(item)
+      if (push?.event !== 'start' || !arrived(item) || !item.device_id || reported.current.has(item.id)) continue
+      reported.current.add(item.id)
+      const path = `/api/v1/devices/${encodeURIComponent(item.device_id)}/live-activity-update-tokens`
+      const body = { attributes_type: push.type, activity_id: nameOf(item), push_token: tokenOf(nameOf(item)) }
+      project(projectId, 'POST', path, { body }).catch(() => reported.current.delete(item.id))
+    }
+  }, [items, may, projectId])
+}

@@ -1,0 +1,55 @@
+import { Badge, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core'
+import { Lines, When } from '../../parts/texts.tsx'
+import { arrived, type InboxItem } from './inbox.ts'
+
+/** Everything that reached a gateway, also what it refused. */
+export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: InboxItem) => void }) => (
+  <Stack gap="xs">
+    <Title order={2} size="h4">
+      Gateway requests
+    </Title>
+    {items.length === 0 && <Text c="dimmed">No requests yet.</Text>}
+    {items.slice(0, 50).map((item) => (
+      <Group key={item.id} gap="xs" wrap="nowrap">
+        <Badge color={arrived(item) ? 'teal' : 'red'} variant="light" w={86} style={{ flexShrink: 0 }}>
+          {item.answer.status || 'dropped'}
+        </Badge>
+        <Text size="sm" w={70}>
+          {item.gateway}
+        </Text>
+        <Button variant="subtle" size="compact-sm" onClick={() => open(item)}>
+          {item.title ?? item.body ?? 'Live Activity'}
+        </Button>
+        <Text size="xs" c="dimmed">
+          {item.answer.reason} <When at={item.received_at} />
+        </Text>
+      </Group>
+    ))}
+  </Stack>
+)
+
+/** One of them, as the gateway saw it. */
+export const Detail = ({ item, close }: { item: InboxItem | undefined; close: () => void }) => (
+  <Modal opened={item !== undefined} onClose={close} title={item?.title ?? 'Push'} size="lg">
+    {item && (
+      <Stack gap="xs">
+        {item.landing_url && (
+          <Text>
+            Link: <Code>{item.landing_url}</Code>
+          </Text>
+        )}
+        <Text size="sm">
+          Gateway response: {item.answer.status || 'none'} {item.answer.reason}
+          {item.answer.gateway_message_id && ` · ID ${item.answer.gateway_message_id}`}
+        </Text>
+        <Lines>{item.request.path}</Lines>
+        <Lines>
+          {Object.entries(item.request.headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        </Lines>
+        <Lines>{JSON.stringify(item.request.payload, null, 2)}</Lines>
+      </Stack>
+    )}
+  </Modal>
+)

@@ -1,0 +1,61 @@
+import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { useState } from 'react'
+import { fieldError } from '../../api/errors.ts'
+import { useUrlState } from '../../parts/url-state.ts'
+import { MessageList, useMessages } from './message-list.tsx'
+
+const statuses = [
+  { value: 'SUCCEED', label: 'Accepted by gateway' },
+  { value: 'FAILED', label: 'ErrorAlert or skipped' },
+  { value: 'PENDING', label: 'Pending' }
+]
+
+/** A text that narrows the list and stays in the address, taken over a moment after it was typed. */
+function TypedFilter({ name, label, error }: { name: string; label: string; error: string | undefined }) {
+  const [value, setValue] = useUrlState(name)
+  const [typed, setTyped] = useState(value)
+  const soon = useDebouncedCallback(setValue, 250)
+  return (
+    <TextInput
+      label={label}
+      placeholder="Exact ID"
+      error={error}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        soon(currentTarget.value)
+      }}
+    />
+  )
+}
+
+/** The log of messages with its filters, which stay in the address. Those of one trigger have one campaign. */
+export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string; refetchMs: number | false }) {
+  const [user] = useUrlState('user')
+  const [device] = useUrlState('device')
+  const [campaign] = useUrlState('campaign')
+  const [status, setStatus] = useUrlState('status')
+  const query = { trigger_id: triggerId, project_user_id: user, device_id: device, campaign_id: campaign, status }
+  const narrowed = Boolean(user || device || campaign || status)
+  const { error } = useMessages(query, refetchMs)
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, md: 4 }} maw={900}>
+        <TypedFilter name="user" label="User" error={fieldError(error, 'project_user_id')} />
+        <TypedFilter name="device" label="Device" error={fieldError(error, 'device_id')} />
+        {!triggerId && <TypedFilter name="campaign" label="Campaign" error={fieldError(error, 'campaign_id')} />}
+        <Select
+          label="Status"
+          placeholder="Any"
+          clearable
+          value={status || null}
+          error={fieldError(error, 'status')}
+          onChange={setStatus}
+          data={statuses}
+        />
+      </SimpleGrid>
+      <MessageList query={query} refetchMs={refetchMs} narrowed={narrowed} ofTrigger={triggerId !== undefined} />
+    </>
+  )
+}

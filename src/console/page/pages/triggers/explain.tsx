@@ -1,0 +1,107 @@
+import { Anchor, Badge, Button, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { Explanation, Gate } from '../../../../triggers/responses.ts'
+import { project } from '../../api/client.ts'
+import { useProjectId } from '../../api/session.ts'
+import { messageLink } from '../../parts/links.ts'
+import { useUrlState } from '../../parts/url-state.ts'
+
+const names: Record<Gate['gate'], string> = {
+  project: 'Is the project running?',
+  audience: 'Was the user targeted?',
+  user: 'Does the user exist?',
+  segment: 'Is the user in the segment?',
+  device: 'Does the user have a device?',
+  rules: 'Did it pass campaign limits?',
+  delivery: 'Did a gateway accept it?'
+}
+
+/** Why did X not get it: each gate in order. Identity is asked about stands in the address, so that a link tells it to others. */
+export function Explain({ triggerId }: { triggerId: string }) {
+  const projectId = useProjectId()
+  const [user, setUser] = useUrlState('explain')
+  const explain = useQuery({
+    queryKey: ['explain', projectId, triggerId, user],
+    queryFn: () =>
+      project<Explanation>(projectId, 'GET', `/api/v1/triggers/${triggerId}/explain`, {
+        query: { project_user_id: user }
+      }),
+    enabled: user !== '',
+    retry: false
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        const asked = String(new FormData(event.currentTarget).get('user'))
+        if (asked === user) void explain.refetch()
+        else setUser(asked)
+      }}
+    >
+      <Stack gap="xs">
+        <Group align="end">
+          <TextInput
+            name="user"
+            label="Why did a user receive this, or not?"
+            placeholder="User ID"
+            defaultValue={user}
+            error={explain.error?.message}
+            required
+          />
+          <Button type="submit" variant="light" loading={explain.isFetching}>
+            Explain
+          </Button>
+        </Group>
+        {explain.data && <Explained {...explain.data} />}
+      </Stack>
+    </form>
+  )
+}
+
+function Explained({ project_user_id, gates, devices }: Explanation) {
+  const projectId = useProjectId()
+  return (
+    <Stack gap="xs" component="section" aria-label={`Explanation for ${project_user_id}`}>
+      <Gates gates={gates} />
+      {devices.map(({ device_id, message_id, state, gates: own }) => (
+        <div key={device_id}>
+          <Title order={3} size="h5">
+            {device_id}:{' '}
+            {message_id ? (
+              <Anchor component={Link} to={messageLink(projectId, message_id)}>
+                {state}
+              </Anchor>
+            ) : (
+              'No message'
+            )}
+          </Title>
+          <Gates gates={own} />
+        </div>
+      ))}
+    </Stack>
+  )
+}
+
+const Gates = ({ gates }: { gates: Gate[] }) => (
+  <List type="ordered" size="sm" spacing={4}>
+    {gates.map(({ gate, passed, reason, message }) => (
+      <List.Item key={gate} data-gate={gate}>
+        <Group gap="xs">
+          <Badge color={passed ? 'teal' : 'red'} variant="light">
+            {passed ? 'yes' : 'no'}
+          </Badge>
+          <Text size="sm" fw={500}>
+            {names[gate]}
+          </Text>
+          <Text size="sm">{message}</Text>
+          {reason && (
+            <Text size="sm" c="dimmed">
+              {reason}
+            </Text>
+          )}
+        </Group>
+      </List.Item>
+    ))}
+  </List>
+)

@@ -1,0 +1,8 @@
+/** Paths of the console, relative to its base. */
+export const pageLink = (projectId: string, page: string) => `/p/${encodeURIComponent(projectId)}/${page}`
+
+export const userLink = (projectId: string, id: string) => pageLink(projectId, `users/${encodeURIComponent(id)}`)
+export const campaignLink = (projectId: string, id: string) =>
+  pageLink(projectId, `campaigns/${encodeURIComponent(id)}`)
+export const triggerLink = (projectId: string, id: string) => pageLink(projectId, `triggers/${id}`)
+export const messageLink = (projectId: string, id: string) => pageLink(projectId, `messages/${id}`)

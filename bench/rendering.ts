@@ -1,6 +1,6 @@
 // What it costs to render templates in a process of its own: `node bench/rendering.ts [messages]`. Messages a second and
 // processor time of the service for each message, compared with rendering in the service itself.
-import { parseCampaign } from '../src/campaigns/definition.ts'
+import { parseCampaign } from '../src/campaigns/definition/definition.ts'
 import { newId, type ProjectId } from '../src/platform/ids.ts'
 import { createRenderer } from '../src/templates/renderer.ts'
 import { renderingOf } from '../src/templates/rendering.ts'

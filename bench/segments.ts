@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { firstUser, matchWindow, type Place, type SegmentAt } from '../src/campaigns/audience-store.ts'
 import { eventMonths } from '../src/events/events.ts'
 import { openPool, type Pool } from '../src/platform/db/db.ts'
 import { startEmbedded } from '../src/platform/db/embedded/embedded.ts'
@@ -16,7 +15,8 @@ import { makePartitions } from '../src/platform/db/partitions.ts'
 import type { ProjectId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
 import { compileSegment, parseSegment } from '../src/segments/segments.ts'
-import { chunkDevices, chunksPerStep, widened, windows } from '../src/triggers/expand.ts'
+import { firstUser, matchWindow, type Place, type SegmentAt } from '../src/segments/store.ts'
+import { chunkDevices, chunksPerStep, widened, windows } from '../src/triggers/batches/expand.ts'
 
 const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
 const count = Number(positionals[0] ?? 500_000)

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printSkillDocs } from '../src/a2a/a2a.ts'
-import { printCampaignSchema } from '../src/campaigns/campaign-schema.ts'
+import { printCampaignSchema } from '../src/campaigns/definition/file-schema.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
 

@@ -99,7 +99,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
     // After all that follows messages has ended: to other nodes one that has left the list is dead.
     opened.push(async () => nodes?.leave())
     const rooms = createRooms({ config, pool, listener, log, metrics, key, opened, nodeId }, given)
-    const { simulators, webhooks, campaigns, agents } = rooms
+    const { simulators, webhooks, campaigns, triggers, agents } = rooms
 
     const started = await migrate(pool, async () => {
       await checkMasterKey(pool, key)
@@ -140,7 +140,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         webhooks.keepJob,
         ...webhooks.jobs,
         ...rooms.delivery.jobs,
-        ...campaigns.jobs,
+        ...triggers.jobs,
         ...agents.jobs
       ].map(tracing.job)
     })
@@ -151,8 +151,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
 
     const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
     opened.push(() => http.close(stopMs))
-    for (const endStreams of [simulators.endStreams, agents.endStreams, campaigns.streams.close])
-      opened.push(endStreams)
+    for (const endStreams of [simulators.endStreams, agents.endStreams, triggers.streams.close]) opened.push(endStreams)
     tracing.requests(http.app)
     const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
     healthRoutes(open, {

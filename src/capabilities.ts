@@ -1,13 +1,6 @@
 import { hash } from 'node:crypto'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
-import {
-  countOutcomes,
-  createCampaigns,
-  type EndedTrigger,
-  type OnEnded,
-  removeHeld,
-  tellEnded
-} from './campaigns/campaigns.ts'
+import { createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
@@ -31,6 +24,14 @@ import type { Metrics } from './platform/metrics.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
+import {
+  countOutcomes,
+  createTriggers,
+  type EndedTrigger,
+  type OnEnded,
+  removeHeld,
+  tellEnded
+} from './triggers/triggers.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
@@ -159,16 +160,18 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   }
   const users = createUsers({ pool, metrics, beforeRemoval })
   const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
-  const campaigns = createCampaigns({
+  const campaigns = createCampaigns({ pool, metrics, delivery })
+  opened.push(campaigns.close)
+  const triggers = createTriggers({
     pool,
     listener,
     metrics,
     delivery,
+    campaigns,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     workers: () => cluster.workers(),
     onEnded
   })
-  opened.push(campaigns.close)
   const agents = createAgents({
     pool,
     listener,
@@ -186,7 +189,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
       trackEvent: (projectId, event) => events.track(projectId, event),
       sendPush: (projectId, body, runId) => delivery.sendNow(projectId, parsePushItems(body), keyOfRun(runId, body)),
       triggerCampaign: async (projectId, campaignId, body, runId) =>
-        (await campaigns.trigger(projectId, campaignId, body, keyOfRun(runId, body))).answer,
+        (await triggers.accept(projectId, campaignId, body, keyOfRun(runId, body))).answer,
       ...given.agents
     },
     enqueue: webhooks.enqueue,
@@ -202,7 +205,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   opened.push(agents.close)
 
   // What belongs to others goes first: a cascade over all of it would be one long transaction.
-  const rooms = [agents, webhooks, campaigns, delivery, events, devices, users]
+  const rooms = [agents, webhooks, triggers, campaigns, delivery, events, devices, users]
   const erasure = eraseProjectJob(
     pool,
     rooms.map(({ eraseWindow }) => eraseWindow)
@@ -215,7 +218,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId }),
     onResume: async (tx, projectId) => {
       await delivery.resume(tx, projectId)
-      await campaigns.resume(tx, projectId)
+      await triggers.resume(tx, projectId)
     }
   })
 
@@ -231,6 +234,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     gateways,
     delivery,
     campaigns,
+    triggers,
     agents,
     cluster
   }

@@ -1,5 +1,6 @@
 import { agentRoutes, cardRoutes } from './a2a/a2a.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
+import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
 import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
 import type { Rooms } from './capabilities.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
@@ -19,7 +20,7 @@ import * as tenants from './projects/projects.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
 import { triggerManagementRoutes } from './triggers/manage-routes.ts'
-import { campaignRoutes } from './triggers/routes.ts'
+import { triggerRoutes } from './triggers/routes.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
@@ -31,7 +32,8 @@ export function mountSurfaces(
   rooms: Rooms,
   { pool, nodes }: { pool: Pool; nodes: Nodes }
 ): void {
-  const { users, devices, events, delivery, campaigns, agents, simulators, gateways, webhooks, projects } = rooms
+  const { users, devices, events, delivery, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
+    rooms
   const admission = tenants.createAdmission(rooms.credentials, tenants.createRateLimits(nodes.serving))
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
     {
@@ -69,7 +71,8 @@ export function mountSurfaces(
   deviceRoutes(api, devices)
   eventRoutes(api, events)
   deliveryRoutes(api, delivery, pool)
-  campaignRoutes(api, campaigns)
+  triggerRoutes(api, triggers)
+  campaignPreviewRoutes(api, campaigns)
   campaignSummaryRoutes(api, { campaigns, pool })
   webPushKeyRoute(api, async ({ id, mode }) =>
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.credentials.webPushKey(id)
@@ -87,7 +90,7 @@ export function mountSurfaces(
   deliveryManagementRoutes(manage, pool)
   simulatorRoutes(manage, { simulators, devices, pool })
   campaignManagementRoutes(manage, { campaigns, pool })
-  triggerManagementRoutes(manage, campaigns)
+  triggerManagementRoutes(manage, triggers)
   webhookRoutes(manage, webhooks)
 }
 

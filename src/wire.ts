@@ -3,7 +3,7 @@
  * console and the CLI import these types; nothing here exists at run time.
  */
 import type { Static } from '@sinclair/typebox'
-import type { Campaign as CampaignFields } from './campaigns/campaign-fields.ts'
+import type { Campaign as CampaignFields } from './campaigns/definition/schema.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'
@@ -14,7 +14,8 @@ import type { Detail, RefusalCode } from './platform/errors.ts'
 import type * as users from './users/schemas.ts'
 import type * as webhooks from './webhooks/schemas.ts'
 
-export type { AnsweredTrigger as Trigger, Explanation, Preview } from './triggers/responses.ts'
+export type { Preview } from './campaigns/preview/responses.ts'
+export type { AnsweredTrigger as Trigger, Explanation } from './triggers/responses.ts'
 
 /** One page of a list. `next_cursor` is null on the last one. */
 export interface Page<Item> {

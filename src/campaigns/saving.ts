@@ -3,9 +3,9 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recordAudit } from '../projects/projects.ts'
-import { checkPatterns } from '../segments/patterns.ts'
-import { checkCampaignId, readAudience } from '../triggers/request.ts'
-import { type Campaign, parseCampaignInTurns } from './definition.ts'
+import { checkPatterns } from '../segments/segments.ts'
+import { checkCampaignId, readAudience } from './audience/request.ts'
+import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
 import * as store from './store.ts'
 
 /** What became of a campaign that was given to be saved. */

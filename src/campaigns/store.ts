@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Campaign } from './definition.ts'
+import type { Campaign } from './definition/definition.ts'
 
 export interface CampaignRow {
   id: string

@@ -3,8 +3,8 @@ import type { Pool } from '../platform/db/db.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
-import { CampaignQuery, campaignPage, Status } from './campaign-list.ts'
 import type { Campaigns } from './campaigns.ts'
+import { CampaignQuery, campaignPage, Status } from './list.ts'
 import type { CampaignRow } from './store.ts'
 
 const CampaignSummary = Type.Object({

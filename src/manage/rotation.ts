@@ -1,4 +1,4 @@
-import { parseDuration } from '../campaigns/campaigns.ts'
+import { parseDuration } from '../platform/duration.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'

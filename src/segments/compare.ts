@@ -1,9 +1,20 @@
+import { parseDuration } from '../platform/duration.ts'
 import { instantText } from '../platform/time.ts'
-import type { Asked, Place } from './compile.ts'
-import { parseDuration } from './duration.ts'
 import { instantSql, textBounds } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './language.ts'
 import { versionKey, versionKeySql } from './version.ts'
+
+/** One placeholder for each value: nothing of a segment or a trigger ever becomes text of a query, names neither. */
+export type Place = (value: unknown, type: string) => string
+
+/**
+ * Conditions of a caller that asks about many users at once, on devices `d` and events `e`: they hold for all those of
+ * the users it asks about. To read these once may cost less than to look at each user or device for itself.
+ */
+export interface Asked {
+  devices: string
+  events: string
+}
 
 export interface Comparison {
   operator: Operator

@@ -1,6 +1,6 @@
+import { parseDuration } from '../platform/duration.ts'
 import { isStorable } from '../platform/http/body.ts'
-import { compare } from './compare.ts'
-import { parseDuration } from './duration.ts'
+import { type Asked, compare, type Place } from './compare.ts'
 import {
   type AttributeCondition,
   attributeOf,
@@ -23,18 +23,6 @@ export interface CompiledSegment {
   condition: string
   /** For the placeholders in it, from `firstPlaceholder` on. */
   values: unknown[]
-}
-
-/** One placeholder for each value: nothing of a segment or a trigger ever becomes text of a query, names neither. */
-export type Place = (value: unknown, type: string) => string
-
-/**
- * Conditions of a caller that asks about many users at once, on devices `d` and events `e`: they hold for all those of
- * the users it asks about. To read these once may cost less than to look at each user or device for itself.
- */
-export interface Asked {
-  devices: string
-  events: string
 }
 
 interface Compiling {

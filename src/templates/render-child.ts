@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module'
-import type { Campaign } from '../campaigns/definition.ts'
+import type { Source } from './content.ts'
 import { type Addressee, type Made, type Making, type Rendering, renderingOf } from './rendering.ts'
-import { TemplateFailed } from './templates.ts'
+import { TemplateFailed } from './template.ts'
 
 /**
  * The process that renders templates (record 0027). It has no credentials, no connection and no settings; the service
@@ -42,7 +42,7 @@ function makingOf({ drop, campaign, trigger }: RenderRequest): Making {
     campaigns.delete(key)
     triggers.delete(key)
   }
-  if (campaign.json !== undefined) campaigns.set(campaign.key, renderingOf(JSON.parse(campaign.json) as Campaign))
+  if (campaign.json !== undefined) campaigns.set(campaign.key, renderingOf(JSON.parse(campaign.json) as Source))
   if (trigger.json !== undefined) triggers.set(trigger.key, { properties: JSON.parse(trigger.json), making: new Map() })
   const { properties, making } = triggers.get(trigger.key)!
   const known = making.get(campaign.key) ?? campaigns.get(campaign.key)!.for({ properties })

@@ -2,7 +2,7 @@ import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { RenderOutcome } from './render-child.ts'
 import { type Asked, type Lane, LaneEnded, openLane } from './render-lane.ts'
-import { TemplateFailed, tooLong } from './templates.ts'
+import { TemplateFailed, tooLong } from './template.ts'
 
 /**
  * Who renders when (record 0027). All projects share one process and take turns. A request that does not end in 40 ms

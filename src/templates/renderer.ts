@@ -1,10 +1,10 @@
-import { type Campaign, templatesOf } from '../campaigns/definition.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { type Source, templatesOf } from './content.ts'
 import type { Lane } from './render-lane.ts'
 import { createRenderTurns, type RenderTurns } from './render-turns.ts'
 import { type Addressee, type Made, type Recipient, renderingOf, type Triggered } from './rendering.ts'
-import { isTemplate, TemplateFailed } from './templates.ts'
+import { isTemplate, TemplateFailed } from './template.ts'
 
 /** Recipients and characters of one request to the process that renders. */
 const slice = { recipients: 50, characters: 262_144 }
@@ -33,7 +33,7 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane) {
     turns.stats
   )
 
-  function of(projectId: ProjectId, definition: Campaign, version: string = newId()): Rendering {
+  function of(projectId: ProjectId, definition: Source, version: string = newId()): Rendering {
     const sources = [...templatesOf(definition)].flatMap(([, source = '']) => (isTemplate(source) ? source : []))
     // A text that is only text needs no process.
     if (sources.length === 0) return here(definition)
@@ -62,7 +62,7 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane) {
   return { of, close: turns.close, stats: turns.stats }
 }
 
-function here(definition: Campaign): Rendering {
+function here(definition: Source): Rendering {
   const rendering = renderingOf(definition)
   return {
     for: (trigger) => {

@@ -1,5 +1,4 @@
-import type { Campaign } from '../campaigns/definition.ts'
-import type { Content } from '../messages/messages.ts'
+import type { ActivityTemplates, MessageTemplates, Source } from './content.ts'
 import {
   compileTemplate,
   deviceScope,
@@ -8,7 +7,7 @@ import {
   TemplateFailed,
   type TemplateScope,
   userScope
-} from './templates.ts'
+} from './template.ts'
 
 /** Who gets it, as templates see it. */
 export interface Recipient {
@@ -27,8 +26,18 @@ export interface Triggered {
   properties: Record<string, unknown>
 }
 
-/** What a campaign can send. */
-export type Made = Extract<Content, { kind: 'alert' | 'activity-start' }>
+/** A push or a Live Activity with its templates rendered. Texts that rendered to nothing are absent. */
+export type Made =
+  | { kind: 'alert'; notification: { title?: string; body?: string; imageUrl?: string; landingUrl?: string } }
+  | {
+      kind: 'activity-start'
+      activity: {
+        attributesType: string
+        attributes: object
+        contentState: object
+        alert: { title: string; body: string }
+      }
+    }
 
 export interface Making {
   /** Makes the content for one recipient. Throws `TemplateFailed` where it cannot be made. */
@@ -66,7 +75,7 @@ function compiled(value: unknown, found: Template[]): Compiled {
 
 type Make = (scope: TemplateScope, once: Once) => Made
 
-export function renderingOf(campaign: Campaign): Rendering {
+export function renderingOf(campaign: Source): Rendering {
   const templates: Template[] = []
   const make = campaign.live_activity
     ? activityOf(campaign.live_activity, templates)
@@ -114,7 +123,7 @@ const scopeOf = (
   campaign
 })
 
-function alertOf({ title, body, image_url, landing_url }: NonNullable<Campaign['message']>, found: Template[]): Make {
+function alertOf({ title, body, image_url, landing_url }: MessageTemplates, found: Template[]): Make {
   const fields = { title, body, imageUrl: image_url, landingUrl: landing_url }
   const parts = Object.entries(fields).flatMap(([name, text]) =>
     text === undefined ? [] : [[name, compiled(text, found)] as const]
@@ -138,10 +147,7 @@ function checkAddress(name: string, text: string | undefined, scheme: RegExp): v
     throw new TemplateFailed(`${name} is not an address`)
 }
 
-function activityOf(
-  { attributes_type, alert = {}, ...rest }: NonNullable<Campaign['live_activity']>,
-  found: Template[]
-): Make {
+function activityOf({ attributes_type, alert = {}, ...rest }: ActivityTemplates, found: Template[]): Make {
   const [attributes, state] = [compiled(rest.attributes, found), compiled(rest.content_state, found)]
   const shown = compiled({ title: alert.title ?? 'Live Activity', body: alert.body ?? 'Started' }, found)
   return (scope, once) => ({

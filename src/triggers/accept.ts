@@ -1,4 +1,4 @@
-import { factsOf } from '../campaigns/store.ts'
+import { checkCampaignId, factsOf, readTriggerRequest } from '../campaigns/campaigns.ts'
 import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -7,7 +7,6 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
-import { checkCampaignId, readTriggerRequest } from './request.ts'
 import { insertTriggers, type NewTrigger } from './store.ts'
 
 export interface Wake {

@@ -7,8 +7,8 @@ import type { ProjectId } from '../platform/ids.ts'
 import { RetryLater } from '../platform/jobs/definition.ts'
 import { steadyMs } from '../platform/time.ts'
 import { wake } from './accept.ts'
-import { removePlannedChunks } from './batch-store.ts'
-import { addToCounters, nothing, type OnEnded, tally } from './counting.ts'
+import { removePlannedChunks } from './batches/batch-store.ts'
+import { addToCounters, nothing, type OnEnded, tally } from './counters-store.ts'
 import { findTrigger, type TriggerRow, terminal } from './store.ts'
 
 /** How long the caller waits for what is with the gateways (settled). */

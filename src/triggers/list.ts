@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Campaigns } from '../campaigns/campaigns.ts'
 import { Refusal } from '../platform/errors.ts'
 import { defaultLimit, encodeCursor, idAfter, page, pageQuery } from '../platform/http/paging.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { instantText } from '../platform/time.ts'
-import { instantRule } from '../segments/instant.ts'
-import { State, wireTrigger } from './wire.ts'
+import { instantRule } from '../segments/segments.ts'
+import { State, triggerAnswer } from './schemas.ts'
+import type { Triggers } from './triggers.ts'
 
 export const TriggerQuery = Type.Object({
   ...pageQuery,
@@ -20,14 +20,14 @@ export const TriggerQuery = Type.Object({
 })
 
 /** Newest first. The id of a trigger tells when it was accepted, so times are places in the list. */
-export async function listPage(campaigns: Campaigns, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
+export async function listPage(triggers: Triggers, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
   const { limit = defaultLimit, cursor, campaign_id: campaignId, state } = query
   const from = firstAt('accepted_after', query.accepted_after)
   const until = firstAt('accepted_before', query.accepted_before)
   const after = idAfter(cursor)
   const before = after !== null && until !== null && until < after ? until : (after ?? until)
-  const rows = await campaigns.listTriggers(projectId, { campaignId, state, from }, before, limit + 1)
-  return page(rows, limit, (row) => encodeCursor(row.id), wireTrigger)
+  const rows = await triggers.list(projectId, { campaignId, state, from }, before, limit + 1)
+  return page(rows, limit, (row) => encodeCursor(row.id), triggerAnswer)
 }
 
 function firstAt(path: string, text: string | undefined): string | null {

@@ -1,12 +1,12 @@
-import type { Campaigns } from '../campaigns/campaigns.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { listPage, TriggerQuery } from './list.ts'
-import { TriggerAnswer } from './wire.ts'
+import { TriggerAnswer } from './schemas.ts'
+import type { Triggers } from './triggers.ts'
 
 /** Triggers as the console and the CLI watch them. */
-export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, campaigns: Campaigns): void {
+export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, triggers: Triggers): void {
   manage.get(
     '/projects/:project_id/triggers',
     {
@@ -16,7 +16,7 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
       answer: pageOf(TriggerAnswer),
       refusals: ['invalid_parameter']
     },
-    ({ caller, query }) => listPage(campaigns, caller.project!.id, query)
+    ({ caller, query }) => listPage(triggers, caller.project!.id, query)
   )
 
   manage.get(
@@ -30,10 +30,10 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
     },
     async ({ caller, params, reply }) => {
       const projectId = caller.project!.id
-      const { id } = await campaigns.getTrigger(projectId, params.trigger_id!)
+      const { id } = await triggers.get(projectId, params.trigger_id!)
       const gone = new AbortController()
       reply.raw.on('close', () => gone.abort())
-      const stream = campaigns.streams.open(projectId, id, gone.signal)
+      const stream = triggers.streams.open(projectId, id, gone.signal)
       reply.type('text/event-stream').header('cache-control', 'no-store').header('x-accel-buffering', 'no')
       return stream
     }

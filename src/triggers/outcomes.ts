@@ -1,5 +1,5 @@
 import type { MessageState, OnOutcomes } from '../messages/messages.ts'
-import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counting.ts'
+import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counters-store.ts'
 
 const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
   ['accepted', 'sent'],

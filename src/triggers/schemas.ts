@@ -1,6 +1,70 @@
 import { Type } from '@sinclair/typebox'
-import type { Explanation, Preview } from './responses.ts'
-import { State } from './wire.ts'
+import type { Explanation } from './responses.ts'
+import type { TriggerRow, TriggerState } from './store.ts'
+
+const states: TriggerState[] = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
+export const State = Type.Unsafe<TriggerState>({
+  type: 'string',
+  enum: states,
+  description: 'The last three are ends: then nothing is pending.'
+})
+const Count = (description: string) => Type.Integer({ description })
+const Reasons = (description: string) =>
+  Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description })
+const Time = Type.Unsafe<Date | null>({ type: ['string', 'null'], description: 'When, in UTC; null: not yet.' })
+
+export const TriggerAnswer = Type.Object({
+  trigger_id: Type.String(),
+  campaign_id: Type.String(),
+  campaign_version: Type.Integer({ description: 'The version it was accepted with, and runs.' }),
+  state: State,
+  reason: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'Why it failed, or no_audience; else null.'
+  }),
+  accepted_at: Type.String(),
+  expanded_at: Time,
+  ended_at: Time,
+  counts: Type.Object(
+    {
+      targeted: Count('sent + failed + skipped + pending.'),
+      sent: Count('Accepted by a gateway.'),
+      failed: Count('Refused for good, or given up.'),
+      skipped: Count('Held back on purpose: see skipped.'),
+      pending: Count('Under way.'),
+      delivered: Count('Reported by apps.'),
+      tapped: Count('Reported by apps.')
+    },
+    { description: 'Messages to devices. A target without a device counts as one skipped.' }
+  ),
+  skipped: Reasons('How many were skipped for which reason.'),
+  failures: Reasons('How many failed for which reason.')
+})
+
+export function triggerAnswer(row: TriggerRow) {
+  const [targeted, sent, failed, skipped] = [row.targeted, row.sent, row.failed, row.skipped].map(Number)
+  return {
+    trigger_id: row.id,
+    campaign_id: row.campaign_id,
+    campaign_version: row.campaign_version,
+    state: row.state,
+    reason: row.reason,
+    accepted_at: row.accepted_at,
+    expanded_at: row.expanded_at,
+    ended_at: row.ended_at,
+    counts: {
+      targeted: targeted!,
+      sent: sent!,
+      failed: failed!,
+      skipped: skipped!,
+      pending: targeted! - sent! - failed! - skipped!,
+      delivered: Number(row.delivered),
+      tapped: Number(row.tapped)
+    },
+    skipped: row.skipped_for,
+    failures: row.failed_for
+  }
+}
 
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
@@ -32,42 +96,4 @@ export const ExplainAnswer = Type.Object({
     }),
     { description: 'The devices of the user, last seen first; at most 100.' }
   )
-})
-
-export const PreviewAnswer = Type.Object({
-  audience: Type.Object(
-    {
-      users: Type.Integer({ description: 'Users with a device that would get it.' }),
-      devices: Type.Integer({ description: 'Devices that would get it.' }),
-      complete: Type.Boolean({ description: 'false: there are at least so many; there was no time to look at all.' }),
-      reason: Nullable('Why nobody was found, or not everyone was looked at.'),
-      skipped: Type.Unsafe<Record<string, number>>({
-        type: 'object',
-        additionalProperties: { type: 'integer' },
-        description: 'How many targets and devices would be skipped for which reason.'
-      })
-    },
-    { description: 'Who would get it.' }
-  ),
-  sample: Type.Array(
-    Type.Object({
-      project_user_id: Nullable('null: nobody has logged in on the device.'),
-      device_id: Type.String(),
-      platform: Type.String(),
-      reason: Nullable('Why it would not arrive; null where nothing speaks against it.'),
-      content: Type.Unsafe<Preview['sample'][0]['content']>({
-        type: ['object', 'null'],
-        description: 'What would be sent.'
-      }),
-      payload_bytes: Type.Unsafe<number | null>({
-        type: ['integer', 'null'],
-        description:
-          'The size of the payload that the gateway of this device would get: APNs and FCM take 4,096, Web Push 3,993.'
-      })
-    }),
-    { description: 'The first few.' }
-  ),
-  warnings: Type.Array(Type.String(), {
-    description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'
-  })
 })

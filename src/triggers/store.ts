@@ -1,7 +1,7 @@
+import type { StoredAudience } from '../campaigns/campaigns.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { StoredAudience } from './request.ts'
 
 export type TriggerState = 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
 export type TriggerOutcome = 'completed' | 'canceled' | 'failed'

@@ -5,9 +5,9 @@ import { statement } from '../platform/db/statement.ts'
 import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
-import type { OnEnded } from './counting.ts'
+import type { OnEnded } from './counters-store.ts'
+import { triggerAnswer } from './schemas.ts'
 import { findTrigger, terminal } from './store.ts'
-import { wireTrigger } from './wire.ts'
 
 const channel = 'tidings_triggers'
 /** Counters are at most a second old; an end is heard of at once. */
@@ -53,7 +53,7 @@ export function createStreams(pool: Pool, listener: Listener) {
         })
         const row = await findTrigger(pool, projectId, triggerId)
         if (!row) return
-        const data = JSON.stringify(wireTrigger(row))
+        const data = JSON.stringify(triggerAnswer(row))
         const ended = terminal.has(row.state)
         if (data !== told) yield `event: ${ended ? 'ended' : 'progress'}\ndata: ${data}\n\n`
         else if (steadyMs() - toldAt > beatMs) yield ': still here\n\n'

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
-import { campaignSchema } from '../../src/campaigns/campaign-schema.ts'
-import { parseCampaign, unknownFields } from '../../src/campaigns/definition.ts'
+import { parseCampaign, unknownFields } from '../../src/campaigns/definition/definition.ts'
+import { campaignSchema } from '../../src/campaigns/definition/file-schema.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 
 const plain = { name: 'Welcome', message: { title: 'Hello {{ user.name }}' } }

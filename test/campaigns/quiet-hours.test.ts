@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isTimeZone, quietUntil, zoneFor } from '../../src/campaigns/quiet-hours.ts'
-import { parseDuration } from '../../src/segments/duration.ts'
+import { isTimeZone, quietUntil, zoneFor } from '../../src/campaigns/audience/quiet-hours.ts'
+import { parseDuration } from '../../src/platform/duration.ts'
 import fc from '../support/fuzz.ts'
 
 const minuteMs = 60_000

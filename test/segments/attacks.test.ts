@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseCampaign } from '../../src/campaigns/definition.ts'
+import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import { compileSegment, parseSegment } from '../../src/segments/segments.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { parseCampaign } from '../../src/campaigns/definition.ts'
+import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
 import { Unavailable } from '../../src/platform/errors.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { type Lane, openLane } from '../../src/templates/render-lane.ts'

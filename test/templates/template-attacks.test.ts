@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createEngine } from '../../src/templates/engine.ts'
-import { compileTemplate, readTemplate, TemplateFailed } from '../../src/templates/templates.ts'
+import { compileTemplate, readTemplate, TemplateFailed } from '../../src/templates/template.ts'
 
 /**
  * Every filter and comparison with its worst input, hundreds of times. Processor time of this process, which a crowded

@@ -7,7 +7,7 @@ import {
   TemplateFailed,
   type TemplateScope,
   userScope
-} from '../../src/templates/templates.ts'
+} from '../../src/templates/template.ts'
 
 const scope: TemplateScope = {
   trigger: { item: 'Tea <b>', price: 4.5, deep: { list: ['a', 'b'], 'odd name': 'x' }, none: null, list: [3, 1, 2] },

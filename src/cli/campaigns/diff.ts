@@ -1,4 +1,4 @@
-import { parseCampaign } from '../../campaigns/definition.ts'
+import { parseCampaign } from '../../campaigns/definition/definition.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { exit, Failure } from '../exit.ts'
 

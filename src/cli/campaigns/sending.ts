@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import type { Preview } from '../../campaigns/preview/responses.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Preview } from '../../triggers/responses.ts'
 import { segment } from '../client.ts'
 import { projectOf } from '../connection.ts'
 import { Ended, exit, usageFailure } from '../exit.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { parseDuration } from '../../platform/duration.ts'
 import { readTime } from '../../platform/time.ts'
-import { parseDuration } from '../../segments/duration.ts'
 import { segment } from '../client.ts'
 import { projectOf } from '../connection.ts'
 import { usageFailure } from '../exit.ts'

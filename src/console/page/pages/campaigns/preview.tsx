@@ -1,7 +1,7 @@
 import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import type { Preview } from '../../../../triggers/responses.ts'
+import type { Preview } from '../../../../campaigns/preview/responses.ts'
 import { project } from '../../api/client.ts'
 import { ApiError, fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'

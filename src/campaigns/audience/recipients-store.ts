@@ -1,0 +1,72 @@
+import type { reach } from '../../devices/devices.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { isUuid, type ProjectId } from '../../platform/ids.ts'
+import type { Recipient } from '../../templates/templates.ts'
+import type { StoredTarget, TargetKind } from './request.ts'
+
+/** A recipient with its living push token, if it has one. */
+export type Reachable = Recipient & Omit<reach.ReachRow, 'id' | 'user_id'>
+
+// Two apps that register at once may leave a device with two tokens: the newer one counts.
+const load = statement(
+  'campaigns.recipients',
+  `select distinct on (d.id) d.id as device_id, d.user_id, u.project_user_id, u.properties, d.platform, d.facts,
+          d.push_permission, t.token, t.type, t.environment, t.app_identifier, t.registered_at
+     from devices d
+     join users u on u.project_id = $1 and u.id = d.user_id
+     left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null
+    where d.project_id = $1 and d.id = any($2::text[]) order by d.id, t.registered_at desc nulls last`
+)
+// How many triggers of a campaign each user got something of. What failed was not got.
+const received = statement(
+  'campaigns.received',
+  `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
+    where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.trigger_id >= $3 and m.trigger_id <> $4
+      and m.campaign_id = $5 and m.state in ('queued', 'handed', 'unknown', 'accepted')
+    group by m.user_id`
+)
+
+// Three look-ups by key: an `or` over them would read the table.
+const named = statement(
+  'campaigns.targets',
+  `select 'project_user_id' as kind, u.project_user_id as value, u.id as user_id, d.id as device_id
+     from users u left join devices d on d.project_id = $1 and d.user_id = u.id
+    where u.project_id = $1 and u.project_user_id = any($2::text[])
+   union all
+   select 'user_id', u.id::text, u.id, d.id
+     from users u left join devices d on d.project_id = $1 and d.user_id = u.id
+    where u.project_id = $1 and u.id = any($3::uuid[])
+   union all
+   select 'device_id', d.id, d.user_id, d.id from devices d where d.project_id = $1 and d.id = any($4::text[])`
+)
+
+/** Devices with their users, as templates and rules see them; in order, and without those that are gone. */
+export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
+  db.query<Reachable>(load, [projectId, deviceIds])
+
+/** By user: how many other triggers of the campaign reached them since an id of that time. */
+export async function countReceived(
+  tx: Db,
+  projectId: ProjectId,
+  { campaignId, triggerId, since }: { campaignId: string; triggerId: string; since: string },
+  userIds: string[]
+): Promise<Map<string, number>> {
+  const values = [projectId, userIds, since, triggerId, campaignId]
+  const rows = await tx.query<{ user_id: string; triggers: number }>(received, values)
+  return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
+}
+
+export interface Named {
+  kind: TargetKind
+  value: string
+  user_id: string
+  /** Null: the user has none. */
+  device_id: string | null
+}
+
+/** What targets lead to. Those that lead to nothing are not in the answer. */
+export function findNamed(db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> {
+  const of = (wanted: TargetKind) => targets.filter(([kind]) => kind === wanted).map(([, value]) => value)
+  return db.query<Named>(named, [projectId, of('project_user_id'), of('user_id').filter(isUuid), of('device_id')])
+}

@@ -1,0 +1,28 @@
+import { triggerFields } from './request.ts'
+
+/** Settled-2, 1: what the header X-Service-Warning holds at most. */
+export const mostNames = 5
+const longest = 256
+/** Five names of this length, with quotes and commas, fit into the header. */
+const longestName = 40
+
+/** The names that no field of a trigger has: one of them may have been meant to narrow the audience. */
+export const unknownFields = (body: unknown): string[] =>
+  Object.keys(body as object)
+    .filter((name) => !triggerFields.includes(name))
+    .slice(0, mostNames)
+
+/** `unknown field "recipients"`, with a comma between several names. Callers chose them: only printable ASCII is left. */
+export function warningOf(names: readonly string[]): string {
+  // Cut first: a name may have as many bytes as a body.
+  const shown = names.map((name) => printable(name.slice(0, longest)))
+  const whole = sentence(shown)
+  return whole.length <= longest ? whole : sentence(shown.map(shortened))
+}
+
+const sentence = (names: string[]) => `unknown field ${names.map((name) => `"${name}"`).join(', ')}`
+const shortened = (name: string) => (name.length > longestName ? `${name.slice(0, longestName - 3)}...` : name)
+const printable = (name: string) =>
+  name.replace(/[^\x20-\x7e]|["\\]/gu, (char) =>
+    char === '"' || char === '\\' ? `\\${char}` : `\\u{${char.codePointAt(0)!.toString(16)}}`
+  )

@@ -1,0 +1,168 @@
+import { setImmediate } from 'node:timers/promises'
+import { durationRule, parseDuration } from '../../platform/duration.ts'
+import { type Detail, Refusal, type RefusalCode } from '../../platform/errors.ts'
+import { problemsOf } from '../../platform/http/validation.ts'
+import { readSegment } from '../../segments/segments.ts'
+import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
+import { checkChosenId } from '../../users/users.ts'
+import { isTimeZone } from '../audience/quiet-hours.ts'
+import { type Campaign, CampaignShape, type Target } from './schema.ts'
+
+export type { Audience, Campaign, QuietHours, Target } from './schema.ts'
+export { AudienceShape, CampaignShape, QuietHoursShape, TargetShape } from './schema.ts'
+
+let shapeProblems: ((value: unknown) => Detail[]) | undefined
+
+/**
+ * Checks a campaign as it comes from a request or a file, and answers it complete. Everything that is wrong is told at
+ * once, with its place. Whether PostgreSQL takes the patterns of the segment is for `checkPatterns` to ask.
+ */
+export function parseCampaign(value: unknown): Campaign {
+  const steps = readCampaign(value)
+  for (;;) {
+    const { done, value: campaign } = steps.next()
+    if (done) return campaign
+  }
+}
+
+/** The same for a service: to parse a template made for it takes 30 ms, and a campaign has several. */
+export async function parseCampaignInTurns(value: unknown): Promise<Campaign> {
+  const steps = readCampaign(value)
+  for (;;) {
+    const { done, value: campaign } = steps.next()
+    if (done) return campaign
+    await setImmediate()
+  }
+}
+
+/** Pauses after each long template. */
+function* readCampaign(value: unknown): Generator<undefined, Campaign> {
+  if (!isObject(value)) throw refuse('invalid_campaign', [{ path: 'campaign', message: 'must be an object' }])
+  const campaign = complete(value)
+  // Compiled on first use, so that a start does not wait for it.
+  shapeProblems ??= problemsOf(CampaignShape)
+  const general = shapeProblems({ ...campaign, segment: {} })
+  const [segment, templates]: [Detail[], Detail[]] = [[], []]
+  if (!general.some(({ path }) => path.startsWith('segment')))
+    campaign.segment = readSegment(value.segment, 'segment', segment)
+  const faulty = new Set(general.map(({ path }) => path))
+  // Rules over several fields lean on types, so they look at the fields whose types are right.
+  const roots = new Set(general.map(({ path }) => path.split(/[.[]/)[0]!))
+  const sound = Object.fromEntries(Object.entries(campaign).filter(([name]) => !roots.has(name))) as Campaign
+  general.push(...meaningProblems(sound, roots))
+  const { message, live_activity } = campaign
+  const fits = roomAfter(live_activity, mostActivity) >= 0
+  yield* readTemplates({ message, ...(fits && { live_activity }) }, templates)
+  // A template that is no text, or too long, has its fault already.
+  const fresh = templates.filter(({ path }) => !faulty.has(path))
+  const code = general.length > 0 || (segment.length > 0 && fresh.length > 0) ? 'invalid_campaign' : undefined
+  const problems = [...general, ...segment, ...fresh]
+  if (problems.length > 0) throw refuse(code ?? (segment.length > 0 ? 'invalid_segment' : 'invalid_template'), problems)
+  return campaign as Campaign
+}
+
+/** As it was answered or as an editor wants it: nobody means anything by these. */
+const harmless = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result', '$schema'])
+
+/** Fields that nobody reads, with their places: they are ignored, as everywhere, but a misspelt one deserves a warning. */
+export function unknownFields(value: unknown, shape: { properties?: object } = CampaignShape, path = ''): string[] {
+  const { properties } = shape as { properties?: Record<string, object> }
+  if (!isObject(value) || !properties) return []
+  const found = Object.entries(value).flatMap(([name, inner]) =>
+    Object.hasOwn(properties, name)
+      ? unknownFields(inner, properties[name], `${path}${name}.`)
+      : path === '' && harmless.has(name)
+        ? []
+        : `${path}${name}`
+  )
+  return found.slice(0, 20)
+}
+
+const refuse = (code: RefusalCode, problems: Detail[]) =>
+  new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Known fields only, and those that have a default. */
+function complete(value: Record<string, unknown>): Record<string, unknown> {
+  const campaign: Record<string, unknown> = { type: 'api_triggered', status: 'draft' }
+  for (const name of Object.keys(CampaignShape.properties))
+    if (Object.hasOwn(value, name) && value[name] !== undefined) campaign[name] = value[name]
+  if (isObject(campaign.quiet_hours))
+    campaign.quiet_hours = { timezone: 'device', action: 'hold', ...campaign.quiet_hours }
+  return campaign
+}
+
+/** What a schema cannot say. `roots`: fields that are left out here, because the schema refused them. */
+function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail[] {
+  const { campaign_id, message, live_activity, frequency_cap, quiet_hours, default_audience } = campaign
+  const problems: Detail[] = []
+  const tell = (path: string, text: string) => void problems.push({ path, message: text })
+  if (campaign_id !== undefined) {
+    try {
+      checkChosenId(campaign_id, 255, (text) => new Refusal('invalid_campaign', text))
+    } catch (error) {
+      tell('campaign_id', (error as Refusal).message)
+    }
+  }
+  if (live_activity && roomAfter(live_activity, mostActivity) < 0)
+    tell('live_activity', `must be at most ${mostActivity} characters of JSON`)
+  if (!message && !live_activity && !roots.has('message') && !roots.has('live_activity'))
+    tell('message', 'must be given, or live_activity')
+  if (message && !message.title && !message.body) tell('message', 'must have a title or a body')
+  if (frequency_cap && parseDuration(frequency_cap.within) === undefined) tell('frequency_cap.within', durationRule)
+  if (quiet_hours) {
+    if (quiet_hours.from === quiet_hours.to) tell('quiet_hours.to', 'must not be the same time as the beginning')
+    const { timezone } = quiet_hours
+    if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
+      tell('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
+  }
+  if (message?.image_url && !isTemplate(message.image_url) && !isUrl(message.image_url, /^https?:$/))
+    tell('message.image_url', 'must be an address with http or https')
+  if (message?.landing_url && !isTemplate(message.landing_url) && !isUrl(message.landing_url))
+    tell('message.landing_url', 'must be an absolute address, such as https://… or app://…')
+  for (const [index, target] of (default_audience?.targets ?? []).entries())
+    if (addresses(target) !== 1 && problems.length < mostProblems)
+      tell(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')
+  return problems
+}
+
+const addresses = ({ project_user_id, device_id, user_id }: Target) =>
+  [project_user_id, device_id, user_id].filter((one) => one !== undefined).length
+
+const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
+
+function* readTemplates(
+  campaign: { message?: unknown; live_activity?: unknown },
+  problems: Detail[]
+): Generator<undefined> {
+  let read = 0
+  for (const [path, source] of templatesOf(campaign)) {
+    if (problems.length >= mostProblems) return
+    if (source === undefined) problems.push({ path, message: `must not be nested deeper than ${templateDepth} levels` })
+    else readTemplate(source, path, problems)
+    read += source?.length ?? 0
+    if (read < longTemplate) continue
+    read = 0
+    yield
+  }
+}
+
+const mostProblems = 50
+/** Parsing it takes a few milliseconds at most. */
+const longTemplate = 2_048
+/** Characters of a Live Activity, its names and values together. A push carries 4 KiB. */
+const mostActivity = 65_536
+
+/** What is left of so many characters after this value; negative where they do not suffice. Deeper levels are refused anyway. */
+function roomAfter(value: unknown, room: number, depth = 0): number {
+  if (typeof value === 'string') return room - value.length - 2
+  let left = room - 4
+  if (typeof value !== 'object' || value === null || depth > templateDepth) return left
+  for (const name in value) {
+    if (left < 0) break
+    left = roomAfter((value as Record<string, unknown>)[name], left - name.length, depth + 1)
+  }
+  return left
+}

@@ -1,0 +1,44 @@
+import { setImmediate } from 'node:timers/promises'
+import { isTemplate, readTemplate, templateRoots, templatesOf } from '../../templates/templates.ts'
+import type { Campaign } from './definition.ts'
+
+const waiting = { scheduled: 'on a schedule', event_triggered: 'by events' } as const
+
+/** By template, the names in it that stand for nothing; the oldest goes first. */
+const names = new Map<string, readonly string[]>()
+const mostNames = 2_000
+/** Characters of templates that are read for one response, so that a long list costs no more than one long campaign. */
+const mostRead = 65_536
+/** Others get a turn after so many: to parse them takes some milliseconds. */
+const perTurn = 2_048
+
+/** Reads what `warningsOf` has to know. */
+export async function readWarnings(campaigns: readonly Campaign[]): Promise<void> {
+  let [read, sinceTurn] = [0, 0]
+  for (const campaign of campaigns)
+    for (const [path, source = ''] of templatesOf(campaign)) {
+      if (!isTemplate(source) || names.has(source)) continue
+      read += source.length
+      sinceTurn += source.length
+      if (read > mostRead) return
+      if (names.size >= mostNames) names.delete(names.keys().next().value!)
+      names.set(source, readTemplate(source, path, [])?.unknown.slice(0, 20) ?? [])
+      if (sinceTurn < perTurn) continue
+      sinceTurn = 0
+      await setImmediate()
+    }
+}
+
+/** What can be saved, but does not do what whoever wrote it seems to think. */
+export function warningsOf(campaign: Campaign): string[] {
+  const { type, message, live_activity } = campaign
+  const warnings: string[] = []
+  if (type !== 'api_triggered')
+    warnings.push(`Campaigns of the type ${type} are kept, but do not run ${waiting[type]} yet.`)
+  if (message && live_activity) warnings.push('message is not sent: the campaign starts a Live Activity instead.')
+  for (const [path, source = ''] of templatesOf(campaign)) {
+    for (const name of names.get(source) ?? [])
+      warnings.push(`${path} refers to ${name}, which is always empty: there are ${templateRoots.join(', ')}.`)
+  }
+  return warnings.slice(0, 20)
+}

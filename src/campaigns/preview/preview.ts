@@ -1,0 +1,181 @@
+import { payloadSize } from '../../messages/messages.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { steadyMs } from '../../platform/time.ts'
+import {
+  countWindow,
+  findReachable,
+  firstUser,
+  patiently,
+  type SegmentAt,
+  SegmentFailed
+} from '../../segments/segments.ts'
+import { type Renderer, TemplateFailed } from '../../templates/templates.ts'
+import { findTargets } from '../audience/eligibility.ts'
+import { loadRecipients } from '../audience/recipients-store.ts'
+import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from '../audience/request.ts'
+import { resolveTargets } from '../audience/targets.ts'
+import { unknownFields, warningOf } from '../audience/unknown-fields.ts'
+import type { Campaign } from '../definition/definition.ts'
+import { type Ready, readyOf } from '../versions.ts'
+import type { Preview } from './responses.ts'
+
+/** How long it looks at users. */
+const lookMs = 3_000
+const windowUsers = 10_000
+const sampleSize = 5
+/** How long the sample waits for its turn to be rendered. */
+const renderMs = 10_000
+const targetsAtOnce = 500
+/** For a device without a token: the one that its token would be of. */
+const usualGateways = { IOS: 'apns', ANDROID: 'fcm', WEB: 'webpush' } as const
+
+interface Found {
+  users: number
+  devices: number
+  sample: string[]
+  complete: boolean
+  reason: string | null
+  skipped: Record<string, number>
+}
+
+const none = (reason: string | null): Found => ({
+  users: 0,
+  devices: 0,
+  sample: [],
+  complete: true,
+  reason,
+  skipped: {}
+})
+
+export const createPreview =
+  (pool: Pool, renderer: Renderer) =>
+  async (projectId: ProjectId, definition: Campaign, body: unknown): Promise<Preview> => {
+    const request = readTriggerRequest(body)
+    const trigger = { properties: request.properties, accepted_at: new Date() }
+    const ready = readyOf(renderer, projectId, definition)
+    const { default_audience } = definition
+    const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
+    const found = await find(
+      pool,
+      projectId,
+      ready.segmentFor(trigger),
+      audience,
+      definition.live_activity?.attributes_type ?? null
+    )
+    const { users, devices, complete, reason, skipped } = found
+    return {
+      audience: { users, devices, complete, reason, skipped },
+      sample: await sampleOf(pool, projectId, ready, trigger, found.sample),
+      warnings: unknownFields(body).map((name) => warningOf([name]))
+    }
+  }
+
+/** `attributesType`: of the Live Activity that the campaign starts; null where it sends a push. */
+async function find(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  audience: StoredAudience | null,
+  attributesType: string | null
+) {
+  if (!audience) return none('no_audience')
+  if (segment(1).nobody) return none('missing_trigger_property')
+  try {
+    return 'broadcast' in audience
+      ? await findEveryone(pool, projectId, segment, attributesType)
+      : await findTargeted(pool, projectId, segment, audience.targets, attributesType)
+  } catch (error) {
+    if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
+    throw error
+  }
+}
+
+async function findEveryone(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  attributesType: string | null
+): Promise<Found> {
+  const found = none(null)
+  const giveUpAt = steadyMs() + lookMs
+  let user: string | null = firstUser
+  while (user !== null) {
+    if (steadyMs() > giveUpAt) return { ...found, complete: false }
+    const from: string = user
+    const wanted = { size: windowUsers, sampleSize: sampleSize - found.sample.length, attributesType }
+    const look = () => countWindow(pool, projectId, segment, from, wanted)
+    const { users, devices, unreachable, sample, next } = await patiently(look, giveUpAt)
+    found.users += users
+    found.devices += devices
+    skip(found, unreachableFor(attributesType), unreachable)
+    found.sample.push(...sample)
+    user = next
+  }
+  return found
+}
+
+async function findTargeted(
+  pool: Pool,
+  projectId: ProjectId,
+  segment: SegmentAt,
+  targets: StoredTarget[],
+  attributesType: string | null
+): Promise<Found> {
+  const found = none(null)
+  const matching = new Set<string>()
+  const devices = new Set<string>()
+  const users = new Set<string>()
+  const giveUpAt = steadyMs() + lookMs
+  for (let from = 0; from < targets.length; from += targetsAtOnce) {
+    if (steadyMs() > giveUpAt) {
+      found.complete = false
+      break
+    }
+    const some = targets.slice(from, from + targetsAtOnce)
+    const part = await patiently(() => resolveTargets(pool, projectId, segment, some), giveUpAt)
+    for (const id of part.deviceIds) matching.add(id)
+    for (const { reason } of part.skips) skip(found, reason, 1)
+    for (const { id, user_id } of await findReachable(pool, projectId, [...part.deviceIds], attributesType)) {
+      devices.add(id)
+      users.add(user_id)
+    }
+  }
+  skip(found, unreachableFor(attributesType), matching.size - devices.size)
+  return { ...found, users: users.size, devices: devices.size, sample: [...matching].slice(0, sampleSize) }
+}
+
+/** As triggers count them. */
+const unreachableFor = (attributesType: string | null) =>
+  attributesType === null ? 'no_push_token' : 'no_live_activity_token'
+
+function skip({ skipped }: Found, reason: string, count: number): void {
+  if (count > 0) skipped[reason] = (skipped[reason] ?? 0) + count
+}
+
+async function sampleOf(
+  pool: Pool,
+  projectId: ProjectId,
+  ready: Ready,
+  trigger: { properties: Record<string, unknown> },
+  deviceIds: string[]
+): Promise<Preview['sample']> {
+  const recipients = await loadRecipients(pool, projectId, deviceIds)
+  const targets = await findTargets(pool, projectId, ready.definition.live_activity, recipients)
+  const rendered = await ready.rendering.for(trigger)(recipients, Date.now() + renderMs)
+  return recipients.map((recipient, index) => {
+    const { project_user_id, device_id, platform } = recipient
+    const shown = { project_user_id, device_id, platform }
+    const target = targets.get(device_id)
+    const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
+    const content = rendered[index]!
+    if (content === 'late' || content instanceof TemplateFailed) {
+      const why = content === 'late' ? 'there was no time to render it' : content.message
+      return { ...shown, reason: `template_failed: ${why}`, content: null, payload_bytes: null }
+    }
+    const gateway = typeof target === 'object' ? target.gateway : usualGateways[platform]
+    const { bytes, most } = payloadSize(gateway, content)
+    const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)
+    return { ...shown, reason, content, payload_bytes: bytes }
+  })
+}

@@ -1,0 +1,70 @@
+import { shownResult } from '../../messages/messages.ts'
+import { largestBody, type Routes } from '../../platform/http/routes.ts'
+import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../../projects/projects.ts'
+import { TriggerBody, triggerExample } from '../audience/request-schema.ts'
+import type { Campaigns } from '../campaigns.ts'
+import { DraftBody, example, TestAnswer, TestBody } from '../schemas.ts'
+import { PreviewAnswer } from './schemas.ts'
+
+/** The same request as a trigger, answered without sending anything. */
+export function campaignPreviewRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Campaigns): void {
+  api.post(
+    '/campaigns/:campaign_id(^[\\s\\S]*?)::preview',
+    {
+      summary: 'See what a trigger would do, without doing it',
+      params: { campaign_id: 'The id of the campaign, percent-encoded.' },
+      body: TriggerBody,
+      maxBody: largestBody,
+      bodyKind: 'optional',
+      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      answer: PreviewAnswer,
+      refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger'],
+      example: triggerExample
+    },
+    ({ caller, params: { campaign_id }, body }) => campaigns.preview(caller.project.id, campaign_id, body)
+  )
+}
+
+const path = '/projects/:project_id/campaigns'
+
+/** What people do with a campaign before anybody gets it. */
+export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, campaigns: Campaigns): void {
+  manage.post(
+    `${path}::preview`,
+    {
+      summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
+      access: 'editor',
+      body: DraftBody,
+      maxBody: largestBody,
+      checksBody: true,
+      answer: PreviewAnswer,
+      refusals: ['invalid_trigger', 'invalid_campaign', 'invalid_segment', 'invalid_template'],
+      example: { campaign: example, audience: { broadcast: true }, properties: { code: 'SPRING' } }
+    },
+    ({ caller, body }) => {
+      const { campaign, ...trigger } = (isObject(body) ? body : {}) as Record<string, unknown>
+      return campaigns.previewDraft(caller.project!.id, campaign, trigger)
+    }
+  )
+
+  manage.post(
+    `${path}/:campaign_id(^[\\s\\S]*?)::test`,
+    {
+      summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
+      access: 'editor',
+      body: TestBody,
+      maxBody: largestBody,
+      answer: TestAnswer,
+      refusals: ['invalid_parameter', 'invalid_template', 'invalid_campaign_id', 'not_found'],
+      example: { device_ids: ['ana-phone'], properties: { code: 'SPRING' } }
+    },
+    async ({ caller, params, body }) => ({
+      delivery_results: (await campaigns.testSend(caller.project!.id, params.campaign_id, body)).map((result) =>
+        shownResult(result)
+      )
+    })
+  )
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

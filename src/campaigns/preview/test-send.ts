@@ -1,0 +1,66 @@
+import { type Delivery, type DeliveryResult, parseActivityStarts, parsePushItems } from '../../messages/messages.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import { Refusal, Unavailable } from '../../platform/errors.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { type Rendered, type Renderer, TemplateFailed } from '../../templates/templates.ts'
+import { loadRecipients } from '../audience/recipients-store.ts'
+import { readTriggerRequest } from '../audience/request.ts'
+import type { Campaign } from '../definition/definition.ts'
+import { readyOf } from '../versions.ts'
+
+const mostDevices = 20
+/** How long the messages wait for their turn to be rendered. */
+const renderMs = 30_000
+
+/**
+ * Sends a campaign to chosen devices, now, whatever its segment, status and rules: to see it on a phone before anybody
+ * else does. Answers a delivery result for each device.
+ */
+export const createTestSend =
+  ({
+    pool,
+    delivery,
+    renderer
+  }: {
+    pool: Pool
+    delivery: Pick<Delivery, 'sendNow' | 'startActivities'>
+    renderer: Renderer
+  }) =>
+  async (
+    projectId: ProjectId,
+    definition: Campaign,
+    body: { device_ids: string[]; properties?: Record<string, unknown> | undefined }
+  ): Promise<DeliveryResult[]> => {
+    const deviceIds = [...new Set(body.device_ids)]
+    if (deviceIds.length === 0 || deviceIds.length > mostDevices)
+      throw refused('device_ids', `must be 1 to ${mostDevices} devices`)
+    const { properties } = readTriggerRequest({ properties: body.properties })
+    const recipients = await loadRecipients(pool, projectId, deviceIds)
+    const known = new Map(recipients.map((recipient) => [recipient.device_id, recipient]))
+    const missing = deviceIds.findIndex((id) => !known.has(id))
+    if (missing >= 0) throw refused(`device_ids[${missing}]`, `${deviceIds[missing]} is not a device of this project`)
+    const render = readyOf(renderer, projectId, definition).rendering.for({ properties })
+    const rendered = await render(
+      deviceIds.map((id) => known.get(id)!),
+      Date.now() + renderMs
+    )
+    const items = deviceIds.map((id, index) => itemOf(id, rendered[index]!))
+    if (!definition.live_activity) return delivery.sendNow(projectId, parsePushItems({ push_notifications: items }))
+    return (await delivery.startActivities(projectId, parseActivityStarts({ live_activities: items }))).results
+  }
+
+function itemOf(deviceId: string, content: Rendered): object {
+  const target = { device_id: deviceId }
+  if (content === 'late') throw new Unavailable('There was no time to render the message.')
+  if (content instanceof TemplateFailed)
+    throw new Refusal('invalid_template', `The message cannot be made for ${deviceId}: ${content.message}`)
+  if (content.kind === 'alert') {
+    const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
+    return { target, title, body, image_url, landing_url }
+  }
+  const { attributesType, attributes, contentState, alert } = content.activity
+  return { target, attributes_type: attributesType, attributes, content_state: contentState, alert }
+}
+
+const refused = (path: string, message: string) =>
+  new Refusal('invalid_parameter', `${path}: ${message}`, [{ path, message }])

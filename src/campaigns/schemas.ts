@@ -1,0 +1,69 @@
+import { Type } from '@sinclair/typebox'
+import { TriggerBody } from './audience/request-schema.ts'
+import { CampaignShape } from './definition/definition.ts'
+import type { Saved } from './saving.ts'
+
+/** As it is sent: what has a default may be left out. */
+export const CampaignBody = Type.Unsafe<unknown>({
+  ...CampaignShape,
+  required: ['name'],
+  description: 'A campaign, as in a campaign file.'
+})
+export const Answer = Type.Object({
+  ...CampaignShape.properties,
+  campaign_id: Type.String(),
+  version: Type.Integer({ description: 'Counts up with every change. Send it as If-Match to change only this one.' }),
+  created_at: Type.String(),
+  updated_at: Type.String(),
+  warnings: Type.Array(Type.String(), { description: 'What is saved, but does not do what it seems to.' })
+})
+export const SavedAnswer = Type.Object({
+  ...Answer.properties,
+  result: Type.Unsafe<Saved['result']>({
+    type: 'string',
+    enum: ['created', 'updated', 'unchanged'],
+    description: 'What saving it did. What is already there is not saved again.'
+  })
+})
+export const Version = Type.Object({
+  version: Type.Integer({ description: 'Counts up with every change.' }),
+  actor: Type.String(),
+  created_at: Type.String(),
+  campaign: Type.Unsafe<object>({ type: 'object', description: 'The campaign as it was.', additionalProperties: {} })
+})
+export const example = {
+  campaign_id: 'welcome',
+  name: 'Welcome',
+  type: 'api_triggered',
+  status: 'active',
+  segment: { attribute: 'user.plan', operator: 'equals', value: 'premium' },
+  default_audience: { broadcast: true },
+  message: { title: 'Hello {{ user.id }}', body: 'Your code is {{ trigger.code }}.' }
+}
+
+const Count = (description: string) => Type.Integer({ description })
+export const Counts = Type.Object({
+  triggers: Count('How often it was triggered.'),
+  targeted: Count('Messages to devices, as of triggers.'),
+  sent: Count('Accepted by a gateway.'),
+  failed: Count('Refused for good, or given up.'),
+  skipped: Count('Held back on purpose.'),
+  delivered: Count('Reported by apps.'),
+  tapped: Count('Reported by apps.')
+})
+export const DraftBody = Type.Object({ campaign: CampaignBody, ...TriggerBody.properties })
+export const TestBody = Type.Object({
+  device_ids: Type.Array(Type.String(), { description: '1 to 20 devices.' }),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'As of a trigger: {{ trigger.name }}.'
+    })
+  )
+})
+export const TestAnswer = Type.Object({
+  delivery_results: Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: {} }), {
+    description: 'One for each device, as of messages:send.'
+  })
+})

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { paste, root, temporaryFolder } from './support/program.ts'
+import { startService } from './support/service.ts'
+
+interface Block {
+  language: string
+  text: string
+}
+
+const blocksOf = async (page: string): Promise<Block[]> =>
+  [...(await readFile(join(root, 'docs/tutorials', page), 'utf8')).matchAll(/^```(\w+)\n(.*?)^```/gms)].map(
+    ([, language, text]) => ({ language: language!, text: text! })
+  )
+
+/** Tests that a reader who pastes every line of the first two tutorials, in order, gets what the pages promise. */
+describe('the tutorials of a backend developer', async () => {
+  const service = await startService()
+  const made = await service.manage('POST', '/projects/demo/keys', { json: { kind: 'secret', name: 'tutorial' } })
+
+  /** Runs the commands of one page in a folder that holds its files, and returns what each command printed. */
+  async function follow(t: TestContext, page: string, files: Record<string, string>, variables = '') {
+    const folder = await temporaryFolder(t)
+    const blocks = await blocksOf(page)
+    for (const [name, language] of Object.entries(files))
+      await writeFile(join(folder, name), blocks.find((block) => block.language === language)!.text)
+    const settings = [
+      `export TIDINGS_URL='${service.url}' TIDINGS_TOKEN='${service.adminToken}' TIDINGS_PROJECT=demo`,
+      `export SECRET_KEY='${made.json.key}'`,
+      `npx() { shift; '${process.execPath}' '${join(root, 'bin/tidings.js')}' "$@"; }`,
+      `cd '${folder}'`,
+      variables
+    ].join('\n')
+    const lines = blocks
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ text }) => text.trimEnd().split('\n'))
+      .filter((line) => !/^(npm |[A-Z_]+='[^']*'$)/.test(line))
+    const printed: [line: string, output: string][] = []
+    for (const line of lines) {
+      const here = line.replaceAll('http://127.0.0.1:8080', service.url)
+      printed.push([line, await paste(t, `${settings}\n${here}`)])
+    }
+    return (part: string) => printed.filter(([line]) => line.includes(part)).map(([, output]) => output)
+  }
+
+  it('first-push.md sends a push once, and shows a failure as a result', async (t) => {
+    const printed = await follow(t, 'first-push.md', { 'shipped.mjs': 'js' })
+    assert.match(printed('/api/v1/users')[0]!, /"plan":"premium"/)
+    assert.match(printed('/api/v1/messages:send')[0]!, /STATUS_SUCCEED.*"device_id":"ana-phone"/)
+    assert.match(printed('tidings inbox')[0]!, /Your order is on its way/)
+    assert.match(printed('shipped.mjs ana')[0]!, /^DELIVERY_RESULT_STATUS_SUCCEED/)
+    assert.match(printed('shipped.mjs nobody')[0]!, /^DELIVERY_RESULT_STATUS_FAILED \[USER_NOT_FOUND\]/)
+  })
+
+  it('first-campaign.md reaches the premium customer, and explains why not the other', async (t) => {
+    // The page lists triggers and puts the newest id into a variable; here it comes from a trigger of the same kind.
+    const variables = `TRIGGER=$(curl -s "$TIDINGS_URL/api/v1/triggers?limit=1" -H 'X-Service-Project-ID: demo' -H "X-Service-API-Key: $SECRET_KEY" | sed 's/.*"trigger_id":"\\([^"]*\\)".*/\\1/')`
+    const printed = await follow(t, 'first-campaign.md', { 'spring.yaml': 'yaml' }, variables)
+    const [both, other] = printed('campaign trigger spring')
+    assert.match(both!, /completed/)
+    assert.match(printed(':trigger')[0]!, /"trigger_id"/)
+    assert.match(printed('trigger explain')[0]!, /not_in_segment/)
+    assert.match(other!, /completed/)
+  })
+})

@@ -3,7 +3,7 @@
  * console and the CLI import these types; nothing here exists at run time.
  */
 import type { Static } from '@sinclair/typebox'
-import type { Campaign as CampaignFields } from './campaigns/definition/schema.ts'
+import type { CampaignFields } from './campaigns/definition/schema.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'

@@ -154,10 +154,14 @@ const joinedAudience = 'an audience is one join of users, devices and tokens; re
 const allowed: Record<string, string> = {
   'segments reads devices': 'a condition on devices is a subquery of the compiled segment',
   'segments reads events': 'a condition on events is a subquery of the compiled segment',
+  'segments reads users':
+    'a compiled segment is evaluated on users joined with their devices, a batch of users at a time',
+  'segments reads push_tokens': 'a preview counts reachable devices in the statement that evaluates the segment',
+  'segments reads live_activity_tokens':
+    'a preview counts reachable devices in the statement that evaluates the segment',
   'campaigns reads users': joinedAudience,
   'campaigns reads devices': joinedAudience,
   'campaigns reads push_tokens': joinedAudience,
-  'campaigns reads live_activity_tokens': joinedAudience,
   'campaigns reads messages': 'the limit of messages per user counts those of the same campaign',
   'campaigns reads triggers': 'totals of a campaign sum the counters of its triggers',
   'triggers reads campaigns': 'a trigger is written only while its campaign is active, in one statement',

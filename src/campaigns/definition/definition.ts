@@ -2,14 +2,17 @@ import { setImmediate } from 'node:timers/promises'
 import { durationRule, parseDuration } from '../../platform/duration.ts'
 import { type Detail, Refusal, type RefusalCode } from '../../platform/errors.ts'
 import { problemsOf } from '../../platform/http/validation.ts'
-import { readSegment } from '../../segments/segments.ts'
+import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
 import { checkChosenId } from '../../users/users.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
-import { type Campaign, CampaignShape, type Target } from './schema.ts'
+import { type CampaignFields, CampaignShape, type Target } from './schema.ts'
 
-export type { Audience, Campaign, QuietHours, Target } from './schema.ts'
+export type { Audience, QuietHours, Target } from './schema.ts'
 export { AudienceShape, CampaignShape, QuietHoursShape, TargetShape } from './schema.ts'
+
+/** A checked campaign. `type`, `status`, `segment` and the fields of `quiet_hours` have a value, their default included. */
+export type Campaign = Omit<CampaignFields, 'segment'> & { segment: Segment }
 
 let shapeProblems: ((value: unknown) => Detail[]) | undefined
 

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { durationPattern, durationRule } from '../../platform/duration.ts'
 import { saying } from '../../platform/http/schema.ts'
-import type { Segment } from '../../segments/segments.ts'
 
 const Template = (description: string) =>
   Type.String({ maxLength: 16_384, description: `${description} A Liquid template.` })
@@ -76,7 +75,7 @@ export const CampaignShape = Type.Object({
     default: 'draft',
     description: 'Only an active campaign can be triggered.'
   }),
-  segment: Type.Unsafe<Segment>({
+  segment: Type.Unsafe<object>({
     type: 'object',
     default: { all: [] },
     description: 'Who may get it: see docs/reference/segments.md. Absent or empty: everyone.'
@@ -90,8 +89,7 @@ export const CampaignShape = Type.Object({
   quiet_hours: Type.Optional(QuietHoursShape)
 })
 
-/** Checked and complete: `type`, `status`, `segment` and the fields of `quiet_hours` are filled in. */
-export type Campaign = Static<typeof CampaignShape>
+export type CampaignFields = Static<typeof CampaignShape>
 export type Audience = Static<typeof AudienceShape>
 export type Target = Static<typeof TargetShape>
 export type QuietHours = Static<typeof QuietHoursShape>

@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import { isObject } from '../platform/fields.ts'
 import { sizeOf } from '../platform/http/json-count.ts'
 import { parseNamed, readInSlices } from '../platform/http/json-read.ts'
 import { faultIn, type JsonFault } from '../platform/json.ts'
 import type { Dialect } from './dialects/dialect.ts'
-import { type Fields, isObject } from './dialects/fields.ts'
+import type { Fields } from './dialects/fields.ts'
 import { AgentError, reasonOf } from './errors.ts'
 
 export type RpcId = string | number

@@ -1,5 +1,4 @@
-import { Refusal } from '../platform/errors.ts'
-import { checkChosenId } from '../users/users.ts'
+import { checkChosenId, refusing } from '../platform/fields.ts'
 import { type Facts, factNames, type Platform, type SentDevice } from './schemas.ts'
 import { readToken, type TokenInput } from './tokens.ts'
 
@@ -13,12 +12,12 @@ export interface DeviceInput {
   token: TokenInput | null | undefined
 }
 
-const invalidDevice = (path: string, message: string) =>
-  new Refusal('invalid_device', `${path}: ${message}`, [{ path, message }])
+const invalidDevice = refusing('invalid_device')
+const invalidId = refusing('invalid_device_id')
 
 /** Rules as for project_user_id, but 255: it is also a key in other tables and in collapse ids. */
 export const checkDeviceId = (id: unknown, path = 'device_id'): string =>
-  checkChosenId(id, 255, (message) => new Refusal('invalid_device_id', `${path}: ${message}`, [{ path, message }]))
+  checkChosenId(id, 255, (message) => invalidId(path, message))
 
 const platforms = new Map<string, Platform>([
   ['IOS', 'IOS'],

@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
+import { refusing } from '../platform/fields.ts'
+import { isStorable } from '../platform/json.ts'
 import { checkProperties, type Properties, type PropertyValue } from '../users/users.ts'
 
 const Value = Type.Unsafe<PropertyValue>({ type: ['string', 'number', 'boolean', 'null'] })
@@ -51,8 +53,7 @@ function read(entry: Sent, path: string): PropertyValue {
   }
 }
 
-const refuse = (path: string, message: string) =>
-  new Refusal('invalid_properties', `${path}: ${message}`, [{ path, message }])
+const refuse = refusing('invalid_properties')
 
 const Names = Type.Unsafe<string | string[]>({
   anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, maxItems: 1_000 }]
@@ -67,10 +68,9 @@ export const NamesQuery = Type.Object({
 export function readNames({ names = [], property_names = [] }: Static<typeof NamesQuery>): string[] {
   const listed = [...[names].flat().flatMap(listIn), ...[property_names].flat().flatMap((text) => text.split(','))]
   const found = listed.filter((name) => name !== '')
-  const message = 'must be given, as names=a&names=b or property_names=a,b'
-  if (found.length === 0) throw new Refusal('invalid_parameter', `names: ${message}`, [{ path: 'names', message }])
-  if (found.some((name) => name.includes('\0') || !name.isWellFormed()))
-    throw new Refusal('malformed_request', 'names: holds NUL or a broken escape')
+  if (found.length === 0)
+    throw refusing('invalid_parameter')('names', 'must be given, as names=a&names=b or property_names=a,b')
+  if (!found.every(isStorable)) throw new Refusal('malformed_request', 'names: holds NUL or a broken escape')
   return found
 }
 

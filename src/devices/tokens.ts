@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Refusal } from '../platform/errors.ts'
+import { refusing } from '../platform/fields.ts'
 import type { Platform, SentDevice } from './schemas.ts'
 
 export type TokenType = 'APNS' | 'FCM' | 'WEBPUSH'
@@ -29,8 +29,7 @@ const environments = new Map<string, TokenInput['environment']>([
   ['development', 'sandbox'] // As Apple's entitlement calls it.
 ])
 
-const refuse = (path: string, message: string) =>
-  new Refusal('invalid_device', `${path}: ${message}`, [{ path, message }])
+const refuse = refusing('invalid_device')
 
 /** The token of an entry: absent where it says nothing about one, null where there is none any more. */
 export function readToken(

@@ -1,9 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import { checkDeviceId } from '../devices/devices.ts'
-import { Refusal } from '../platform/errors.ts'
-import { faultIn, isStorable } from '../platform/json.ts'
+import { checkJson, longerThan, refusing } from '../platform/fields.ts'
+import { isStorable } from '../platform/json.ts'
 import { readTime, timeRule } from '../platform/time.ts'
-import { longerThan } from '../users/users.ts'
 import type { SentEvent } from './schemas.ts'
 
 /** What is known of an event, whoever's it is. */
@@ -25,14 +24,12 @@ export interface EventInput extends EventFacts {
 }
 
 const maxNameLength = 256
-const maxBytes = 64 * 1024
-const maxDepth = 16
+const customBounds = { levels: 16, bytes: 64 * 1024 }
 const dayMs = 24 * 3_600_000
 /** A phone may have been offline over a holiday; an event from before that is more likely a wrong clock. */
 const pastMs = 7 * dayMs
 
-const refuse = (path: string, message: string) =>
-  new Refusal('invalid_event', `${path}: ${message}`, [{ path, message }])
+const refuse = refusing('invalid_event')
 
 export function readEvent(sent: Static<typeof SentEvent>, path: string, now: Date): EventInput {
   const deviceId = checkDeviceId(sent.device_id, `${path}.device_id`)
@@ -69,12 +66,15 @@ function customOf(
 ): Record<string, unknown> {
   if (own || other?.custom_properties) {
     const properties = (own ?? other)?.custom_properties ?? {}
-    checkCustom(properties, `${path}.${own ? 'event_property' : 'properties'}.custom_properties`)
-    return properties
+    return checkCustom(properties, `${path}.${own ? 'event_property' : 'properties'}.custom_properties`)
   }
   const { message_id, user_journey_id, user_journey_node_id, custom_properties, ...flat } = other ?? {}
-  checkCustom(flat, `${path}.properties`)
-  return flat
+  return checkCustom(flat, `${path}.properties`)
+}
+
+function checkCustom(properties: Record<string, unknown>, path: string): Record<string, unknown> {
+  checkJson(properties, customBounds, (message) => refuse(path, message))
+  return properties
 }
 
 /** A wrong clock must not lose an event nor put it where nobody looks: then the time of arrival is the better one. */
@@ -83,14 +83,6 @@ function timeOf(text: string | null | undefined, path: string, now: Date): Date 
   const at = readTime(text)
   if (!at) throw refuse(path, timeRule)
   return at > now || now.getTime() - at.getTime() > pastMs ? now : at
-}
-
-/** Depth is refused here, before it could exhaust the stack of the database. */
-function checkCustom(root: object, path: string): void {
-  const fault = faultIn(root, maxDepth, false)
-  if (fault === 'levels') throw refuse(path, `must have at most ${maxDepth} levels`)
-  if (fault) throw refuse(path, 'a number is out of range')
-  if (Buffer.byteLength(JSON.stringify(root)) > maxBytes) throw refuse(path, 'must be at most 64 KiB')
 }
 
 /** What was stored, under both names that SDKs read. */

@@ -117,9 +117,6 @@ export function jsonOf(body: string): Record<string, unknown> {
   }
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Bytes as the gateway counts them. */
 export const bytesOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload))
 

@@ -1,5 +1,6 @@
 import { parseDuration } from '../platform/duration.ts'
 import { Refusal } from '../platform/errors.ts'
+import { refusing } from '../platform/fields.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import { isUuid } from '../platform/ids.ts'
 import { readTime, timeRule } from '../platform/time.ts'
@@ -51,5 +52,4 @@ export function expiryOf(text: string | null | undefined): Date | null {
   return at
 }
 
-const wrong = (path: string, message: string) =>
-  new Refusal('invalid_parameter', `${path}: ${message}`, [{ path, message }])
+const wrong = refusing('invalid_parameter')

@@ -3,6 +3,7 @@ import type { Config } from '../platform/config.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { notify } from '../platform/db/listen.ts'
 import { Refusal } from '../platform/errors.ts'
+import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit.ts'
@@ -102,10 +103,8 @@ export function createProjects({
   }
 
   function checkPlan(plan: string | undefined): void {
-    if (plan !== undefined && !Object.hasOwn(plans, plan)) {
-      const message = `must be one of ${Object.keys(plans).join(', ')}`
-      throw new Refusal('invalid_parameter', `plan: ${message}`, [{ path: 'plan', message }])
-    }
+    if (plan !== undefined && !Object.hasOwn(plans, plan))
+      throw refusing('invalid_parameter')('plan', `must be one of ${Object.keys(plans).join(', ')}`)
   }
 
   /** Pauses or resumes. Where the project is as asked already, nothing is changed and nothing is recorded. */

@@ -1,4 +1,5 @@
 import { type KeyObject, verify } from 'node:crypto'
+import { isObject } from '../platform/fields.ts'
 
 export interface Jwt {
   header: Record<string, unknown>
@@ -31,9 +32,6 @@ export function jsonObject(text: string): Record<string, unknown> | undefined {
     return undefined
   }
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** JOSE signatures are r and s side by side, not DER: a sender that forgets this is refused by the real gateways too. */
 export function isSignedBy(jwt: Jwt, algorithm: 'ES256' | 'RS256', key: KeyObject): boolean {

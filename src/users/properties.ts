@@ -1,4 +1,5 @@
 import { Refusal } from '../platform/errors.ts'
+import { checkChosenId, isObject, longerThan, refusing } from '../platform/fields.ts'
 import { isStorable } from '../platform/json.ts'
 import { maxProperties } from './schemas.ts'
 
@@ -9,32 +10,14 @@ const maxIdLength = 512
 const maxNameLength = 256
 export const maxPropertiesBytes = 64 * 1024
 
-/** Code points, as people count characters; cheap where UTF-16 units alone already fit. */
-export const longerThan = (text: string, limit: number) => text.length > limit && [...text].length > limit
-
-/** The rules for an id the project chooses (decision 0007). Never coerced: 123 is not an id. */
 export const checkProjectUserId = (id: unknown): string =>
   checkChosenId(id, maxIdLength, (message) => new Refusal('invalid_project_user_id', `project_user_id: ${message}`))
 
-/** The same rules for every id that others choose and that stands in paths. */
-export function checkChosenId(id: unknown, maxLength: number, refuse: (message: string) => Refusal): string {
-  if (typeof id !== 'string') throw refuse('must be a string')
-  if (id === '') throw refuse('must not be empty')
-  if (longerThan(id, maxLength)) throw refuse(`must be at most ${maxLength} characters`)
-  if (/\p{Cc}/u.test(id)) throw refuse('must not hold control characters')
-  if (!id.isWellFormed()) throw refuse('must not hold lone surrogates')
-  if (id.trim() === '') throw refuse('must not be only white space')
-  if (id === '.' || id === '..') throw refuse('must not be . or .., which cannot stand in a path')
-  return id
-}
+const refuse = refusing('invalid_properties')
 
-/** Each name and value by itself and the size of them all. What is stored already counts too, but only the store knows it. */
+/** Checks each name and value, and the size of all. The statement that stores them checks the sum with the stored ones. */
 export function checkProperties(properties: unknown): Properties {
-  const refuse = (path: string, message: string) =>
-    new Refusal('invalid_properties', `${path}: ${message}`, [{ path, message }])
-  if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) {
-    throw refuse('properties', 'must be an object')
-  }
+  if (!isObject(properties)) throw refuse('properties', 'must be an object')
   const names = Object.keys(properties)
   if (names.length > maxProperties) throw tooLarge()
   let longest = 0
@@ -43,7 +26,7 @@ export function checkProperties(properties: unknown): Properties {
       throw refuse('properties', `names must be 1 to ${maxNameLength} characters`)
     }
     if (!isStorable(name)) throw refuse('properties', 'a name holds NUL or a lone surrogate')
-    const value: unknown = (properties as Properties)[name]
+    const value = properties[name]
     if (typeof value === 'string' ? !isStorable(value) : !isScalar(value)) {
       throw refuse(`properties.${name}`, 'must be a string, a finite number, a boolean or null')
     }

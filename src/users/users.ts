@@ -1,17 +1,18 @@
 import { createCoalescer } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal, type RefusalCode } from '../platform/errors.ts'
+import { type Fields, isObject } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
 
+// The old place, for capabilities that still import them from here.
+export { checkChosenId, longerThan } from '../platform/fields.ts'
 export * as identity from './identity.ts'
 export {
-  checkChosenId,
   checkProjectUserId,
   checkProperties,
-  longerThan,
   type Properties,
   type PropertyValue,
   tooLarge
@@ -183,8 +184,8 @@ function checked({ projectUserId, properties }: UserEntry): store.Change | Refus
 
 const nothing: Outcome = { properties: {} }
 
-function asObject(entry: unknown): Record<string, unknown> {
-  if (typeof entry === 'object' && entry !== null && !Array.isArray(entry)) return entry as Record<string, unknown>
+function asObject(entry: unknown): Fields {
+  if (isObject(entry)) return entry
   throw new Refusal('malformed_body', 'must be a JSON object such as {"project_user_id":"ana","properties":{}}')
 }
 

@@ -1,5 +1,6 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
+import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { recordAudit } from '../projects/projects.ts'
 import { dropCallsOf, redirectCalls } from './call-store.ts'
@@ -26,7 +27,7 @@ export function createRegistry(options: {
 
   async function checkUrl(projectId: ProjectId, url: string | undefined): Promise<void> {
     const reason = url === undefined ? null : await refuse(url, projectId)
-    if (reason !== null) throw new Refusal('invalid_parameter', `url: ${reason}`, [{ path: 'url', message: reason }])
+    if (reason !== null) throw refusing('invalid_parameter')('url', reason)
   }
 
   const secretOf = async (tx: Db, projectId: ProjectId, id: string) => (await secrets.ensure(tx, projectId, id))[0]!

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/fields.ts'
 import { invalid } from '../errors.ts'
 import type { Message, Part, PartExtras, TaskState } from '../model.ts'
 import { taskStates } from '../model.ts'
@@ -5,9 +6,6 @@ import { taskStates } from '../model.ts'
 // Reading is the same for every dialect: any spelling is understood everywhere, only answers are bound to one.
 
 export type Fields = Record<string, unknown>
-
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Null is what many clients send for a field that they do not set. */
 const absent = (value: unknown): value is null | undefined => value === undefined || value === null

@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/fields.ts'
 import { codeOf, invalid } from '../errors.ts'
 import {
   type Artifact,
@@ -11,7 +12,7 @@ import {
 } from '../model.ts'
 import { hybridCard, legacyCard } from './card.ts'
 import type { Dialect, Operation, View } from './dialect.ts'
-import { type Fields, isObject, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
+import { type Fields, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
 import { historyOf } from './plain.ts'
 import { optionalTime, readSending, readTaskId, readWish } from './reading.ts'
 

@@ -1,10 +1,10 @@
+import { isObject } from '../../platform/fields.ts'
 import { readTime, timeRule } from '../../platform/time.ts'
 import { invalid } from '../errors.ts'
 import type { ConfigWish, Dialect, Listing, Operation, Sending } from './dialect.ts'
 import {
   type Fields,
   fieldOf,
-  isObject,
   optionalFlag,
   optionalObject,
   optionalState,

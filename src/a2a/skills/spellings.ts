@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject } from '../dialects/fields.ts'
+import { isObject } from '../../platform/fields.ts'
 
 type Fields = Record<string, unknown>
 

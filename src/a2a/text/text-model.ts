@@ -1,6 +1,6 @@
+import { isObject } from '../../platform/fields.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { isObject } from '../dialects/fields.ts'
 import { checkValues } from '../envelope.ts'
 import { heeded, judge } from '../skills/check.ts'
 import { type Skills, skillSchemas } from '../skills/registry.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../dialects/fields.ts'
+import { isObject } from '../../platform/fields.ts'
 import { AgentError, invalid } from '../errors.ts'
 import type { Request } from '../model.ts'
 import { knows, longestUnknown, mostUnknown } from '../skills/check.ts'

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http2'
-import { credentialWrong, isObject, later, refused, retryAfterMs, tokenDead, type Verdict } from '../gateway.ts'
+import { isObject } from '../../platform/fields.ts'
+import { credentialWrong, later, refused, retryAfterMs, tokenDead, type Verdict } from '../gateway.ts'
 
 const retryQuotaMs = 60_000
 const retryDeviceMs = 60_000

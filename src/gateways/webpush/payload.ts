@@ -1,5 +1,6 @@
+import { isObject } from '../../platform/fields.ts'
 import type { WebPushCredential } from '../credentials/credential.ts'
-import { bytesOf, digest, type Gateway, isObject, jsonOf, refused, tokenDead, tooLarge } from '../gateway.ts'
+import { bytesOf, digest, type Gateway, jsonOf, refused, tokenDead, tooLarge } from '../gateway.ts'
 import type { Notification, Push } from '../push.ts'
 import { encrypt, longestPlaintext } from './encryption.ts'
 import { refuseEndpoint } from './push-services.ts'

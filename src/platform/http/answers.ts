@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { errorCatalogue, Refusal, type RefusalCode, Unavailable } from '../errors.ts'
+import { inUnits } from '../fields.ts'
 import type { Log } from '../log.ts'
 
 /** How one route words its refusals, where the contract fixes the words. */
@@ -81,15 +82,13 @@ function printable(line: string): string {
   return line.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).slice(0, 500)
 }
 
-const inWords = (bytes: number): string => (bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`)
-
 function asRefusal(error: unknown, { routeOptions }: FastifyRequest): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof Unavailable) return new Refusal('unavailable', error.message)
   const { code, statusCode, message } = error as FastifyError
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Refusal('body_too_large', `The body is larger than ${inWords(routeOptions.bodyLimit)}.`)
+      return new Refusal('body_too_large', `The body is larger than ${inUnits(routeOptions.bodyLimit)}.`)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'The content type must be application/json.')
     case 'ECONNRESET': // The client went away, in the middle of its body or before a stream began: nobody reads the answer.

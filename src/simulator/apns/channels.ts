@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { isObject } from '../../platform/fields.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { isObject, jsonObject } from '../jwt.ts'
+import { jsonObject } from '../jwt.ts'
 import { type Answer, decoded, type Incoming, type Judgement } from '../server/gateway.ts'
 import { nothing } from '../server/reading.ts'
 import { type ApnsRefusal, statusOf } from './reasons.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../jwt.ts'
+import { isObject } from '../../platform/fields.ts'
 import type { Incoming } from '../server/gateway.ts'
 import type { ApnsRefusal } from './reasons.ts'
 

@@ -1,5 +1,5 @@
 import { type Detail, Refusal } from '../../platform/errors.ts'
-import { isObject } from '../jwt.ts'
+import { isObject } from '../../platform/fields.ts'
 import type { GatewayName } from '../server/ledger.ts'
 import { type Faults, type GatewayFaults, noFaults } from './faults.ts'
 

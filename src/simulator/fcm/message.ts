@@ -1,4 +1,4 @@
-import { isObject } from '../jwt.ts'
+import { isObject } from '../../platform/fields.ts'
 import type { Violation } from './errors.ts'
 
 type Check = (value: unknown, field: string) => Violation | undefined

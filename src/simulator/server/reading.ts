@@ -1,4 +1,4 @@
-import { isObject } from '../jwt.ts'
+import { isObject } from '../../platform/fields.ts'
 
 /** What a person would see of a push. */
 export interface Push {

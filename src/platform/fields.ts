@@ -1,0 +1,168 @@
+import { Refusal, type RefusalCode, readEach } from './errors.ts'
+import { faultIn } from './json.ts'
+import { readTime } from './time.ts'
+
+// How the fields of a body are read where a schema cannot state the rule. Every refusal names the place of its fault, as
+// in `push_notifications[3].title`.
+
+export type Fields = Record<string, unknown>
+
+export const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Settled-2, 9: many clients write null for a field that they do not set. */
+export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
+
+/** Counts code points, as people count characters; cheap where the UTF-16 units alone already fit. */
+export const longerThan = (text: string, limit: number): boolean => text.length > limit && [...text].length > limit
+
+/** Makes the refusal of a fault at a path. */
+export type Refuse = (path: string, message: string) => Refusal
+
+export const refusing =
+  (code: RefusalCode): Refuse =>
+  (path, message) =>
+    new Refusal(code, `${path}: ${message}`, [{ path, message }])
+
+/** The rules for an id that a caller chooses and that stands in paths (decision 0007). Never coerced: 123 is no id. */
+export function checkChosenId(id: unknown, maxLength: number, refuse: (message: string) => Refusal): string {
+  if (typeof id !== 'string') throw refuse('must be a string')
+  if (id === '') throw refuse('must not be empty')
+  if (longerThan(id, maxLength)) throw refuse(`must be at most ${maxLength} characters`)
+  if (/\p{Cc}/u.test(id)) throw refuse('must not hold control characters')
+  if (!id.isWellFormed()) throw refuse('must not hold lone surrogates')
+  if (id.trim() === '') throw refuse('must not be only white space')
+  if (id === '.' || id === '..') throw refuse('must not be . or .., which cannot stand in a path')
+  return id
+}
+
+/** Bounds of a field that takes any JSON. */
+export interface JsonBounds {
+  levels: number
+  bytes: number
+}
+
+/** Any JSON within bounds. Depth is checked first: a value that is too deep exhausts the stack of its writer. */
+export function checkJson(value: object, { levels, bytes }: JsonBounds, refuse: (message: string) => Refusal): void {
+  const fault = faultIn(value, levels, false)
+  if (fault === 'levels') throw refuse(`must have at most ${levels} levels`)
+  if (fault) throw refuse('a number is out of range')
+  if (Buffer.byteLength(JSON.stringify(value)) > bytes) throw refuse(`must be at most ${inUnits(bytes)}`)
+}
+
+export const inUnits = (bytes: number): string =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
+
+/** The entries of `body[name]`, each with a reader of its own. */
+export function readItems<Item>(
+  body: unknown,
+  { name, most, code }: { name: string; most: number; code: RefusalCode },
+  read: (reader: FieldReader) => Item
+): Item[] {
+  const refuse = refusing(code)
+  if (!isObject(body)) throw refuse('body', 'must be an object')
+  const items = body[name]
+  if (items === undefined) throw refuse(name, 'must be given')
+  if (!Array.isArray(items)) throw refuse(name, 'must be an array')
+  if (items.length === 0) throw refuse(name, 'must not be empty')
+  if (items.length > most) throw refuse(name, `must have at most ${most} items`)
+  return readEach(items, (item, index) => {
+    const path = `${name}[${index}]`
+    if (!isObject(item)) throw refuse(path, 'must be an object')
+    return read(new FieldReader(item, path, refuse))
+  })
+}
+
+/** Reads the fields of one object. */
+export class FieldReader {
+  readonly path: string
+  readonly #item: Fields
+  readonly #refuse: Refuse
+
+  constructor(item: Fields, path: string, refuse: Refuse) {
+    this.path = path
+    this.#item = item
+    this.#refuse = refuse
+  }
+
+  value(field: string): unknown {
+    return this.#item[field]
+  }
+
+  has(field: string): boolean {
+    return !isAbsent(this.#item[field])
+  }
+
+  /** The refusal of a field; of the whole object where `field` is empty. */
+  refuse(field: string, message: string): Refusal {
+    return this.#refuse(field ? `${this.path}.${field}` : this.path, message)
+  }
+
+  /** Undefined where it is absent or empty. */
+  text(field: string, maxLength?: number): string | undefined {
+    const value = this.#item[field]
+    if (isAbsent(value) || value === '') return undefined
+    if (typeof value !== 'string') throw this.refuse(field, 'must be a string')
+    if (maxLength !== undefined && longerThan(value, maxLength))
+      throw this.refuse(field, `must be at most ${maxLength} characters`)
+    return value
+  }
+
+  required(field: string, maxLength?: number): string {
+    const value = this.text(field, maxLength)
+    if (value === undefined) throw this.refuse(field, this.#item[field] === '' ? 'must not be empty' : 'must be given')
+    return value
+  }
+
+  whole(field: string, most: number): number | undefined {
+    const value = this.#item[field]
+    if (isAbsent(value)) return undefined
+    const fits = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most
+    if (!fits) throw this.refuse(field, `must be a whole number from 0 to ${most}`)
+    return value
+  }
+
+  /** Unix seconds, from a number of them or an RFC 3339 time. */
+  seconds(field: string): number | undefined {
+    const value = this.#item[field]
+    if (typeof value !== 'string') return this.whole(field, 253_402_300_799)
+    const at = readTime(value)?.getTime()
+    if (at === undefined || at < 0)
+      throw this.refuse(field, 'must be Unix seconds or an RFC 3339 time, with Z or an offset')
+    return Math.floor(at / 1000)
+  }
+
+  url(field: string, ...schemes: string[]): string | undefined {
+    const value = this.text(field, 4_096)
+    if (value === undefined) return undefined
+    const parsed = URL.canParse(value) ? new URL(value) : undefined
+    if (!parsed) throw this.refuse(field, 'must be an absolute address')
+    if (schemes.length > 0 && !schemes.includes(parsed.protocol.slice(0, -1)))
+      throw this.refuse(field, `must begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+    return value
+  }
+
+  texts(field: string): Record<string, string> | undefined {
+    const value = this.#item[field]
+    if (isAbsent(value)) return undefined
+    if (!isObject(value)) throw this.refuse(field, 'must be an object')
+    for (const [name, inner] of Object.entries(value))
+      if (typeof inner !== 'string') throw this.refuse(`${field}.${name}`, 'must be a string')
+    return value as Record<string, string>
+  }
+
+  /** An object that must be given. */
+  object(field: string): Fields {
+    const value = this.#item[field]
+    if (value === undefined) throw this.refuse(field, 'must be given')
+    if (!isObject(value)) throw this.refuse(field, 'must be an object')
+    return value
+  }
+
+  /** An object of any JSON that must be given. */
+  json(field: string, bounds: JsonBounds): Fields {
+    const value = this.object(field)
+    checkJson(value, bounds, (message) => this.refuse(field, message))
+    return value
+  }
+}

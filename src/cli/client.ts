@@ -9,24 +9,24 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Send {
   query?: Record<string, string | number | undefined>
   body?: unknown
-  /** One JSON value a line, sent as it is. */
+  /** A body of JSON lines, sent unchanged. */
   lines?: Uint8Array<ArrayBuffer>
   headers?: Record<string, string>
-  /** Whether doing it twice does no harm. A POST says so itself; the other methods are. */
+  /** Whether the request may be repeated safely. All methods but POST are by default. */
   repeatable?: boolean
 }
 
-/** Longer than the service's own limit of 100 s: its answer says more than our giving up. */
-const answerMs = 110_000
+/** Longer than the service's own limit of 100 s, whose error says more than a time-out here. */
+const responseMs = 110_000
 const attempts = 5
-/** A server that wants us to wait longer hears from us another day. */
+/** The longest Retry-After that is waited for. */
 const longestWaitMs = 30_000
 
-/** Talks to /manage/v1. Every wait has a limit, and the token goes nowhere but into its header. */
+/** A client of /manage/v1. Every wait has a limit, and the token is only ever sent in its header. */
 export function createClient(
   { url, token }: Connection,
   interrupt?: AbortSignal,
-  /** Called with the warning of a response that is a success all the same. */
+  /** Called with the warning of a successful response. */
   warn: (warning: string) => void = () => {}
 ) {
   async function once(method: Method, path: string, send: Send, limitMs: number): Promise<Response> {
@@ -36,9 +36,9 @@ export function createClient(
       if (value !== undefined) address.searchParams.set(name, String(value))
     }
     const type = lines ? 'application/x-ndjson' : body === undefined ? undefined : 'application/json'
-    // Counts until the answer begins: an export may take its time, and fetch itself ends one that falls silent.
+    // Limits the time until the response begins: an export may take longer, and fetch ends one that stalls.
     const patience = new AbortController()
-    const timer = setTimeout(() => patience.abort(new DOMException('no answer', 'TimeoutError')), limitMs)
+    const timer = setTimeout(() => patience.abort(new DOMException('no response', 'TimeoutError')), limitMs)
     try {
       return await fetch(address, {
         method,
@@ -49,7 +49,7 @@ export function createClient(
           ...headers
         },
         body: lines ?? (body === undefined ? null : JSON.stringify(body)),
-        // A redirect would carry the token to a place nobody named.
+        // Following a redirect would send the token to another server.
         redirect: 'manual',
         signal: interrupt ? AbortSignal.any([patience.signal, interrupt]) : patience.signal
       })
@@ -61,15 +61,15 @@ export function createClient(
     }
   }
 
-  /** Waits out 429 and 503 as the service asks, a few times. Answers a success; anything else is thrown. */
-  async function send(method: Method, path: string, options: Send = {}, limitMs = answerMs): Promise<Response> {
+  /** Repeats after 429 and 503 as `Retry-After` says, a few times. Returns a success and throws everything else. */
+  async function send(method: Method, path: string, options: Send = {}, limitMs = responseMs): Promise<Response> {
     const { repeatable = method !== 'POST' } = options
     for (let attempt = 1; ; attempt += 1) {
       const response = await once(method, path, options, limitMs)
       const warning = response.ok && response.headers.get('x-service-warning')
       if (warning) warn(warning)
       if (response.ok) return response
-      // 429 is said before anything is done; a 503 may follow work that was half done.
+      // 429 comes before any work; 503 may come after a part of it.
       const again = response.status === 429 || (response.status === 503 && repeatable)
       const waitMs = retryAfterMs(response) * 2 ** (attempt - 1)
       if (!again || attempt === attempts || waitMs > longestWaitMs) throw await asFailure(url, response)
@@ -83,13 +83,13 @@ export function createClient(
   return {
     url,
     send,
-    async json<Answer>(method: Method, path: string, options?: Send, limitMs?: number): Promise<Answer> {
+    async json<Body>(method: Method, path: string, options?: Send, limitMs?: number): Promise<Body> {
       const response = await send(method, path, options, limitMs)
       return response.json().catch((error: unknown) => {
         throw error instanceof SyntaxError
-          ? new Failure(exit.failure, 'unexpected_answer', `What answers at ${url} is not Tidings. Check the address.`)
+          ? new Failure(exit.failure, 'unexpected_answer', `The server at ${url} is not Tidings. Check the address.`)
           : unreachable(url, error)
-      }) as Promise<Answer>
+      }) as Promise<Body>
     }
   }
 }
@@ -98,9 +98,9 @@ export type Client = ReturnType<typeof createClient>
 
 export const interrupted = () => new Failure(exit.interrupted, 'interrupted', 'Interrupted.')
 
-/** An id as one part of a path. */
+/** Encodes an id as one part of a path. */
 export function segment(id: string): string {
-  // A URL has no way to say these two: they would address what lies above.
+  // URLs resolve these two, so they would address the folder above.
   if (id === '' || id === '.' || id === '..') throw usageFailure(`'${id}' cannot be used as an id here.`)
   if (!id.isWellFormed()) throw usageFailure('The id is not valid UTF-8.')
   return encodeURIComponent(id)

@@ -4,7 +4,7 @@ import { settings } from '../platform/config.ts'
 import { readCredentials } from '../projects/bootstrap.ts'
 import { exit, Failure, usageFailure } from './exit.ts'
 
-/** What every command that talks to the service takes. */
+/** The options of every command that talks to the service. */
 export interface Where {
   url?: string
   token?: string
@@ -13,10 +13,10 @@ export interface Where {
 
 export interface Connection {
   url: string
-  /** Where a browser finds the service: commands use the address on this machine, which others cannot reach. */
+  /** The public address, for links. `url` may be an address that only this machine can reach. */
   browserUrl: string
   token: string
-  /** Absent where nothing names one. */
+  /** Absent where neither options, variables nor the file name one. */
   project: string | undefined
 }
 
@@ -24,13 +24,13 @@ const dataDirOf = (env: NodeJS.ProcessEnv): string =>
   settings.DATA_DIR.parse(env.DATA_DIR || settings.DATA_DIR.fallback!)
 
 /**
- * Options, else variables, else what `tidings serve` left in the data folder. The token and the project of that file go
- * with its own address only: a token is never sent to a server that it is not for.
+ * Takes options, else variables, else credentials.json, which `tidings serve` writes to the data folder. The token and
+ * the project of that file are used only with the address in it, so that a token never reaches another server.
  */
 export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Promise<Connection> {
   const named = { url: where.url ?? env.TIDINGS_URL, token: where.token ?? env.TIDINGS_TOKEN }
   const project = (where.project ?? env.TIDINGS_PROJECT) || undefined
-  // Not read where it is not needed: a broken file must not stand in the way of options.
+  // Read only if needed, so that a broken file does not break a command with all options.
   const whole = named.url && named.token && project
   const file = whole ? {} : await readCredentials(dataDirOf(env))
   const url = named.url || file.local_url || file.base_url
@@ -38,8 +38,8 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
     throw new Failure(
       exit.configuration,
       'no_service',
-      `No running service found: ${join(dataDirOf(env), 'credentials.json')} ${await whyUnknown(dataDirOf(env))}. Start ` +
-        'one here with `tidings serve`, or give --url and --token (or TIDINGS_URL and TIDINGS_TOKEN).'
+      `No service found: ${join(dataDirOf(env), 'credentials.json')} ${await whyUnknown(dataDirOf(env))}. Start ` +
+        'one here with `tidings serve`, or give --url and --token (or set TIDINGS_URL and TIDINGS_TOKEN).'
     )
   }
   const address = checked(url)
@@ -49,25 +49,27 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
     throw new Failure(
       exit.configuration,
       'no_token',
-      `No management token is known for ${address}. Give --token, or set TIDINGS_TOKEN.`
+      `No management token found for ${address}. Give --token, or set TIDINGS_TOKEN.`
     )
   }
-  // fetch would quote a token that cannot be a header in its complaint.
+  // fetch would quote an invalid token in its error.
   if (!/^[\x21-\x7e]+$/.test(token))
-    throw usageFailure('The token holds characters that no token has. Check --token or TIDINGS_TOKEN.')
+    throw usageFailure('The token contains characters that no token has. Check --token or TIDINGS_TOKEN.')
   const browserUrl = named.url || !file.base_url ? address : checked(file.base_url)
   return { url: address, browserUrl, token, project: project ?? (own ? file.project_id : undefined) }
 }
 
 const whyUnknown = (dataDir: string): Promise<string> =>
   access(join(dataDir, 'credentials.json')).then(
-    () => 'has no address in it',
+    () => 'contains no address',
     () => 'does not exist'
   )
 
 export function projectOf({ project }: Connection): string {
   if (project) return project
-  throw usageFailure('Which project? Give --project <id>, or set TIDINGS_PROJECT. `tidings project list` shows them.')
+  throw usageFailure(
+    'No project given. Give --project <id>, or set TIDINGS_PROJECT. List projects with `tidings project list`.'
+  )
 }
 
 function checked(url: string): string {

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from './client.ts'
 import { unreachable } from './refusals.ts'
 
-/** What a line of a stream may at most hold; an item is far smaller. */
+/** Limits the memory for one event; an item is far smaller. */
 const longestEvent = 4 * 1024 * 1024
-const againMs = 1_000
+const reconnectMs = 1_000
 
-/** Server-sent events that carry JSON. A connection that is lost is opened again after the last event that was seen. */
+/** Server-sent events that carry JSON. After a lost connection, the stream resumes after the last event it received. */
 export function events<Item>(
   client: Client,
   path: string,
@@ -33,8 +33,8 @@ export function events<Item>(
         if (error instanceof SyntaxError) throw unreachable(client.url, error)
       }
       response = undefined
-      await sleep(againMs, undefined, { signal: interrupt }).catch(() => {})
-      // Ctrl-C is how one stops watching, and no fault.
+      await sleep(reconnectMs, undefined, { signal: interrupt }).catch(() => {})
+      // Ctrl-C is the normal end of watching.
       if (interrupt.aborted) return
     }
   }
@@ -47,7 +47,7 @@ interface Event {
   data: string
 }
 
-/** Events end with an empty line; lines that begin with a colon only show that the stream lives. */
+/** Splits a stream into events, which end with an empty line. Lines that begin with a colon are heartbeats. */
 async function* parsed(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
   let text = ''
   for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {

@@ -13,25 +13,29 @@ export interface ListOptions {
   cursor?: string
 }
 
+/** Heads and cells of a table. */
+export type Columns<Row> = readonly (readonly [head: string, cell: (row: Row) => Cell])[]
+
 const pageSize = 200
 
-/** `--limit` and `--cursor`. What can be long shows its newest part unless told; what is short shows all. */
+/** Adds `--limit` and `--cursor`. Lists that can be long show their newest rows by default, the others show all. */
 export function listing(command: Command, usual: number = Number.POSITIVE_INFINITY): Command {
-  const told = Number.isFinite(usual) ? String(usual) : 'all'
+  const shown = Number.isFinite(usual) ? String(usual) : 'all'
   const limit = new Option('--limit <count>', 'How many at most, newest first; or "all"')
   return command
-    .addOption(limit.argParser(limitOf).default(usual, told))
-    .option('--cursor <cursor>', 'Go on after next_cursor of an earlier --json answer')
+    .addOption(limit.argParser(limitOf).default(usual, shown))
+    .option('--cursor <cursor>', 'Continue after the next_cursor of an earlier --json list')
 }
 
 function limitOf(text: string): number {
   if (text === 'all') return Number.POSITIVE_INFINITY
   const number = Number(text)
-  if (!/^\d{1,9}$/.test(text) || number < 1) throw new InvalidArgumentError('It must be a number from 1, or "all".')
+  if (!/^\d{1,9}$/.test(text) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number from 1, or "all".')
   return number
 }
 
-/** Page after page as one. */
+/** Reads pages until the limit and joins them to one. */
 export async function readAll<Row>(
   { client }: Session,
   path: string,
@@ -50,16 +54,11 @@ export async function readAll<Row>(
   return all
 }
 
-/** A list as a table. `none` is what is said of an empty one. */
-export function showList<Row>(
-  session: Session,
-  page: Page<Row>,
-  columns: readonly (readonly [head: string, cell: (row: Row) => Cell])[],
-  none: string
-): void {
+/** Prints a list as a table; `none` is the text for an empty one. */
+export function showList<Row>(session: Session, page: Page<Row>, columns: Columns<Row>, none: string): void {
   const rows = page.items.map((row) => columns.map(([, cell]) => cell(row)))
   const heads = columns.map(([head]) => head)
   tell(session, page, rows.length > 0 ? table(heads, rows) : none)
   if (page.next_cursor !== null && !session.json)
-    remark(session.shell, `\nThese are the newest ${amount(rows.length)}. \`--limit all\` shows the rest.`)
+    remark(session.shell, `\nShowing the newest ${amount(rows.length)}. \`--limit all\` shows all.`)
 }

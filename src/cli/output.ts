@@ -13,7 +13,7 @@ const widthOf = (text: string) => {
   return width
 }
 
-/** What a user of a project chose as a name must not move the cursor of the one who lists it. */
+/** Escapes control characters: a name that a user chose must not move the cursor of an operator. */
 export const printable = (text: string) =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 
@@ -21,7 +21,7 @@ const shown = (cell: Cell) => (cell === null || cell === undefined || cell === '
 
 const padded = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 
-/** Aligned plain text, the same on a terminal and in a pipe: column by column, two spaces between. */
+/** Aligns columns with two spaces between them, the same on a terminal and in a pipe. */
 export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const lines = [heads.map((head) => head.toUpperCase()), ...rows.map((row) => row.map(shown))]
   const widths = heads.map((_, column) => Math.max(...lines.map((line) => widthOf(line[column]!))))
@@ -35,13 +35,13 @@ export function table(heads: readonly string[], rows: readonly (readonly Cell[])
     .join('\n')
 }
 
-/** One thing, a line for each of its fields. */
+/** One thing with a line for each field. */
 export function record(fields: readonly (readonly [name: string, value: Cell])[]): string {
   const width = Math.max(...fields.map(([name]) => widthOf(printable(name))))
   return fields.map(([name, value]) => `${padded(printable(name), width)}  ${shown(value)}`).join('\n')
 }
 
-/** To the second: more is noise in a table, and --json has it. */
+/** Times to the second; --json has the fractions. */
 export const time = (at: string | null | undefined): string => (at ? at.replace(/\.\d+Z$/, 'Z') : 'never')
 
 export function shortened(text: string, length: number): string {
@@ -64,5 +64,5 @@ export const counted = (count: number, one: string, many = `${one}s`): string =>
 
 export const columnsOf = (output: Output): number => output.columns || 80
 
-/** What the system said, without its code, its call and its paths. */
+/** The message of a system error without its code, call and paths. */
 export const reason = (error: unknown): string => (error as Error).message.replace(/^[A-Z]+: ([^,]+),.*$/s, '$1')

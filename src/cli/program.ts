@@ -5,21 +5,21 @@ import { Ended, exit, Failure } from './exit.ts'
 import type { Shell } from './shell.ts'
 
 /**
- * Adds the options, the help and the action to a command that so far has a name and a summary. `whole` is the program with
+ * Adds the options, the help and the action to a command that has a name and a summary. `whole` returns the program with
  * all commands.
  */
 export type Declare = (command: Command, shell: Shell, whole: () => Promise<Command>) => void
 
 interface Entry {
   summary: string
-  /** Loaded only for the command that is run: the service must not wait for code it does not need. */
+  /** Loaded only for the command that runs, so that no start waits for code it does not need. */
   load: () => Promise<{ declare: Declare }>
 }
 
 const commands: Record<string, Entry> = {
   serve: { summary: 'Run the service', load: () => import('./service/serve.ts') },
   migrate: { summary: 'Bring the database up to date and exit', load: () => import('./database/migrate.ts') },
-  doctor: { summary: 'Look for what would keep the service from running', load: () => import('./doctor/doctor.ts') },
+  doctor: { summary: 'Find problems that keep the service from running', load: () => import('./doctor/doctor.ts') },
   project: {
     summary: 'Create, list, show, update, pause and delete projects',
     load: () => import('./projects/project.ts')
@@ -44,13 +44,13 @@ const commands: Record<string, Entry> = {
   device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./users/device.ts') },
   send: { summary: 'Send one push to a user or a device', load: () => import('./messages/send.ts') },
   message: {
-    summary: 'List messages, and show one with its results',
+    summary: 'List messages, and show one with its outcomes',
     load: () => import('./messages/message.ts')
   },
   event: { summary: 'List the events of users', load: () => import('./users/event.ts') },
-  inbox: { summary: 'See what arrived at the simulated gateways', load: () => import('./messages/inbox.ts') },
+  inbox: { summary: 'Show the pushes at the simulated gateways', load: () => import('./messages/inbox.ts') },
   webhook: {
-    summary: 'Tell others what became of messages, and see the calls',
+    summary: 'Manage webhooks and their deliveries',
     load: () => import('./messages/webhook.ts')
   },
   campaign: {
@@ -61,35 +61,38 @@ const commands: Record<string, Entry> = {
     summary: 'List, get, watch, cancel and explain triggers of campaigns',
     load: () => import('./campaigns/trigger.ts')
   },
-  audit: { summary: 'See who changed what in a project', load: () => import('./projects/audit.ts') },
-  nodes: { summary: 'See which processes are at work', load: () => import('./service/nodes.ts') },
-  job: { summary: 'See background work that was given up, and run it again', load: () => import('./service/job.ts') },
+  audit: { summary: 'List the changes in a project', load: () => import('./projects/audit.ts') },
+  nodes: { summary: 'List the running nodes', load: () => import('./service/nodes.ts') },
+  job: { summary: 'List dead jobs, and run them again', load: () => import('./service/job.ts') },
   copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./database/copy.ts') },
-  secrets: { summary: 'Change the master key', load: () => import('./database/secrets.ts') },
+  secrets: {
+    summary: 'Change the master key, or remove secrets of a lost one',
+    load: () => import('./database/secrets.ts')
+  },
   simulate: {
-    summary: 'Run stand-ins for APNs, FCM and Web Push',
+    summary: 'Run simulators of APNs, FCM and Web Push',
     load: () => import('./service/simulate.ts')
   },
   completion: {
-    summary: 'Print the completion of commands for bash or zsh',
+    summary: 'Print the completion script for bash or zsh',
     load: () => import('./service/completion.ts')
   }
 }
 
 const afterHelp = `
 Start here:
-  $ tidings serve                       run the service, here, now
-  $ tidings user set ana plan=premium   create a user in the project it made
+  $ tidings serve                       run the service
+  $ tidings user set ana plan=premium   create a user in the first project
   $ tidings help user                   read more about one command
 
-The service is found by --url and --token, else by TIDINGS_URL and
+Commands find the service by --url and --token, else by TIDINGS_URL and
 TIDINGS_TOKEN, else by DATA_DIR/credentials.json, which \`tidings serve\` writes
-(DATA_DIR is ./data unless set).
+(DATA_DIR is ./data by default).
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed,
-5 service away, 78 wrong settings, 130 interrupted.`
+5 service not available, 78 wrong settings, 130 interrupted.`
 
-/** Every command with its options, for what must know them all. */
+/** The program with every command loaded, for the completion scripts. */
 async function wholeProgram(shell: Shell): Promise<Command> {
   const program = new Command('tidings').version(version)
   for (const [name, { summary, load }] of Object.entries(commands))
@@ -97,7 +100,7 @@ async function wholeProgram(shell: Shell): Promise<Command> {
   return program
 }
 
-/** Runs one command line and answers the exit code. */
+/** Runs one command line and returns the exit code. */
 export async function runCli(argv: readonly string[], shell: Shell): Promise<number> {
   const program = new Command('tidings')
     .description('Tidings: self-hosted messaging and user service.')
@@ -111,7 +114,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
     .configureOutput({
       writeOut: (text) => void shell.stdout.write(text),
       writeErr: (text) => void shell.stderr.write(text),
-      // Reported below, with everything else that goes wrong.
+      // report() prints it, like every other failure.
       outputError: () => {}
     })
   const operands = argv.filter((argument) => !argument.startsWith('-'))
@@ -128,7 +131,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<num
   }
 }
 
-/** The command line that explains what was got wrong. */
+/** The command line that prints the help for a wrong one. */
 function helpFor(program: Command, [first, second]: readonly string[]): string {
   const group = program.commands.find((command) => command.name() === first)
   const leaf = group?.commands.find((command) => command.name() === second)
@@ -143,14 +146,14 @@ function report(error: unknown, shell: Shell, { json, help }: { json: boolean; h
   if (!(failure instanceof OperatorError)) throw failure
   const unnamed = { code: failure.exitCode === exit.configuration ? 'configuration' : 'failed', details: [] }
   const { code, details } = failure instanceof Failure ? failure : unnamed
-  const told = json
+  const text = json
     ? JSON.stringify({ error: failure.message, code, ...(details.length > 0 && { details }) })
     : failure.message
-  shell.stderr.write(`${told}\n`)
+  shell.stderr.write(`${text}\n`)
   return failure.exitCode
 }
 
-/** Commander's own words as ours. Help and version are no faults; help in the place of a missing command is. */
+/** Turns an error of Commander into a failure. Help and version are none; help for a missing command is wrong usage. */
 function asUsage(error: CommanderError, help: string): Failure | typeof exit.usage | undefined {
   if (error.exitCode === 0) return undefined
   if (error.code === 'commander.help') return exit.usage

@@ -5,13 +5,13 @@ const everyMs = 100
 const barWidth = 20
 
 export interface Progress {
-  /** Bytes and users so far. */
+  /** Draws the bytes and users so far. */
   at(done: number, users: number): void
-  /** Takes the line away, so that what follows stands alone. */
+  /** Removes the line. */
   end(): void
 }
 
-/** One line on a terminal that is written over and over; nothing at all anywhere else. */
+/** Draws one line on a terminal over and over; prints nothing elsewhere. */
 export function showProgress(output: Output, verb: string, total?: number): Progress {
   if (!output.isTTY) return { at() {}, end() {} }
   const beganMs = Date.now()
@@ -32,7 +32,7 @@ export function showProgress(output: Output, verb: string, total?: number): Prog
   }
 }
 
-/** How far something has come of which the whole is known, or grows: drawn over and over on a terminal. */
+/** Draws the progress of something whose total is known, or grows. */
 export function showCount(output: Output, verb: string) {
   let shown = false
   return {

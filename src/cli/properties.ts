@@ -4,31 +4,31 @@ import { record } from './output.ts'
 export type Scalar = string | number | boolean | null
 export type Properties = Record<string, Scalar>
 
-/** In the help of `user set`, and in docs/reference/cli.md. */
+/** Part of the help of `user set`. */
 export const propertyHelp = `
-Properties are written name=value. A value that is JSON is taken as such: 31 is
-a number, true and false are booleans, null is null, and '"31"' is text. Lists
-and objects are refused. Anything else is text as it stands. --string takes any
-value as text. Properties that are not named keep their values.`
+Properties are written name=value. A value that is JSON is read as JSON: 31 is a
+number, true and false are booleans, null is null, and '"31"' is text. Lists and
+objects are refused. Any other value is text. --string takes any value as text.
+Other properties of the user keep their values.`
 
-/** The same of triggers, whose properties may be anything. */
+/** The same for triggers, whose properties may be any JSON. */
 export const triggerPropertyHelp = `
-Properties are written name=value. A value that is JSON is taken as such: 31 is
-a number, true and false are booleans, null is null, '"31"' is text, [1,2] is a
-list and {"a":1} an object. Anything else is text as it stands. --string takes
-any value as text.`
+Properties are written name=value. A value that is JSON is read as JSON: 31 is a
+number, true and false are booleans, null is null, '"31"' is text, [1,2] is a
+list and {"a":1} an object. Any other value is text. --string takes any value as
+text.`
 
-/** `name=value` and its kind by looks, for users: the service keeps no lists and objects for them. */
+/** Reads `name=value` for a user, whose properties are scalars. */
 export function userProperty(argument: string): [name: string, value: Scalar] {
   const [name, value] = jsonProperty(argument)
   if (typeof value !== 'object' || value === null) return [name, value as Scalar]
   const kind = Array.isArray(value) ? 'a list' : 'an object'
   throw usageFailure(
-    `${name}: a property of a user cannot be ${kind}. If it is meant as text, write --string '${argument}'.`
+    `${name}: a property of a user cannot be ${kind}. To store it as text, write --string '${argument}'.`
   )
 }
 
-/** The same for triggers, which take all of JSON. */
+/** Reads `name=value` for a trigger, whose properties are any JSON. */
 export function jsonProperty(argument: string): [name: string, value: unknown] {
   const [name, text] = split(argument)
   return [name, readValue(name, text)]
@@ -49,7 +49,7 @@ function readValue(name: string, text: string): unknown {
   } catch {
     return text
   }
-  // Account numbers and the like: a wrong digit at the end is worse than a refusal.
+  // An account number with a wrong last digit is worse than a refusal.
   if (
     typeof value === 'number' &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
@@ -58,7 +58,7 @@ function readValue(name: string, text: string): unknown {
   return value
 }
 
-/** A whole object, from an option or a file. */
+/** Reads an object of properties from an option or standard input. */
 export function parsedProperties(json: string): Properties {
   let value: unknown
   try {
@@ -71,7 +71,7 @@ export function parsedProperties(json: string): Properties {
   return value as Properties
 }
 
-/** Values as JSON, so that the text "31" and the number 31 can be told apart. */
+/** Values as JSON, which distinguishes the text "31" from the number 31. */
 export function shownProperties(properties: Properties): string {
   const entries = Object.entries(properties)
   if (entries.length === 0) return 'No properties.'
@@ -80,7 +80,7 @@ export function shownProperties(properties: Properties): string {
 
 const byName = ([one]: readonly [string, unknown], [other]: readonly [string, unknown]) => (one < other ? -1 : 1)
 
-/** For a column: as they would be written. */
+/** Properties as they are written on the command line, for a column. */
 export const inOneLine = (properties: Properties): string =>
   Object.entries(properties)
     .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -7,12 +7,12 @@ interface Refused {
   details?: Detail[]
 }
 
-/** What the service said no to, in its own words where it has some, with what to do next where we know. */
+/** A response that is no success as a failure: the words of the service, and the next step. */
 export async function asFailure(url: string, response: Response): Promise<Failure> {
   const text = await response.text().catch(() => '')
   const body = parse(text)
   const { status, headers } = response
-  // Where the contract fixes the body, the reason travels in headers.
+  // Where the contract fixes the body, headers carry the reason.
   const code = String(headers.get('x-service-error-code') ?? body.code ?? `http_${status}`)
   const plain = typeof body.error === 'string' ? body.error : /^[^<\n]{1,200}$/.test(text) ? text : ''
   const said = sentence(headers.get('x-service-error-detail') ?? plain)
@@ -23,27 +23,30 @@ export async function asFailure(url: string, response: Response): Promise<Failur
       return failure(exit.denied, `${said || 'The token is not accepted.'} Check --token or TIDINGS_TOKEN for ${url}.`)
     case status === 403:
       return failure(exit.denied, `${said} Use a token that may do this.`.trim())
-    // The path itself is unknown, which no command asks of a node that answers requests.
+    // Commands ask only for paths that exist, so this node does not serve the API.
     case status === 404 && headers.has('x-request-id') && body.error === 'Not Found' && code === 'http_404':
       return failure(
         exit.failure,
-        `${url} does not answer commands. A worker (\`tidings serve --role worker\`) answers only for health, metrics and ` +
-          'the API page: give the address of another node as --url, or check the address.'
+        `${url} does not serve the management API. A worker (\`tidings serve --role worker\`) serves only health, ` +
+          'metrics and the API page: give the address of another node as --url.'
       )
     case status === 404 && (headers.has('x-request-id') || code === 'not_found'):
-      return failure(exit.notFound, said || 'There is no such thing.')
+      return failure(exit.notFound, said || 'Not found.')
     case status === 429:
-      return failure(exit.unavailable, `${url} is too busy: the rate limit is used up. Try again in a while.`)
+      return failure(exit.unavailable, `${url} refused: the rate limit is used up. Try again later.`)
     case status === 502 || status === 503 || status === 504:
-      return failure(exit.unavailable, `${url} cannot answer now (HTTP ${status}). \`tidings doctor\` may know why.`)
+      return failure(
+        exit.unavailable,
+        `${url} is not available (HTTP ${status}). Look for the cause with \`tidings doctor\`.`
+      )
     case status >= 300 && status < 400:
-      return failure(exit.failure, `${url} sends us on to another address. Give that one as --url.`)
+      return failure(exit.failure, `${url} redirects to another address. Give that one as --url.`)
     case !headers.has('x-request-id'):
-      return failure(exit.failure, `What answers at ${url} is not Tidings (HTTP ${status}). Check the address.`)
+      return failure(exit.failure, `The server at ${url} is not Tidings (HTTP ${status}). Check the address.`)
     case status >= 500:
       return failure(
         exit.failure,
-        `${url} failed (HTTP ${status}). Its log has more, under ${headers.get('x-request-id')}.`
+        `${url} failed (HTTP ${status}). See its log for request ${headers.get('x-request-id')}.`
       )
     default:
       return failure(exit.failure, said || `${url} refused (HTTP ${status}).`)
@@ -61,17 +64,19 @@ function parse(text: string): Refused {
 
 const sentence = (text: string) => text.trim().replace(/([^.?!])$/, '$1.')
 
-/** Why no answer came. Names the address, never what was sent. */
+/** Why no response came. Names the address and never the token. */
 export function unreachable(url: string, error: unknown): Failure {
   const { name, cause } = error as Error
   const { code, message } = (cause ?? {}) as NodeJS.ErrnoException
   const failure = (text: string) => new Failure(exit.unavailable, 'unreachable', text, { cause: error })
-  if (code === 'ECONNREFUSED') return failure(`Nothing answers at ${url}: is \`tidings serve\` running?`)
+  if (code === 'ECONNREFUSED')
+    return failure(`No service responds at ${url}. Start it with \`tidings serve\`, or check the address.`)
   // The fetch standard bars ports of old protocols, such as 6000 and 10080.
-  if (message === 'bad port') return failure(`${url} has a port that HTTP clients refuse. Serve on another one.`)
+  if (message === 'bad port')
+    return failure(`${url} has a port that HTTP clients refuse. Choose another PORT for the service.`)
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return failure(`${new URL(url).hostname} is not a name that can be found. Check the address, or the network.`)
+    return failure(`The host ${new URL(url).hostname} cannot be found. Check the address and the network.`)
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UND_ERR_HEADERS_TIMEOUT')
-    return failure(`${url} does not answer in time. Check the address, or try again.`)
+    return failure(`${url} does not respond in time. Check the address, or try again.`)
   return failure(`The connection to ${url} failed: ${message || code || (error as Error).message}. Try again.`)
 }

@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Client, createClient } from './client.ts'
-import { type Connection, findConnection, type Where } from './connection.ts'
+import { type Client, createClient, segment } from './client.ts'
+import { type Connection, findConnection, projectOf, type Where } from './connection.ts'
 import { printable } from './output.ts'
 import { interruption, print, printJson, remark, type Shell } from './shell.ts'
 
-/** The options that every command on the service has. */
+/** The options of every command on the service. */
 export interface Common extends Where {
   json?: true
 }
@@ -25,7 +25,11 @@ export async function connect(shell: Shell, options: Common): Promise<Session> {
   return { shell, client, connection, interrupt, json: options.json === true }
 }
 
-/** One JSON document, or words for a person. */
+/** The path of something in the project of the command: `/projects/shop/keys`. */
+export const inProject = ({ connection }: Session, path: string): string =>
+  `/projects/${segment(projectOf(connection))}${path}`
+
+/** Prints one JSON document, or text for a person. */
 export function tell({ shell, json }: Pick<Session, 'shell' | 'json'>, value: unknown, text: string): void {
   if (json) printJson(shell, value)
   else print(shell, text)
@@ -33,12 +37,12 @@ export function tell({ shell, json }: Pick<Session, 'shell' | 'json'>, value: un
 
 export const jsonOption = () => new Option('--json', 'Print one JSON document instead of text')
 
-/** How the service is reached; `project` for commands on something inside a project. */
+/** Adds the options that reach the service; with `project` also those that choose one. */
 export function reaching(command: Command, scope: 'project' | 'installation' = 'installation'): Command {
-  if (scope === 'project') command.option('-p, --project <id>', 'Project (else TIDINGS_PROJECT)')
+  if (scope === 'project') command.option('-p, --project <id>', 'Project (default: TIDINGS_PROJECT)')
   return command
-    .option('--url <url>', 'Address of the service (else TIDINGS_URL)')
-    .option('--token <token>', 'Management token (else TIDINGS_TOKEN, which other users cannot see)')
+    .option('--url <url>', 'Address of the service (default: TIDINGS_URL)')
+    .option('--token <token>', 'Management token (default: TIDINGS_TOKEN, which other users cannot see)')
     .addOption(jsonOption())
 }
 
@@ -54,7 +58,7 @@ export const wholeNumber =
     return number
   }
 
-/** Command lines to copy, with what each does where that is not plain. */
+/** Command lines to copy, and what the options alone do not say. */
 export function examples(command: Command, lines: readonly string[], more = ''): Command {
   const shown = lines.map((line) => `  $ ${line}`).join('\n')
   return command.addHelpText('after', `\nExamples:\n${shown}${more && `\n\n${more.trim()}`}`)

@@ -1,12 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** Where a command runs. Everything it reads or writes goes through here, so that main.ts alone touches the process. */
+/** The surroundings of a command. Commands read and write only through it, so that main.ts alone touches the process. */
 export interface Shell {
   env: NodeJS.ProcessEnv
   stdin: Readable & { isTTY?: boolean }
   stdout: Output
   stderr: Output
-  /** From here on Ctrl-C no longer ends the process but calls this, and the command tidies up. */
+  /** From this call on, Ctrl-C calls `stop` instead of ending the process. */
   onInterrupt(stop: () => void): void
 }
 
@@ -16,7 +16,7 @@ export const print = (shell: Shell, text: string) => void shell.stdout.write(`${
 export const remark = (shell: Shell, text: string) => void shell.stderr.write(`${text}\n`)
 export const printJson = (shell: Shell, value: unknown) => print(shell, JSON.stringify(value, null, 2))
 
-/** Aborted by Ctrl-C. */
+/** A signal that Ctrl-C aborts. */
 export function interruption(shell: Shell): AbortSignal {
   const controller = new AbortController()
   shell.onInterrupt(() => controller.abort())

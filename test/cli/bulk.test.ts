@@ -77,7 +77,7 @@ test('users go in and out in bulk', async (t) => {
     const endless = await feed('x'.repeat(1_200_000), 'user', 'import', '-')
     assert.equal(endless.code, 1)
     assert.match(endless.stderr, /^Line 1 is longer than 1 MiB/)
-    assert.match((await tidings('user', 'import', join(folder, 'none'))).stderr, /^There is no file /)
+    assert.match((await tidings('user', 'import', join(folder, 'none'))).stderr, /^The file \S+ does not exist\./)
     assert.match((await tidings('user', 'import', folder)).stderr, /is a folder/)
     assert.equal((await feed('', 'user', 'import', '-')).stdout, 'imported 0, failed 0\n')
   })

@@ -55,11 +55,11 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     assert.match(reply.stderr, /document 1: bad was refused\.\n {2}-:3:19 message\.title: line 1, column/)
     assert.equal(reply.stdout, 'good created, version 1\n')
     for (const [text, told] of [
-      ['name: x\n', /campaign_id must be given/],
+      ['name: x\n', /campaign_id is required/],
       ['a: [', /-:1:5 /],
       ['message:\n  title: Hi {{ user.name | default: "you" }}\n', /^-:2:10 .*stands in quotes/],
       ['- 1\n', /must be an object/],
-      ['', /holds no campaign/],
+      ['', /contains no campaign/],
       ['a: &a [x, x]\nb: *a\n', /-: aliases/]
     ] as const) {
       const refused = await feed(text, 'campaign', 'apply', '-f', '-')
@@ -147,7 +147,7 @@ quiet_hours: { from: "22:00" }
     assert.match(explained.stdout, /^NO {3}device +The user had no device when it was sent\. \(no_device\)$/m)
     const since = ['trigger', 'list', '--campaign', 'greeting', '--since']
     assert.match((await tidings(...since, '2026-01-01')).stdout, new RegExp(trigger.trigger_id))
-    assert.equal((await tidings(...since, '2999-01-01')).stdout, 'There are no triggers.\n')
+    assert.equal((await tidings(...since, '2999-01-01')).stdout, 'No triggers match.\n')
     assert.match((await tidings(...since, 'noon')).stderr, /accepted_after: must be a date or time/)
     const late = await tidings('trigger', 'cancel', trigger.trigger_id)
     assert.equal(late.code, 1)

@@ -81,11 +81,11 @@ test('the service is found by options, else by variables, else by the data folde
     const other = await fakeServer(t, empty)
     const ran = await run(['project', 'list', '--url', other.url], { env: { DATA_DIR: dataDir } })
     assert.equal(ran.code, 78)
-    assert.match(ran.stderr, /No management token is known for/)
+    assert.match(ran.stderr, /No management token found for/)
     assert.equal(other.seen.length, 0)
     const unnamed = await run(['user', 'list', '--url', other.url, '--token', 'x'], { env: { DATA_DIR: dataDir } })
     assert.equal(unnamed.code, 2)
-    assert.match(unnamed.stderr, /Which project\?/)
+    assert.match(unnamed.stderr, /^No project given\. /)
     const same = await run(['user', 'list', '--url', `${url}/`], { env: { DATA_DIR: dataDir } })
     assert.equal(same.code, 0)
   })
@@ -141,7 +141,10 @@ test('what goes wrong on the way is explained, and never shows the token', async
   }
   const refused = await run(['project', 'list', '--url', await nobody(), '--token', token])
   assert.equal(refused.code, 5)
-  assert.match(refused.stderr, /^Nothing answers at http:\S+: is `tidings serve` running\?$/m)
+  assert.match(
+    refused.stderr,
+    /^No service responds at http:\S+\. Start it with `tidings serve`, or check the address\.$/m
+  )
   const barred = await run(['project', 'list', '--url', 'http://127.0.0.1:6000', '--token', token])
   assert.match(barred.stderr, /port that HTTP clients refuse/)
 })

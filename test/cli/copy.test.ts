@@ -95,7 +95,7 @@ test('a database in use, a node at work and an address that is none are refused,
   const node = await startNode(env)
   const running = await run(['copy', other.url, '--json'], { env }).finally(node.close)
   assert.deepEqual([running.code, JSON.parse(running.stderr).code], [1, 'nodes_alive'])
-  assert.match(running.stderr, /what they write meanwhile would be missing/)
+  assert.match(running.stderr, /the copy would miss what they write/)
 
   const backwards = await run(['copy', url], { env: { ...env, DATABASE_URL: other.url } })
   assert.equal(backwards.code, 1)

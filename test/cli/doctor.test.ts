@@ -30,12 +30,12 @@ test('the doctor finds nothing wrong with a service that runs', async (t) => {
   await t.test('each check is a line, and the last one says so', async () => {
     const { code, stdout } = await run(['doctor'], { env })
     assert.equal(code, 0, stdout)
-    assert.match(stdout, /^ok {4}Port +127\.0\.0\.1:\d+ is held by Tidings$/m)
+    assert.match(stdout, /^ok {4}Port +127\.0\.0\.1:\d+ is used by Tidings$/m)
     assert.match(stdout, /^ok {4}Service +http:\S+ is ready$/m)
     assert.match(stdout, /^ok {4}Migrations +all \d+ applied$/m)
     assert.match(stdout, /^ok {4}Master key +\S+ opens the secrets of the database$/m)
     assert.match(stdout, /^ok {4}Clock +agrees with the database$/m)
-    assert.match(stdout, /\n\nEverything is in order\.\n$/)
+    assert.match(stdout, /\n\nAll checks passed\.\n$/)
   })
 
   await t.test('the service is looked for where it last started', async () => {
@@ -86,8 +86,8 @@ test('before the first start the doctor changes nothing', async (t) => {
   for (const DATABASE_URL of [url, '']) {
     const { ok, of } = await doctor({ DATA_DIR: join(parent, 'data'), PORT: '0', DATABASE_URL })
     assert.ok(ok)
-    assert.match(of('Data folder')[0]!.message, /made at the first start/)
-    assert.match(of('Master key')[0]!.message, /made at the first start/)
+    assert.match(of('Data folder')[0]!.message, /created at the first start/)
+    assert.match(of('Master key')[0]!.message, /created at the first start/)
   }
   assert.deepEqual(await readdir(parent), [])
   const client = new pg.Client({ connectionString: url })
@@ -105,7 +105,7 @@ test('the doctor names what is broken', async (t) => {
     await once(server, 'listening')
     t.after(() => server.close().closeAllConnections())
     const { of } = await doctor({ DATA_DIR: folder, PORT: String((server.address() as AddressInfo).port) })
-    assert.match(of('Port')[0]!.message, /taken by another program\. Stop it, or set PORT/)
+    assert.match(of('Port')[0]!.message, /used by another program\. Stop it, or set PORT/)
   })
 
   await t.test('an address that this machine does not have', async () => {

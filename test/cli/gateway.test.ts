@@ -90,12 +90,12 @@ test('credentials are set, listed, checked and removed from the command line', a
 
   await t.test('removal, of one environment and of all', async () => {
     const unsure = await gateway('remove', 'apns')
-    assert.deepEqual([unsure.code, /Say --yes if it is meant/.test(unsure.stderr)], [2, true])
+    assert.deepEqual([unsure.code, /Give --yes to confirm/.test(unsure.stderr)], [2, true])
     const { code, stdout } = await gateway('remove', 'apns', '--environment', 'sandbox', '--yes')
     assert.deepEqual([code, stdout], [0, 'Removed the credential for apns from demo.\n'])
     assert.equal((await gateway('remove', 'apns', '--environment', 'sandbox', '--yes')).code, 3)
     for (const name of ['apns', 'fcm', 'webpush']) assert.equal((await gateway('remove', name, '-y')).code, 0)
-    assert.match((await gateway('list')).stdout, /^demo has no gateway credentials\.$/m)
+    assert.match((await gateway('list')).stdout, /^No gateway credentials yet\. /m)
     assert.equal((await gateway('check', 'fcm')).code, 3)
   })
 

@@ -43,7 +43,10 @@ test('simulated devices and their inbox are at hand from the command line', asyn
   })
 
   await t.test('what arrived is shown, oldest first, with its answer', async () => {
-    assert.equal((await tidings('inbox')).stdout, 'Nothing has arrived yet.\n')
+    assert.equal(
+      (await tidings('inbox')).stdout,
+      'No pushes yet. Send one with `tidings send --user demo-user --title Hello`.\n'
+    )
     await pushApns(t, gateways, 'aa01', 'Hello', { landing_url: 'shop://cart' })
     await pushApns(t, gateways, 'sim-410-1', 'Bye\u001b[2J')
     const ran = await eventually(async () => {
@@ -60,7 +63,10 @@ test('simulated devices and their inbox are at hand from the command line', asyn
       items.map(({ title }) => title),
       ['Bye\u001b[2J', 'Hello']
     )
-    assert.equal((await tidings('inbox', '--device', 'other')).stdout, 'Nothing has arrived yet.\n')
+    assert.equal(
+      (await tidings('inbox', '--device', 'other')).stdout,
+      'No pushes yet. Send one with `tidings send --user demo-user --title Hello`.\n'
+    )
   })
 
   await t.test('--watch shows the last ones and goes on until Ctrl-C, each push once', async () => {

@@ -129,14 +129,14 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal(rotated.code, 0, rotated.stderr)
     const [, text] = /^Key +(svc_sk_\S+)$/m.exec(rotated.stdout)!
     assert.match(rotated.stdout, /^Name +ci$/m)
-    assert.match(rotated.stderr, /Keep the key now: it is not shown again\. The old key works until 2\S+Z\./)
+    assert.match(rotated.stderr, /Save the key now: it is not shown again\. The old key works until 2\S+Z\./)
     assert.deepEqual([await opens(key), await opens(text!)], [true, true])
     const listed = await tidings('key', 'list')
     assert.match(listed.stdout, /^ID +KIND +NAME +KEY +CREATED +LAST USED +EXPIRES$/m)
     assert.match(listed.stdout, new RegExp(`^${id} .* \\d{4}-\\d\\d-\\d\\dT\\S+Z$`, 'm'))
 
     const atOnce = await tidings('key', 'rotate', id, '--overlap', '0s')
-    assert.match(atOnce.stderr, /The old key is refused from now on\./)
+    assert.match(atOnce.stderr, /The old key no longer works\./)
     assert.equal(await opens(key), false)
     assert.match((await tidings('key', 'list')).stdout, new RegExp(`^${id} .* expired \\d{4}-\\S+Z$`, 'm'))
     assert.equal((await tidings('key', 'rotate', id)).code, 1, 'it has expired')
@@ -195,7 +195,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
   })
 
   await t.test('jobs that were given up are listed and run again', async () => {
-    assert.match((await tidings('job', 'list')).stdout, /No job was given up\./)
+    assert.match((await tidings('job', 'list')).stdout, /^No dead jobs\.$/m)
     const id = '0199c0de-0000-7000-8000-000000000001'
     await withClient(databaseUrl, (client) =>
       client.query(

@@ -107,7 +107,7 @@ test('a key of the setting MASTER_KEY is changed to that of a file, or to one th
 
   const made = await run(['secrets', 'rotate'], { env: { ...env, MASTER_KEY: second } })
   assert.equal(made.code, 0, made.stderr)
-  assert.match(made.stdout, /Set MASTER_KEY to the text in \S+master\.key\.new on every node.* Remove the file then/)
+  assert.match(made.stdout, /Set MASTER_KEY to the text in \S+master\.key\.new on every node.* Then remove the file/)
   const third = await keyText('master.key.new')
   assert.ok(await opens(third))
   assert.equal((await serving({ MASTER_KEY: third }, () => check(env))).code, 0)
@@ -198,7 +198,7 @@ test('killed between the commit and the new file, the next start or the next cha
     assert.equal(await keyText(), before)
     const next = await keyText('master.key.new')
     assert.ok(await opens(next))
-    assert.match((await run(['doctor'], { env })).stdout, /^warn +Master key +It was being changed/m)
+    assert.match((await run(['doctor'], { env })).stdout, /^warn +Master key +a rotation was interrupted/m)
     if (finish === 'start') {
       assert.equal((await serving({}, () => check(env))).code, 0)
       assert.equal(await keyText(), next)

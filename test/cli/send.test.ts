@@ -9,7 +9,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
   await t.test('send tells the result on each device', async () => {
     const sent = await tidings('send', '--user', 'demo-user', '--title', 'Hi', '--body', 'It works.')
     assert.equal(sent.code, 0, sent.stderr)
-    assert.match(sent.stdout, /^Message +[0-9a-f-]{36}\nResult +succeed\n\nDEVICE +RESULT +REASON\n/)
+    assert.match(sent.stdout, /^Message +[0-9a-f-]{36}\nStatus +succeed\n\nDEVICE +STATUS +REASON\n/)
     for (const device of ['demo-iphone', 'demo-android', 'demo-browser'])
       assert.match(sent.stdout, new RegExp(`^${device} +succeed +-$`, 'm'))
     const one = await tidings('send', '--device', 'demo-iphone', '--title', 'Hi', '--ttl', '60', '--json')
@@ -23,7 +23,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.match(dead.stdout, /^bo-phone +failed +\[\w+\] /m)
     const nobody = await tidings('send', '--user', 'nobody', '--body', 'Hi')
     assert.equal(nobody.code, 1)
-    assert.match(nobody.stdout, /^Result +failed\nReason +\[\w+\] /m)
+    assert.match(nobody.stdout, /^Status +failed\nReason +\[\w+\] /m)
   })
 
   await t.test('a push that waits says where its outcome will be', async () => {
@@ -31,7 +31,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
     const waits = await tidings('send', '--user', 'demo-user', '--title', 'Later')
     await tidings('project', 'resume')
     assert.equal(waits.code, 0)
-    assert.match(waits.stdout, /^Result +pending$/m)
+    assert.match(waits.stdout, /^Status +pending$/m)
     const [, advice] = /project is paused.*`tidings (message get \S{36})`/.exec(waits.stderr)!
     assert.equal((await tidings(...advice!.split(' '))).code, 0)
   })
@@ -64,11 +64,11 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.match(failed.stdout, /^(\S{36}) +bo +bo-phone +failed +Hi +2\S+Z +[A-Z_]+$/m)
     const [id] = /^\S{36}(?= +bo )/m.exec(failed.stdout)!
     const shown = await tidings('message', 'get', id!)
-    assert.match(shown.stdout, /^Result +failed$/m)
+    assert.match(shown.stdout, /^Status +failed$/m)
     assert.match(shown.stdout, /^DEVICE +USER +STATE +ATTEMPTS +DELIVERED +TAPPED +REASON$/m)
     assert.match(shown.stdout, /^bo-phone +bo +failed +1 +never +never +\[\w+\] \w/m)
     assert.equal((await tidings('message', 'get', '0199c0de-0000-7000-8000-000000000001')).code, 3)
-    assert.equal((await tidings('message', 'list', '--user', 'stranger')).stdout, 'There are no messages.\n')
+    assert.equal((await tidings('message', 'list', '--user', 'stranger')).stdout, 'No messages match.\n')
   })
 
   await t.test('events are listed by user and name', async () => {
@@ -89,7 +89,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
       assert.match(listed.stdout, /^AT +USER +DEVICE +NAME +PROPERTIES$/m)
       assert.match(listed.stdout, /^2\S+Z +demo-user +\S+ +order_completed +\{"amount":5\}$/m)
     })
-    assert.equal((await tidings('event', 'list', '--name', 'none')).stdout, 'There are no events.\n')
+    assert.equal((await tidings('event', 'list', '--name', 'none')).stdout, 'No events match.\n')
     assert.equal((await tidings('event', 'list', '--user', 'stranger')).code, 3)
   })
 })

@@ -26,10 +26,10 @@ test('webhooks are managed from the command line', async (t) => {
   const rotated = await tidings('webhook', 'rotate-secret', id, '--json')
   assert.match(rotated.json<{ secret: string }>().secret, /^whsec_/)
 
-  assert.match((await tidings('webhook', 'deliveries', '--state', 'failed')).stdout, /no such calls/)
+  assert.match((await tidings('webhook', 'deliveries', '--state', 'failed')).stdout, /^No deliveries match\.$/m)
   assert.equal((await tidings('webhook', 'replay', id)).code, 3)
   assert.equal((await tidings('webhook', 'replay')).code, 2)
-  assert.equal((await tidings('webhook', 'replay', '--failed')).stdout, '0 calls are made again.\n')
+  assert.equal((await tidings('webhook', 'replay', '--failed')).stdout, '0 deliveries are repeated.\n')
   const tried = (await tidings('webhook', 'test', id, '--json')).json<{ delivery_id: string }>()
   assert.match(
     (await tidings('webhook', 'deliveries')).stdout,
@@ -42,5 +42,5 @@ test('webhooks are managed from the command line', async (t) => {
   assert.equal((await tidings('webhook', 'create', url, '--events', ',')).code, 2)
 
   assert.equal((await tidings('webhook', 'delete', id)).code, 0)
-  assert.match((await tidings('webhook', 'list')).stdout, /has no webhooks/)
+  assert.match((await tidings('webhook', 'list')).stdout, /^No webhooks yet\. /m)
 })

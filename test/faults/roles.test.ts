@@ -54,11 +54,11 @@ it('N2: an api node answers requests and says that nothing runs jobs, until a wo
   await eventually(async () => assert.equal(await left(), 0))
   assert.equal((await ask(worker, 'GET', '/readyz')).status, 200)
   assert.equal((await ask(worker, 'GET', '/manage/v1/projects', { headers })).status, 404)
-  assert.match(program.stdout(), /A worker: it answers only for health, metrics and the API page\./)
+  assert.match(program.stdout(), /This is a worker: it serves only health, metrics and the API page\./)
   assert.doesNotMatch(program.stdout(), /curl|\/console/)
   const asked = await run(['project', 'list', '--url', worker, '--token', 'svc_at_roles'])
   assert.deepEqual([asked.code, asked.stdout], [1, ''])
-  assert.match(asked.stderr, /does not answer commands\. A worker .* answers only for health/)
+  assert.match(asked.stderr, /does not serve the management API\. A worker .* serves only health/)
   await eventually(async () => {
     const { items } = (await ask(api, 'GET', '/manage/v1/nodes', { headers })).json
     assert.deepEqual(items.map((node: { role: string }) => node.role).sort(), ['api', 'worker'])

@@ -27,7 +27,7 @@ describe('S8: a start', () => {
     const printed = program.stdout() + program.stderr()
     for (const secret of secrets) assert.ok(!printed.includes(secret), secret)
     assert.doesNotMatch(printed, /svc_|#code=/)
-    assert.match(printed, /Secret key +as BOOTSTRAP_SECRET_KEY says/)
+    assert.match(printed, /Secret key +from BOOTSTRAP_SECRET_KEY/)
     assert.deepEqual(JSON.parse(await paste(t, curlOf(printed))), { properties: { plan: 'premium' } })
   })
 

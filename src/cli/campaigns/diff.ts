@@ -2,10 +2,10 @@ import { parseCampaign } from '../../campaigns/definition/definition.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { exit, Failure } from '../exit.ts'
 
-/** What the service adds to a campaign, and no file has. */
+/** Fields that the service adds to a campaign. */
 const added = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result'])
 
-/** Line by line, what applying the campaign of a file would change. Defaults count as written. */
+/** The changes that applying a campaign would make, line by line. A default that a file leaves out is no change. */
 export function differences(stored: Record<string, unknown> | undefined, filed: Record<string, unknown>): string[] {
   const before = stored
     ? leaves(Object.fromEntries(Object.entries(stored).filter(([name]) => !added.has(name))))
@@ -33,7 +33,7 @@ function completed(filed: Record<string, unknown>): object {
   }
 }
 
-/** Every value with its place, as text. */
+/** Every value as JSON, by its path. */
 function leaves(value: unknown, place = '', found = new Map<string, string>()): Map<string, string> {
   const inner = typeof value === 'object' && value !== null ? Object.entries(value) : []
   if (inner.length === 0) return found.set(place, JSON.stringify(value))

@@ -6,27 +6,27 @@ import { exit, Failure } from '../exit.ts'
 import { printable, reason } from '../output.ts'
 import type { Shell } from '../shell.ts'
 
-/** A fault in a file, for editors and other programs with its place there. */
+/** A fault with its place in the file, for editors and other programs. */
 export interface PlacedDetail extends Detail {
   line?: number
   column?: number
 }
 
 export interface FiledCampaign {
-  /** Where it stands, for whoever has to mend it. */
+  /** The file and, where it has several, the document. */
   place: string
   id: string
   campaign: Record<string, unknown>
-  /** The same faults, with their places in the file where they have one. */
+  /** Adds the place in the file to each fault that has one. */
   placed(details: readonly Detail[]): PlacedDetail[]
 }
 
 const refused = (message: string) => new Failure(exit.failure, 'invalid_file', message)
 
-/** What most often goes wrong in a campaign: to YAML, braces begin a map, and a colon ends a name. */
+/** The most frequent mistake in a campaign: in YAML, braces begin a map and a colon ends a name. */
 const quotesRule = "In YAML, text with {{ … }} stands in quotes: 'Hello {{ user.name }}'."
 
-/** The campaigns of a YAML or JSON file, one or several documents; `-` is standard input. */
+/** Reads the campaigns of a YAML or JSON file of one or several documents; `-` is standard input. */
 export async function readCampaigns(shell: Shell, file: string): Promise<FiledCampaign[]> {
   const source = await (file === '-' ? text(shell.stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
     throw refused(`${file} cannot be read: ${reason(error)}.`)
@@ -47,11 +47,11 @@ export async function readCampaigns(shell: Shell, file: string): Promise<FiledCa
     if (value === null || value === undefined) continue
     if (typeof value !== 'object' || Array.isArray(value)) throw refused(`${place}: a campaign must be an object.`)
     const { campaign_id: id } = value as { campaign_id?: unknown }
-    if (typeof id !== 'string' || id === '') throw refused(`${place}: campaign_id must be given, as text.`)
+    if (typeof id !== 'string' || id === '') throw refused(`${place}: campaign_id is required, as text.`)
     const placed = (details: readonly Detail[]) => details.map((detail) => withPlace(detail, document, source, lines))
     found.push({ place, id, campaign: value as Record<string, unknown>, placed })
   }
-  if (found.length === 0) throw refused(`${file} holds no campaign.`)
+  if (found.length === 0) throw refused(`${file} contains no campaign.`)
   return found
 }
 
@@ -59,11 +59,11 @@ function contentOf(document: Document.Parsed, place: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 0 })
   } catch {
-    throw refused(`${place}: aliases such as *name are not followed. Write out what they stand for.`)
+    throw refused(`${place}: aliases such as *name are not supported. Write the value out.`)
   }
 }
 
-/** The place of what a fault names or, where that is missing, of what it should stand in. */
+/** Finds the node that a fault names or, where it is absent, the nearest node around it. */
 function withPlace(detail: Detail, document: Document.Parsed, source: string, lines: LineCounter): PlacedDetail {
   const steps = [...detail.path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step))
   for (let length = steps.length; length > 0; length -= 1) {
@@ -76,18 +76,18 @@ function withPlace(detail: Detail, document: Document.Parsed, source: string, li
   return detail
 }
 
-/** Does something with a campaign of a file; what is wrong with it is told with its places in the file, all of it. */
-export async function withPlaces<Answer>(filed: FiledCampaign, work: () => Promise<Answer> | Answer): Promise<Answer> {
+/** Runs `work` on a campaign of a file. A refusal is thrown again with the place of every fault in the file. */
+export async function withPlaces<Result>(filed: FiledCampaign, work: () => Promise<Result> | Result): Promise<Result> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof Failure) || error.details.length === 0) throw error
     const details = filed.placed(error.details)
     const file = filed.place.split(', document ')[0]
-    const told = details.map(({ path, message, line, column }) =>
+    const lines = details.map(({ path, message, line, column }) =>
       printable(`  ${line ? `${file}:${line}:${column} ` : ''}${path}: ${message}`)
     )
-    const message = [`${filed.place}: ${printable(filed.id)} was refused.`, ...told].join('\n')
+    const message = [`${filed.place}: ${printable(filed.id)} was refused.`, ...lines].join('\n')
     throw new Failure(error.exitCode as typeof exit.failure, error.code, message, { details })
   }
 }

@@ -2,10 +2,9 @@ import type { Command } from 'commander'
 import type { Preview } from '../../campaigns/preview/responses.ts'
 import { newId } from '../../platform/ids.ts'
 import { segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
 import { Ended, exit, usageFailure } from '../exit.ts'
 import { amount, counted, printable, record, shortened, table } from '../output.ts'
-import { type Common, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { type Common, connect, examples, inProject, reaching, type Session, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
 import type { FiledCampaign } from './files.ts'
 import { shownTrigger, watchTrigger } from './trigger-progress.ts'
@@ -24,13 +23,11 @@ interface Delivered {
   additional_params: { device_id: string; failure_reason: string }
 }
 
-const projectPath = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}`
-
 export function declareTrigger(parent: Command, shell: Shell): void {
   const command = withAudience(parent.command('trigger <campaign>').description('Trigger a campaign'))
   command
-    .option('--idempotency-key <key>', 'The same key again triggers nothing again, for a day')
-    .option('--watch', 'Show how far it is, until it has ended')
+    .option('--idempotency-key <key>', 'Makes the command safe to repeat for a day')
+    .option('--watch', 'Show the progress until it ends')
   reaching(command, 'project')
   examples(
     command,
@@ -39,22 +36,22 @@ export function declareTrigger(parent: Command, shell: Shell): void {
       'tidings campaign trigger news --broadcast --watch',
       'tidings campaign trigger news --users-from users.txt'
     ],
-    `Without --user, --users-from, --device and --broadcast it goes to the default
-audience of the campaign. With --watch it ends with 1 if a message failed.
+    `Without --user, --users-from, --device and --broadcast, it goes to the default
+audience of the campaign. With --watch, it ends with 1 if a message failed.
 ${propertyNote}`
   )
   command.action(async (id: string, options: Common & RequestOptions & { idempotencyKey?: string; watch?: true }) => {
     const body = await requestOf(shell, options)
     const session = await connect(shell, options)
-    const path = `${projectPath(session)}/api/v1/campaigns/${segment(id)}:trigger`
-    const answer = await session.client.json<{ trigger_id: string }>('POST', path, {
+    const path = inProject(session, `/api/v1/campaigns/${segment(id)}:trigger`)
+    const accepted = await session.client.json<{ trigger_id: string }>('POST', path, {
       body,
-      // With a key, ours where none is given, it can be said again when the answer was lost.
+      // The key lets the client repeat the request when the response was lost.
       headers: { 'idempotency-key': options.idempotencyKey ?? newId() },
       repeatable: true
     })
-    if (!options.watch) return tell(session, answer, record([['Trigger', answer.trigger_id]]))
-    const trigger = await watchTrigger(session, answer.trigger_id)
+    if (!options.watch) return tell(session, accepted, record([['Trigger', accepted.trigger_id]]))
+    const trigger = await watchTrigger(session, accepted.trigger_id)
     tell(session, trigger, shownTrigger(trigger))
     if (trigger.state !== 'completed' || trigger.counts.failed > 0) throw new Ended(exit.failure)
   })
@@ -62,8 +59,8 @@ ${propertyNote}`
 
 export function declarePreview(parent: Command, shell: Shell): void {
   const command = withAudience(
-    parent.command('preview [campaign]').description('See whom a trigger would reach and with what, sending nothing')
-  ).option('-f, --file <file>', 'A campaign that is not saved, or not as in this file')
+    parent.command('preview [campaign]').description('Show the recipients and messages of a trigger, sending nothing')
+  ).option('-f, --file <file>', 'Preview the campaign of this file instead of a saved one')
   reaching(command, 'project')
   examples(
     command,
@@ -79,7 +76,7 @@ export function declarePreview(parent: Command, shell: Shell): void {
     const session = await connect(shell, options)
     const found = await (filed
       ? draftPreview(session, filed, body)
-      : session.client.json<Preview>('POST', `${projectPath(session)}/api/v1/campaigns/${segment(id!)}:preview`, {
+      : session.client.json<Preview>('POST', inProject(session, `/api/v1/campaigns/${segment(id!)}:preview`), {
           body,
           repeatable: true
         }))
@@ -91,7 +88,7 @@ export function declarePreview(parent: Command, shell: Shell): void {
 async function draftPreview(session: Session, filed: FiledCampaign, body: object): Promise<Preview> {
   const { withPlaces } = await import('./files.ts')
   return withPlaces(filed, () =>
-    session.client.json<Preview>('POST', `${projectPath(session)}/campaigns:preview`, {
+    session.client.json<Preview>('POST', inProject(session, '/campaigns:preview'), {
       body: { campaign: filed.campaign, ...body },
       repeatable: true
     })
@@ -103,7 +100,7 @@ async function campaignIn(
   id: string | undefined,
   file: string | undefined
 ): Promise<FiledCampaign | undefined> {
-  if ((id === undefined) === (file === undefined)) throw usageFailure('Name a campaign, or give --file, and not both.')
+  if ((id === undefined) === (file === undefined)) throw usageFailure('Give either the id of a campaign or --file.')
   if (file === undefined) return undefined
   const { readCampaigns } = await import('./files.ts')
   const [filed, ...more] = await readCampaigns(shell, file)
@@ -123,26 +120,26 @@ function shownPreview({ audience, sample }: Preview): string {
     const words = content?.activity ? JSON.stringify(content.activity) : [title, body].filter(Boolean).join(': ')
     return [project_user_id, device_id, reason && shortened(reason, 40), payload_bytes, shortened(words, 60)]
   })
-  return `${lines.join('\n')}\n\n${table(['user', 'device', 'not sent for', 'bytes', 'message'], rows)}`
+  return `${lines.join('\n')}\n\n${table(['user', 'device', 'skipped for', 'bytes', 'message'], rows)}`
 }
 
 export function declareTest(parent: Command, shell: Shell): void {
-  const command = parent.command('test <campaign>').description('Send a campaign to chosen devices, now')
-  command.requiredOption('--device <device>', 'A device to reach; may be repeated, 20 at most', several)
+  const command = parent.command('test <campaign>').description('Send a campaign to chosen devices now')
+  command.requiredOption('--device <device>', 'A device; may be repeated, 20 at most', several)
   reaching(withProperties(command), 'project')
   examples(
     command,
     ['tidings campaign test welcome --device ana-phone --property code=SPRING'],
-    `Whatever its segment, status and rules are, and without a trigger. Ends with 1
-if a device did not get it.
+    `Ignores the segment, the status and the limits of the campaign, and makes no
+trigger. Ends with 1 if a device did not get it.
 ${propertyNote}`
   )
   command.action(async (id: string, options: Common & RequestOptions & { device: string[] }) => {
     const session = await connect(shell, options)
-    const path = `${projectPath(session)}/campaigns/${segment(id)}:test`
+    const path = inProject(session, `/campaigns/${segment(id)}:test`)
     const body = { device_ids: options.device, properties: propertiesOf(options) }
-    const answer = await session.client.json<{ delivery_results: Delivered[] }>('POST', path, { body })
-    const results = answer.delivery_results.map(
+    const sent = await session.client.json<{ delivery_results: Delivered[] }>('POST', path, { body })
+    const results = sent.delivery_results.map(
       ({ status, additional_params: { device_id, failure_reason } }, index) => ({
         device: device_id || options.device[index]!,
         outcome: status.replace('DELIVERY_RESULT_STATUS_', '').toLowerCase(),
@@ -153,7 +150,7 @@ ${propertyNote}`
       ['device', 'outcome', 'reason'],
       results.map(({ device, outcome, why }) => [device, outcome, why])
     )
-    tell(session, answer, text)
+    tell(session, sent, text)
     const failed = results.filter(({ outcome }) => outcome !== 'succeed')
     if (failed.length === 0) return
     if (!session.json) remark(shell, `\n${printable(failed.map(({ device }) => device).join(', '))} did not get it.`)

@@ -1,27 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AnsweredTrigger as Trigger } from '../../triggers/responses.ts'
 import { interrupted, segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
 import { type Cell, counted, record, time } from '../output.ts'
 import { showCount } from '../progress.ts'
-import type { Session } from '../session.ts'
+import { inProject, type Session } from '../session.ts'
 
-const lookEveryMs = 300
+const pollMs = 300
 const ends = new Set(['completed', 'canceled', 'failed'])
 
-export const triggersIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/api/v1/triggers`
-
-/** Looks until the trigger has ended, and draws how far it is. */
+/** Polls a trigger until it ends, and draws its progress. */
 export async function watchTrigger(session: Session, id: string): Promise<Trigger> {
   const progress = showCount(session.shell.stderr, 'Sending')
   try {
     for (;;) {
-      const trigger = await session.client.json<Trigger>('GET', `${triggersIn(session)}/${segment(id)}`)
+      const path = inProject(session, `/api/v1/triggers/${segment(id)}`)
+      const trigger = await session.client.json<Trigger>('GET', path)
       const { targeted, pending, failed, skipped } = trigger.counts
       if (ends.has(trigger.state)) return trigger
       const more = trigger.expanded_at ? '' : ' so far'
       progress.at(targeted - pending, targeted, `${more}, ${failed} failed, ${skipped} skipped`)
-      await sleep(lookEveryMs, undefined, { signal: session.interrupt }).catch(() => {
+      await sleep(pollMs, undefined, { signal: session.interrupt }).catch(() => {
         throw interrupted()
       })
     }
@@ -49,8 +47,8 @@ export function shownTrigger({ counts, ...trigger }: Trigger): string {
 }
 
 const withReasons = (count: number, reasons: Record<string, number>): string => {
-  const told = Object.entries(reasons).map(([reason, times]) => `${reason} ${times}`)
-  return told.length > 0 ? `${count} (${told.join(', ')})` : String(count)
+  const each = Object.entries(reasons).map(([reason, times]) => `${reason} ${times}`)
+  return each.length > 0 ? `${count} (${each.join(', ')})` : String(count)
 }
 
 export const inShort = ({ state, counts }: Trigger): string =>

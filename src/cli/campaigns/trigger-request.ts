@@ -20,28 +20,28 @@ export const several = (argument: string, before: string[] = []) => [...before, 
 
 export const propertyNote = triggerPropertyHelp.trim()
 
-/** `--property`, `--string` and `--properties`: what templates and conditions find under `trigger`. */
+/** Adds `--property`, `--string` and `--properties`: the values that templates and conditions read as `trigger.*`. */
 export const withProperties = (command: Command): Command =>
   command
     .option(
       '--property <name=value>',
-      'A property for its templates; may be repeated',
+      'A property for templates; may be repeated',
       (argument: string, before: [string, unknown][] = []) => [...before, jsonProperty(argument)]
     )
     .option(
       '--string <name=value>',
-      'A property that is text, whatever it looks like; may be repeated',
+      'A property whose value is always text; may be repeated',
       (argument: string, before: [string, string][] = []) => [...before, textProperty(argument)]
     )
     .option('--properties <json>', 'All properties as one JSON object')
 
-/** Who is to get a campaign, and what it may speak of. */
+/** Adds the options for the audience and the properties of a trigger. */
 export const withAudience = (command: Command): Command =>
   withProperties(
     command
-      .option('--user <user>', 'A user to reach, by project_user_id; may be repeated', several)
-      .option('--users-from <file>', 'Users to reach, one a line; - is standard input')
-      .option('--device <device>', 'A device to reach; may be repeated', several)
+      .option('--user <user>', 'A user, by project_user_id; may be repeated', several)
+      .option('--users-from <file>', 'A file of users, one a line; - is standard input')
+      .option('--device <device>', 'A device; may be repeated', several)
       .option('--broadcast', 'Everyone in the segment of the campaign')
   )
 
@@ -50,17 +50,17 @@ export const propertiesOf = ({ property = [], string = [], properties }: Request
   ...Object.fromEntries([...property, ...string])
 })
 
-/** The body of a trigger, as the options say it. */
+/** The body of a trigger. */
 export async function requestOf(shell: Shell, options: RequestOptions): Promise<Record<string, unknown>> {
   const { user = [], usersFrom, device = [], broadcast } = options
   if (broadcast && (user.length + device.length > 0 || usersFrom !== undefined))
-    throw usageFailure('Give --broadcast, or whom to reach, and not both.')
+    throw usageFailure('Give either --broadcast, or users and devices.')
   const listed = usersFrom === undefined ? [] : await usersIn(shell, usersFrom)
   const targets = [
     ...[...user, ...listed].map((project_user_id) => ({ project_user_id })),
     ...device.map((device_id) => ({ device_id }))
   ]
-  // A file without users names nobody: the default audience would be a surprise.
+  // An empty file means no recipients; the default audience would be a surprise.
   const named = targets.length > 0 || usersFrom !== undefined
   const audience = broadcast ? { broadcast } : named ? { targets } : undefined
   return { ...(audience && { audience }), properties: propertiesOf(options) }

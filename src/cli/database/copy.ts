@@ -9,20 +9,20 @@ import { type OnDatabase, onDatabase, refuseWhileNodesRun } from './database.ts'
 
 export function declare(command: Command, shell: Shell): void {
   command
-    .argument('<url>', 'The other database, empty: postgres://… (its password may come from PGPASSWORD or ~/.pgpass)')
+    .argument('<url>', 'The other, empty database: postgres://… (the password may come from PGPASSWORD or ~/.pgpass)')
     .addOption(jsonOption())
   examples(
     command,
     ['tidings copy postgres://tidings@db.example.com/tidings'],
-    `Copies all projects, keys, users, devices, campaigns and everything else as it
-is, from the database of the settings (the embedded one, unless DATABASE_URL
-is set). Stop all nodes first. Nothing is changed there, and an interrupted
-copy leaves the other database empty. The master key is not in the database:
-keep DATA_DIR/master.key or MASTER_KEY.`
+    `Copies all projects, keys, users, devices, campaigns and everything else from
+the database of the settings (the embedded one, unless DATABASE_URL is set).
+Stop all nodes first. The source does not change, and an interrupted copy leaves
+the other database empty. The master key is not in the database: keep
+DATA_DIR/master.key or MASTER_KEY.`
   )
   command.action(async (url: string, options: { json?: true }) => {
     if (!/^postgres(ql)?:\/\//.test(url) || !URL.canParse(url))
-      throw usageFailure('The other database must be an address that begins with postgres:// or postgresql://.')
+      throw usageFailure('Give the other database as an address that begins with postgres:// or postgresql://.')
     const config = readConfig(shell.env)
     if (url === config.DATABASE_URL)
       throw usageFailure(
@@ -33,7 +33,7 @@ keep DATA_DIR/master.key or MASTER_KEY.`
       shell,
       { ...config, DATABASE_URL: url },
       (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt }),
-      // Somebody has just typed the address, and is there to mend it.
+      // The operator has just typed the address and can correct it: no waiting for a database that is away.
       { interrupt, patienceMs: 0, given: 'the address <url>' }
     )
     const rows = Object.values(done.rows).reduce((all, count) => all + count, 0)
@@ -41,7 +41,7 @@ keep DATA_DIR/master.key or MASTER_KEY.`
       { shell, json: options.json === true },
       done,
       `Copied ${counted(rows, 'row')} from the database ${done.from} to ${done.to}.\n` +
-        'Set DATABASE_URL to it on every node, keep the master key, and start.'
+        'Now set DATABASE_URL to it on every node, keep the master key, and start them.'
     )
   })
 }
@@ -54,7 +54,7 @@ async function copy(source: OnDatabase, target: OnDatabase, shell: Shell) {
   const shown = showCount(shell.stderr, 'Copying')
   const rows = await migrate(target.pool, () =>
     migrate(source.pool, async () => {
-      await refuseWhileNodesRun(source.pool, 'since what they write meanwhile would be missing')
+      await refuseWhileNodesRun(source.pool, 'since the copy would miss what they write')
       return copyDatabase({
         from: source.pool,
         to: target.pool,

@@ -5,15 +5,15 @@ import { interrupted } from '../client.ts'
 import { exit, Failure } from '../exit.ts'
 import { interruption, remark, type Shell } from '../shell.ts'
 
-/** For commands that work on the database of the settings themselves, and not through a service. */
+/** For commands that work on the database directly, without a service. */
 export interface OnDatabase {
   pool: Pool
-  /** How it reads to people, without a password. */
+  /** Its name for people, without a password. */
   name: string
   interrupt: AbortSignal
 }
 
-/** Opens the database, or starts the embedded one, for as long as the work takes. */
+/** Opens the database, or starts the embedded one, and closes it after the work. */
 export async function onDatabase<Result>(
   shell: Shell,
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'LOG_LEVEL'>,
@@ -26,23 +26,23 @@ export async function onDatabase<Result>(
     import('../../platform/log.ts')
   ])
   const log = await createLog(config.LOG_LEVEL)
-  const asked = (error: unknown) => {
+  const orInterrupted = (error: unknown) => {
     throw interrupt.aborted ? interrupted() : error
   }
   const database = await openDatabase(config, (line) => remark(shell, line), {
     ...opening,
     signal: interrupt
-  }).catch(asked)
+  }).catch(orInterrupted)
   const pool = openPool(database.connection, log, 2)
   try {
-    return await work({ pool, name: database.name, interrupt }).catch(asked)
+    return await work({ pool, name: database.name, interrupt }).catch(orInterrupted)
   } finally {
     await pool.close()
     await database.stop()
   }
 }
 
-/** Call it under the lock of migrations, so that no node starts afterwards. */
+/** Call it under the lock of migrations, which keeps nodes from starting. */
 export async function refuseWhileNodesRun(pool: Pool, why: string): Promise<void> {
   const { listNodes } = await import('../../platform/nodes.ts')
   const nodes = await listNodes(pool)
@@ -51,6 +51,6 @@ export async function refuseWhileNodesRun(pool: Pool, why: string): Promise<void
   throw new Failure(
     exit.failure,
     'nodes_alive',
-    `Stop the nodes first, ${why}: ${where}. One that was killed is forgotten after 7 seconds.`
+    `Stop the nodes first, ${why}: ${where}. A killed node disappears from this list after 7 seconds.`
   )
 }

@@ -10,8 +10,8 @@ export function declare(command: Command, shell: Shell): void {
   examples(
     command,
     ['tidings migrate', 'DATABASE_URL=postgres://tidings@db/tidings tidings migrate'],
-    `Every start of the service does this too. Use it where a deployment wants it
-as a step of its own.`
+    `Every start of the service does this too. Use the command where a deployment
+migrates in a separate step.`
   )
   command.action(async (options: { json?: true }) => {
     const config = readConfig(shell.env)

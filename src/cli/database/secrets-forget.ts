@@ -10,18 +10,15 @@ import { onDatabase, refuseWhileNodesRun } from './database.ts'
 
 /** `tidings secrets forget`. */
 export function declareForget(forget: Command, shell: Shell): void {
-  forget
-    .description('Remove every secret of a master key that is lost')
-    .option('--yes', 'Do not ask')
-    .addOption(jsonOption())
+  forget.description('Remove the secrets of a lost master key').option('--yes', 'Do not ask').addOption(jsonOption())
   examples(
     forget,
     ['tidings secrets forget'],
-    `For a master key that is nowhere to be found: what it sealed cannot be opened
-by anybody, and the service does not start. Removed are gateway credentials,
-secrets of webhooks, credentials of agents' webhooks with what waits for them,
-and the simulators. Users, devices, campaigns, keys and tokens stay. Set the
-gateways again afterwards. Stop all nodes first.`
+    `For a master key that is lost: its secrets cannot be decrypted, and the service
+does not start. This removes gateway credentials, secrets of webhooks,
+credentials of agents' webhooks with their pending deliveries, and the
+simulators. Users, devices, campaigns, keys and tokens stay. Set the gateways
+again afterwards. Stop all nodes first.`
   )
   forget.action(async (options: { yes?: true; json?: true }) => {
     const config = readConfig(shell.env)
@@ -35,8 +32,8 @@ gateways again afterwards. Stop all nodes first.`
     tell(
       { shell, json: options.json === true },
       done,
-      `Removed ${counted(removed, 'sealed row')} from the database ${done.database}. The next start takes the master key it ` +
-        'finds,\nor makes one. Then set the gateways again, and give webhooks new secrets.'
+      `Removed ${counted(removed, 'sealed row')} from the database ${done.database}. The next start uses the master key it ` +
+        'finds,\nor makes one. Then set the gateways again, and rotate the secrets of webhooks.'
     )
   })
 }
@@ -57,7 +54,7 @@ async function forgetSecrets(pool: Pool, config: Config, agreed: () => Promise<v
         throw new Failure(
           exit.failure,
           'key_not_lost',
-          `${config.MASTER_KEY ? 'MASTER_KEY' : file} opens the secrets of this database: nothing is lost, and nothing was removed.`
+          `${config.MASTER_KEY ? 'MASTER_KEY' : file} opens the secrets of this database: the key is not lost, and nothing was removed.`
         )
     }
     await agreed()

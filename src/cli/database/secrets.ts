@@ -18,19 +18,19 @@ export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings secrets rotate', 'tidings secrets forget'])
   const rotate = command.command('rotate').description('Change the master key and seal every secret with it')
   rotate
-    .option('--new-key-file <file>', 'Take the new key from a file (else it is made up)')
-    .option('--force', 'Go on although nodes are running; start them again at once')
+    .option('--new-key-file <file>', 'Read the new key from a file (default: generated)')
+    .option('--force', 'Rotate although nodes are running; restart them at once')
     .addOption(jsonOption())
   examples(
     rotate,
     ['tidings secrets rotate', 'tidings secrets rotate --new-key-file new.key'],
-    `Works on the database itself, with the settings of the service. Stop all nodes
-first. A kill at any moment does no harm: run it again, or start the service.
-A key of your own: openssl rand -base64 32 > new.key`
+    `Works on the database directly, with the settings of the service. Stop all nodes
+first. It can be killed at any time: run it again, or start the service.
+To make a key yourself: openssl rand -base64 32 > new.key`
   )
   rotate.action(async (options: Options) => {
     const config = readConfig(shell.env)
-    // Every capability tells which of its columns are sealed.
+    // Importing the capabilities registers their sealed columns.
     await import('../../app.ts')
     const done = await onDatabase(shell, config, async ({ pool, name }) => ({
       database: name,
@@ -48,9 +48,9 @@ A key of your own: openssl rand -base64 32 > new.key`
 interface Done {
   secrets: number
   columns: Record<string, number>
-  /** Where the new key is. */
+  /** The file with the new key. */
   key_file: string
-  /** What the operator has to do. */
+  /** The next step of the operator. */
   next: string
 }
 
@@ -66,9 +66,9 @@ async function change(pool: Pool, config: Config, { newKeyFile, force }: Options
     newKeyFile === undefined ? randomBytes(32) : await readKeyFile(newKeyFile, 'Make one: openssl rand -base64 32')
   const inFile = given === undefined
   const files = keyFiles(dataDir)
-  // Under the lock of migrations: no node starts, and no second change begins, before this one is over.
+  // The lock of migrations keeps nodes and other rotations from starting meanwhile.
   return migrate(pool, async () => {
-    if (!force) await refuseWhileNodesRun(pool, 'since they would go on with the old key')
+    if (!force) await refuseWhileNodesRun(pool, 'since they use the old key')
     if (inFile) await finishRotation(pool, dataDir)
     const oldKey = await masterKey(given, dataDir, () => hasSecrets(pool))
     const keptElsewhere = newKeyFile !== undefined
@@ -81,8 +81,8 @@ async function change(pool: Pool, config: Config, { newKeyFile, force }: Options
 
 const nextForFile = ({ current, previous }: { current: string; previous: string }) =>
   `It is in ${current}: copy it to the other nodes, then start them.\n` +
-  `Backups from before need the old one, which is kept in ${previous}. Remove it when no such backup is left.`
+  `Older backups need the old key, which is kept in ${previous}. Remove it when no such backup is left.`
 
 const nextForSetting = (file: string, keptElsewhere: boolean) =>
   `Set MASTER_KEY to the text in ${file} on every node, then start them.` +
-  `${keptElsewhere ? '' : ' Remove the file then.'}\nBackups from before need the old one.`
+  `${keptElsewhere ? '' : ' Then remove the file.'}\nOlder backups need the old key.`

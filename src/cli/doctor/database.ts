@@ -3,18 +3,19 @@ import { readMigrations } from '../../platform/db/migrate.ts'
 import { checkServer } from '../../platform/db/server-check.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
+import * as store from './store.ts'
 
 const limitMs = 5_000
 
-/** What the other checks want to know of the database. */
-export interface Looked {
+/** The findings, and what other checks need from the database. */
+export interface CheckedDatabase {
   findings: Finding[]
-  /** The text by which a master key can be tried, once the database has one. */
+  /** A sealed text that the right master key opens; absent before the first start. */
   sealedCheck?: string
 }
 
-/** The operator's own PostgreSQL, read only. */
-export async function checkDatabase(url: string): Promise<Looked> {
+/** Checks the operator's own PostgreSQL, read-only. */
+export async function checkDatabase(url: string): Promise<CheckedDatabase> {
   const { hostname, port, pathname } = new URL(url)
   const shown = `${hostname || 'local socket'}${port && `:${port}`}${pathname}`
   const client = new pg.Client({
@@ -32,20 +33,16 @@ export async function checkDatabase(url: string): Promise<Looked> {
     if (error instanceof OperatorError) return { findings: [fail('PostgreSQL', error.message)] }
     const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
     return {
-      findings: [fail('PostgreSQL', `${shown} cannot be used: ${reason}. Check that it runs, and DATABASE_URL.`)]
+      findings: [fail('PostgreSQL', `${shown} cannot be used: ${reason}. Check that it runs, and check DATABASE_URL.`)]
     }
   } finally {
     await client.end().catch(() => {})
   }
 }
 
-async function look(client: pg.Client, shown: string): Promise<Looked> {
+async function look(client: pg.Client, shown: string): Promise<CheckedDatabase> {
   const beforeMs = Date.now()
-  const { rows } = await client.query<{ version: string; encoding: string; now: Date; set_up: boolean }>(
-    `select current_setting('server_version') as version, current_setting('server_encoding') as encoding, clock_timestamp() as now,
-            to_regclass('migrations') is not null as set_up`
-  )
-  const { version, encoding, now, set_up } = rows[0]!
+  const { version, encoding, now, set_up } = await store.readServer(client)
   const oursMs = (beforeMs + Date.now()) / 2
   const findings = [
     ok('PostgreSQL', `${shown}, version ${version}, ${encoding}`),
@@ -53,24 +50,21 @@ async function look(client: pg.Client, shown: string): Promise<Looked> {
   ]
   if (!set_up) return { findings: [...findings, ok('Migrations', 'the database is empty; the first start sets it up')] }
   findings.push(await checkMigrations(client))
-  const settings = await client
-    .query<{ value: string }>(`select value from settings where name = 'master_key_check'`)
-    .catch(() => ({ rows: [] }))
-  const sealedCheck = settings.rows[0]?.value
+  const sealedCheck = await store.readSealedCheck(client)
   return { findings, ...(sealedCheck && { sealedCheck }) }
 }
 
 async function checkMigrations(client: pg.Client): Promise<Finding> {
   const name = 'Migrations'
-  const { rows } = await client.query<{ id: number; name: string }>('select id, name from migrations order by id')
+  const applied = await store.readApplied(client)
   const known = readMigrations()
-  const newer = rows.filter(({ id }) => !known.some((migration) => migration.id === id))
+  const newer = applied.filter(({ id }) => !known.some((migration) => migration.id === id))
   if (newer.length > 0) {
     const names = newer.map((migration) => migration.name).join(', ')
     return fail(name, `the database is newer than this version of Tidings (${names}). Start the newer version.`)
   }
-  const pending = known.filter(({ id }) => !rows.some((row) => row.id === id))
-  if (pending.length === 0) return ok(name, `all ${rows.length} applied`)
+  const pending = known.filter(({ id }) => !applied.some((row) => row.id === id))
+  if (pending.length === 0) return ok(name, `all ${applied.length} applied`)
   const [are, them] = pending.length === 1 ? ['is', 'it'] : ['are', 'them']
   return warn(name, `${pending.length} ${are} pending. The next start or \`tidings migrate\` applies ${them}.`)
 }

@@ -11,8 +11,8 @@ export function declare(command: Command, shell: Shell): void {
   examples(
     command,
     ['tidings doctor', 'tidings doctor --json | jq \'.checks[] | select(.status != "ok")\''],
-    `Run it with the settings of the service. It starts nothing and changes nothing.
-Ends with 1 if a check fails.`
+    `Run it with the settings of the service. It only reads. Ends with 1 if a check
+fails.`
   )
   command.action(async (options: { json?: true }) => {
     const { examine } = await import('./examine.ts')
@@ -27,8 +27,8 @@ Ends with 1 if a check fails.`
       failed > 0
         ? `${counted(failed, 'check')} failed.`
         : warned > 0
-          ? `Nothing failed; ${counted(warned, 'warning')}.`
-          : 'Everything is in order.'
+          ? `No check failed; ${counted(warned, 'warning')}.`
+          : 'All checks passed.'
     tell({ shell, json: options.json === true }, { ok: failed === 0, checks }, `${lines.join('\n')}\n\n${end}`)
     if (failed > 0) throw new Ended(exit.failure)
   })

@@ -9,14 +9,14 @@ import { type Finding, fail, ok, warn } from './check.ts'
 
 const name = 'PostgreSQL'
 
-/** The PostgreSQL that Tidings brings: whether it could be started. It is not. */
+/** Checks whether the embedded PostgreSQL could start, without starting it. */
 export async function checkEmbedded(dataDir: string): Promise<Finding[]> {
   try {
     const { native, postgres } = findBinaries()
     const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as { version: string }
     const runs = (await canRun('self', postgres)) || (await linksAreMissing(native))
     if (!runs) {
-      const message = `the one that Tidings brings does not run here (${postgres} --version says why). Set DATABASE_URL instead.`
+      const message = `the embedded one does not run here (see ${postgres} --version). Set DATABASE_URL instead.`
       return [fail(name, message)]
     }
     await chooseIdentity()
@@ -32,7 +32,7 @@ export async function checkEmbedded(dataDir: string): Promise<Finding[]> {
   }
 }
 
-/** Where npm ran no install scripts these links are made at the first start; until then nothing runs. */
+/** If npm ran no install scripts, the first start makes these links, and the binaries do not run before. */
 async function linksAreMissing(native: string): Promise<boolean> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links = JSON.parse(text) as { target: string }[]
@@ -47,9 +47,9 @@ async function linksAreMissing(native: string): Promise<boolean> {
   return there.includes(false)
 }
 
-/** A PostgreSQL without its Tidings is one whose Tidings was killed a moment ago. */
+/** A PostgreSQL without a Tidings belongs to a process that was just killed. */
 async function checkLeftover(dataDir: string, alive: boolean): Promise<Finding[]> {
   const pid = Number(await readFile(join(dataDir, 'tidings.pid'), 'utf8').catch(() => ''))
   if (!alive || (pid > 0 && sendSignal(pid, 0))) return []
-  return [warn(name, 'its Tidings is gone. The next start waits for it to stop.')]
+  return [warn(name, 'still running after its Tidings was killed. The next start waits until it stops.')]
 }

@@ -2,7 +2,7 @@ import { type Config, readConfig } from '../../platform/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
 import { version } from '../../platform/version.ts'
 import { type Finding, fail, ok } from './check.ts'
-import { checkDatabase, type Looked } from './database.ts'
+import { type CheckedDatabase, checkDatabase } from './database.ts'
 import { checkEmbedded } from './embedded.ts'
 import { checkCredentials, checkDataFolder } from './folder.ts'
 import { checkMasterKey } from './master-key.ts'
@@ -11,7 +11,7 @@ import { checkProjects } from './projects.ts'
 
 const nodeWanted = 24
 
-/** All checks, in the order in which a start would meet them. */
+/** Runs all checks, in the order of a start. */
 export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const first = [ok('Tidings', version), checkNode()]
   let config: Config
@@ -24,7 +24,7 @@ export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const { DATA_DIR, DATABASE_URL, MASTER_KEY, HOST, PORT } = config
   const folder = await checkDataFolder(DATA_DIR)
   const credentials = await checkCredentials(DATA_DIR)
-  const database: Looked = DATABASE_URL
+  const database: CheckedDatabase = DATABASE_URL
     ? await checkDatabase(DATABASE_URL)
     : { findings: await checkEmbedded(DATA_DIR) }
   const key = await checkMasterKey(MASTER_KEY, DATA_DIR, database.sealedCheck)

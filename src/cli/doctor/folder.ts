@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from './check.ts'
 const needed = 200e6
 const comfortable = 1e9
 
-/** Whether the data folder can be used, or made. Looks only. */
+/** Checks whether the data folder can be used or created, without creating it. */
 export async function checkDataFolder(dataDir: string): Promise<Finding[]> {
   const name = 'Data folder'
   const found = await stat(dataDir).catch(() => undefined)
@@ -17,10 +17,10 @@ export async function checkDataFolder(dataDir: string): Promise<Finding[]> {
     () => false
   )
   if (!writable) {
-    const message = `${standing} is not writable for this user. Give it the right owner, or set DATA_DIR to another folder.`
+    const message = `${standing} is not writable for this user. Change its owner, or set DATA_DIR to another folder.`
     return [fail(name, message)]
   }
-  const state = found ? ok(name, `${dataDir} is writable`) : ok(name, `${dataDir} is made at the first start`)
+  const state = found ? ok(name, `${dataDir} is writable`) : ok(name, `${dataDir} is created at the first start`)
   return [state, await checkSpace(standing)]
 }
 
@@ -34,17 +34,17 @@ async function checkSpace(folder: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder)
   const free = `${bytes(bavail * bsize)} free at ${folder}`
   if (bavail * bsize < needed) return fail(name, `${free}. Free some space, or set DATA_DIR to a larger disk.`)
-  return bavail * bsize < comfortable ? warn(name, `${free}. That is little; free some space.`) : ok(name, free)
+  return bavail * bsize < comfortable ? warn(name, `${free}. Free some space soon.`) : ok(name, free)
 }
 
-/** The file by which the CLI finds the service; it holds keys. */
+/** Checks the file by which commands find the service. It contains keys. */
 export async function checkCredentials(
   dataDir: string
 ): Promise<{ finding: Finding; baseUrl?: string; adminToken?: string }> {
   const name = 'Credentials'
   const file = join(dataDir, 'credentials.json')
   const found = await stat(file).catch(() => undefined)
-  if (!found) return { finding: warn(name, `${file} is not there yet. The first \`tidings serve\` writes it.`) }
+  if (!found) return { finding: warn(name, `${file} does not exist yet. The first \`tidings serve\` writes it.`) }
   let baseUrl: string | undefined
   let adminToken: string | undefined
   try {
@@ -53,11 +53,11 @@ export async function checkCredentials(
     const address = local_url ?? base_url
     if (typeof address === 'string' && URL.canParse(address)) baseUrl = address
   } catch (error) {
-    return { finding: fail(name, `${file} cannot be read: ${(error as Error).message}. Mend or remove it.`) }
+    return { finding: fail(name, `${file} cannot be read: ${(error as Error).message}. Repair or remove it.`) }
   }
   const finding =
     (found.mode & 0o077) === 0
       ? ok(name, file)
-      : warn(name, `${file} can be read by other users, and holds keys. Run: chmod 600 ${file}`)
+      : warn(name, `${file} contains keys, and other users can read it. Run: chmod 600 ${file}`)
   return { finding, ...(baseUrl && { baseUrl }), ...(adminToken && { adminToken }) }
 }

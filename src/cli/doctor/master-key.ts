@@ -6,7 +6,7 @@ import { type Finding, fail, ok, warn } from './check.ts'
 
 const name = 'Master key'
 
-/** Whether there is a key, and whether it is the one of this database. Unlike a start it makes none. */
+/** Checks that the key exists and belongs to this database. Unlike a start, it creates none. */
 export async function checkMasterKey(
   given: Buffer | undefined,
   dataDir: string,
@@ -16,20 +16,20 @@ export async function checkMasterKey(
   const source = given ? 'MASTER_KEY' : file
   const found = given ? undefined : await stat(file).catch(() => undefined)
   if (!given && !found) {
-    if (sealedCheck === undefined) return ok(name, `${file} is made at the first start`)
-    return fail(name, `${file} is missing, and this database has one. Restore it from a backup, or set MASTER_KEY.`)
+    if (sealedCheck === undefined) return ok(name, `${file} is created at the first start`)
+    return fail(name, `${file} is missing, and this database has secrets. Restore it from a backup, or set MASTER_KEY.`)
   }
   const key = given ?? Buffer.from((await readFile(file, 'utf8').catch(() => '')).trim(), 'base64')
-  if (key.length !== 32) return fail(name, `${file} does not hold a key. Restore it from a backup, or set MASTER_KEY.`)
+  if (key.length !== 32)
+    return fail(name, `${file} does not contain a key. Restore it from a backup, or set MASTER_KEY.`)
   if (sealedCheck !== undefined && !opens(key, sealedCheck)) {
     const next = await readKeyFile(keyFiles(dataDir).next).catch(() => undefined)
     if (!given && next && opens(next, sealedCheck))
-      return warn(name, `It was being changed when that was cut off. The next start puts ${file}.new in its place.`)
+      return warn(name, `a rotation was interrupted. The next start replaces it by ${file}.new.`)
     const message = `${source} is not the key of this database. Copy MASTER_KEY or master.key from the node that set it up.`
     return fail(name, message)
   }
-  if (found && (found.mode & 0o077) !== 0)
-    return warn(name, `${file} can be read by other users. Run: chmod 600 ${file}`)
+  if (found && (found.mode & 0o077) !== 0) return warn(name, `other users can read ${file}. Run: chmod 600 ${file}`)
   return ok(name, sealedCheck === undefined ? source : `${source} opens the secrets of the database`)
 }
 

@@ -4,43 +4,46 @@ import { compareClocks, type Finding, fail, ok, warn } from './check.ts'
 const limitMs = 3_000
 const name = 'Port'
 
-/** What answers at an address, if anything does. */
-interface Answered {
+/** The response of a service. */
+interface Responded {
   tidings: boolean
   ready: boolean
-  /** What is wrong though it can serve. */
+  /** A problem of a service that is ready. */
   warning: string | undefined
   findings: Finding[]
 }
 
-/** Whether the service could listen, or does already; `baseUrl` is where it did when it last started. */
+/** Checks whether the service could listen, or already does; `baseUrl` is its address at the last start. */
 export async function checkPort(host: string, port: number, baseUrl: string | undefined): Promise<Finding[]> {
   const near = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const url = `http://${near.includes(':') ? `[${near}]` : near}:${port}`
-  const elsewhere = baseUrl === undefined || baseUrl === url ? [] : stateOf(await ask(baseUrl), baseUrl)
-  if (port === 0) return [ok(name, 'a free one is picked at each start (PORT is 0)'), ...elsewhere]
+  const elsewhere = baseUrl === undefined || baseUrl === url ? [] : stateOf(await request(baseUrl), baseUrl)
+  if (port === 0) return [ok(name, 'each start chooses a free one (PORT is 0)'), ...elsewhere]
   const shown = `${host}:${port}`
-  if (await isHeld(near, port)) {
-    const answered = await ask(url)
-    if (answered?.tidings) return [ok(name, `${shown} is held by Tidings`), ...stateOf(answered, url)]
-    return [fail(name, `${shown} is taken by another program. Stop it, or set PORT to another port.`), ...elsewhere]
+  if (await isInUse(near, port)) {
+    const responded = await request(url)
+    if (responded?.tidings) return [ok(name, `${shown} is used by Tidings`), ...stateOf(responded, url)]
+    return [fail(name, `${shown} is used by another program. Stop it, or set PORT to another port.`), ...elsewhere]
   }
   const refused = await tryToListen(host, port)
   const state = refused === undefined ? ok(name, `${shown} is free`) : fail(name, `${shown} cannot be used: ${refused}`)
   return [state, ...elsewhere]
 }
 
-function stateOf(answered: Answered | undefined, url: string | undefined): Finding[] {
-  if (!answered?.tidings) return []
-  const { ready, warning } = answered
-  if (ready && warning !== undefined) return [fail('Service', `${url} is ready. ${warning}`), ...answered.findings]
+function stateOf(responded: Responded | undefined, url: string | undefined): Finding[] {
+  if (!responded?.tidings) return []
+  const { ready, warning } = responded
+  if (ready && warning !== undefined) return [fail('Service', `${url} is ready. ${warning}`), ...responded.findings]
   const state = ready
     ? ok('Service', `${url} is ready`)
-    : warn('Service', `${url} answers but is not ready: its database is away, or it is stopping. Its log says more.`)
-  return [state, ...answered.findings]
+    : warn(
+        'Service',
+        `${url} responds but is not ready: its database is not available, or it is stopping. See its log.`
+      )
+  return [state, ...responded.findings]
 }
 
-function isHeld(host: string, port: number): Promise<boolean> {
+function isInUse(host: string, port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const socket = connect({ host, port, timeout: limitMs })
   socket.on('connect', () => resolve(true))
@@ -49,7 +52,7 @@ function isHeld(host: string, port: number): Promise<boolean> {
   return promise.finally(() => socket.destroy())
 }
 
-async function ask(url: string): Promise<Answered | undefined> {
+async function request(url: string): Promise<Responded | undefined> {
   const beforeMs = Date.now()
   try {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(limitMs), redirect: 'manual' })
@@ -66,7 +69,7 @@ async function ask(url: string): Promise<Answered | undefined> {
   }
 }
 
-/** For a moment, and only where nothing listens: what else may stand in the way is known by trying. */
+/** Listens for a moment on a port that no process uses, which shows any other obstacle. */
 function tryToListen(host: string, port: number): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const server = createServer()
@@ -76,8 +79,8 @@ function tryToListen(host: string, port: number): Promise<string | undefined> {
 }
 
 const reasons: Record<string, string> = {
-  EACCES: 'this user may not use it. Set PORT to 1024 or above.',
-  EADDRINUSE: 'another program has it. Stop it, or set PORT to another port.',
-  EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one of its own.',
-  ENOTFOUND: 'the name is not known. Set HOST to an address of this machine.'
+  EACCES: 'this user has no right to it. Set PORT to 1024 or above.',
+  EADDRINUSE: 'another program uses it. Stop it, or set PORT to another port.',
+  EADDRNOTAVAIL: 'this machine does not have the address. Set HOST to one of its own.',
+  ENOTFOUND: 'the name cannot be resolved. Set HOST to an address of this machine.'
 }

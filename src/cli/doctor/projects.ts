@@ -3,7 +3,7 @@ import { type Finding, ok, warn } from './check.ts'
 
 const limitMs = 3_000
 const soonMs = 7 * 86_400_000
-/** Of as many projects the keys are looked at: a request each. */
+/** The keys of each project take a request, so only these many projects are checked. */
 const mostProjects = 100
 
 interface Project {
@@ -21,7 +21,7 @@ interface Key {
   expires_at: string | null
 }
 
-/** Keys that end soon, and projects that are paused: asked of the service, where it runs and the token works. */
+/** Finds keys that expire soon and paused projects, if the service runs and accepts the token. */
 export async function checkProjects(baseUrl: string | undefined, token: string | undefined): Promise<Finding[]> {
   if (baseUrl === undefined || token === undefined) return []
   const signal = AbortSignal.timeout(limitMs)
@@ -48,24 +48,27 @@ export async function checkProjects(baseUrl: string | undefined, token: string |
         )
       ),
       ...paused.map(({ id, paused_at }) =>
-        warn('Projects', `${id} is paused since ${paused_at} and sends nothing. Go on: tidings project resume ${id}`)
+        warn(
+          'Projects',
+          `${id} is paused since ${paused_at} and sends nothing. Resume it: tidings project resume ${id}`
+        )
       ),
       ...(ending.length === 0
         ? [ok('Keys', `none expires within 7 days (${counted(projects.length, 'project')})`)]
         : [])
     ]
   } catch {
-    // The service is away, or the token is not for it: other checks say so.
+    // The service does not run, or refuses the token: other checks report that.
     return []
   }
 }
 
-/** Keys that end soon, but for those that a rotation has replaced by a younger one that lasts. */
+/** Keys that expire soon, without those that a rotation has replaced by a key that lasts. */
 function endingOf(keys: Key[]): Key[] {
   const lasts = ({ expires_at: at }: Key) => at === null || Date.parse(at) - Date.now() >= soonMs
   const isReplaced = (old: Key) =>
     keys.some((key) => key.kind === old.kind && key.name === old.name && key.created_at > old.created_at && lasts(key))
-  // One that has expired already is no longer news.
+  // An expired key needs no warning any more.
   const isOver = ({ expires_at: at }: Key) => at !== null && Date.parse(at) <= Date.now()
   return keys.filter((key) => !lasts(key) && !isOver(key) && !isReplaced(key))
 }

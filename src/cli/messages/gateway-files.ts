@@ -4,7 +4,7 @@ import { reason } from '../output.ts'
 
 const largest = 1_000_000
 
-/** The text of a small file: a key, or a service account. */
+/** Reads a key or a service account. */
 export async function readSmallFile(file: string): Promise<string> {
   const failed = (why: string) => new Failure(exit.failure, 'file', `${file} cannot be read: ${why}.`)
   const found = await stat(file).catch((error) => {
@@ -18,6 +18,6 @@ export async function readSmallFile(file: string): Promise<string> {
   return bytes.toString('utf8')
 }
 
-/** `@file` for what other users of the machine must not see in the list of processes. */
+/** Reads `@file`, which keeps a secret out of the list of processes. */
 export const textOrFile = async (value: string): Promise<string> =>
   value.startsWith('@') ? (await readSmallFile(value.slice(1))).trim() : value

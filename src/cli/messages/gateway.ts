@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { segment } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { Ended, exit } from '../exit.ts'
 import { showList } from '../listing.ts'
 import { type Cell, record, time } from '../output.ts'
-import { type Common, choice, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { resource } from '../resource.ts'
+import { type Common, choice, connect, examples, inProject, reaching, type Session, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
 import { readSmallFile, textOrFile } from './gateway-files.ts'
 
@@ -32,6 +32,8 @@ interface Gateway<Entry = Credential> {
 
 const names = ['apns', 'fcm', 'webpush'] as const
 
+type Gateways = ReturnType<typeof resource>
+
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
     'tidings gateway set fcm --service-account service-account.json',
@@ -39,56 +41,79 @@ export function declare(command: Command, shell: Shell): void {
     'tidings gateway check fcm'
   ])
   declareSet(command.command('set').description('Save the credential of a gateway'), shell)
+  const gateways = resource(command, shell, { name: 'gateway', path: '/gateways' })
+  declareList(gateways)
+  declareCheck(gateways)
+  declareRemove(gateways)
+}
 
-  const list = command.command('list').description('List the credentials of a project, without secrets')
-  reaching(list, 'project')
-  examples(list, ['tidings gateway list', 'tidings gateway list -p shop --json'])
-  list.action(async (options: Common) => {
-    const session = await connect(shell, options)
-    const project = projectOf(session.connection)
-    const { items } = await session.client.json<{ items: Credential[] }>('GET', pathIn(project))
-    const columns = [
-      ['gateway', (one: Credential) => one.gateway],
-      ['environment', (one: Credential) => one.environment],
-      ['for', whatFor],
-      ['account', (one: Credential) => (one.key_id ? `${one.team_id} ${one.key_id}` : one.client_email)],
-      ['fingerprint', (one: Credential) => one.fingerprint.replace('sha256:', '').slice(0, 12)],
-      ['updated', (one: Credential) => time(one.updated_at)]
-    ] as const
-    showList(session, { items, next_cursor: null }, columns, `${project} has no gateway credentials.`)
-  })
+/** Not paged: a project has a few. */
+function declareList(gateways: Gateways): void {
+  gateways.verb(
+    {
+      usage: 'list',
+      about: 'List the credentials of a project, without secrets',
+      examples: ['tidings gateway list', 'tidings gateway list -p shop --json']
+    },
+    async (session) => {
+      const { items } = await session.client.json<{ items: Credential[] }>('GET', gateways.at(session))
+      showList<Credential>(
+        session,
+        { items, next_cursor: null },
+        [
+          ['gateway', ({ gateway }) => gateway],
+          ['environment', ({ environment }) => environment],
+          ['for', purpose],
+          ['account', (one) => (one.key_id ? `${one.team_id} ${one.key_id}` : one.client_email)],
+          ['fingerprint', ({ fingerprint }) => fingerprint.replace('sha256:', '').slice(0, 12)],
+          ['updated', (one) => time(one.updated_at)]
+        ],
+        'No gateway credentials yet. Save one with `tidings gateway set`.'
+      )
+    }
+  )
+}
 
-  const check = command.command('check <gateway>').description('Ask the gateway whether it accepts the credential')
-  reaching(check, 'project')
-  examples(check, ['tidings gateway check apns'], 'Nothing is delivered. Ends with 1 if a credential is refused.')
-  check.action(async (gateway: string, options: Common) => {
-    const session = await connect(shell, options)
-    const path = `${pathIn(projectOf(session.connection))}/${segment(gateway)}:check`
-    const answer = await session.client.json<Gateway<Credential & { ok: boolean; message: string }> & { ok: boolean }>(
-      'POST',
-      path
-    )
-    const lines = answer.credentials.map((one) => `${one.ok ? 'ok  ' : 'fail'}  ${nameOf(one)}  ${one.message}`)
-    tell(session, answer, lines.join('\n'))
-    if (!answer.ok) throw new Ended(exit.failure)
-  })
+function declareCheck(gateways: Gateways): void {
+  type Checked = Gateway<Credential & { ok: boolean; message: string }> & { ok: boolean }
+  gateways.verb(
+    {
+      usage: 'check <gateway>',
+      about: 'Ask the gateway whether it accepts the credential',
+      examples: ['tidings gateway check apns'],
+      more: 'No push is delivered. Ends with 1 if a credential is refused.'
+    },
+    async (session, _, gateway: string) => {
+      const checked = await session.client.json<Checked>('POST', gateways.at(session, gateway, ':check'))
+      const lines = checked.credentials.map((one) => `${one.ok ? 'ok  ' : 'fail'}  ${nameOf(one)}  ${one.message}`)
+      tell(session, checked, lines.join('\n'))
+      if (!checked.ok) throw new Ended(exit.failure)
+    }
+  )
+}
 
-  const remove = command.command('remove <gateway>').description('Remove the credential of a gateway')
-  remove
-    .addOption(choice('--environment <name>', 'APNs: only this environment', ['production', 'sandbox']))
-    .option('--topic <bundle-id>', 'APNs: only this topic')
-    .option('-y, --yes', 'Do not ask')
-  reaching(remove, 'project')
-  examples(remove, ['tidings gateway remove fcm', 'tidings gateway remove apns --environment sandbox --yes'])
-  remove.action(async (gateway: string, options: Common & { environment?: string; topic?: string; yes?: true }) => {
-    const session = await connect(shell, options)
-    const project = projectOf(session.connection)
-    const { environment, topic } = options
-    const question = `This removes the credential for ${gateway} from ${project}. Nobody can get its key back out of Tidings.\nRemove it? [y/N] `
-    await confirm(shell, question, /^y(es)?$/i, options.yes === true)
-    await session.client.send('DELETE', `${pathIn(project)}/${segment(gateway)}`, { query: { environment, topic } })
-    tell(session, { removed: gateway }, `Removed the credential for ${gateway} from ${project}.`)
-  })
+function declareRemove(gateways: Gateways): void {
+  gateways.verb<{ environment?: string; topic?: string; yes?: true }>(
+    {
+      usage: 'remove <gateway>',
+      about: 'Remove the credential of a gateway',
+      examples: ['tidings gateway remove fcm', 'tidings gateway remove apns --environment sandbox --yes'],
+      options: (remove) =>
+        remove
+          .addOption(choice('--environment <name>', 'APNs: only this environment', ['production', 'sandbox']))
+          .option('--topic <bundle-id>', 'APNs: only this topic')
+          .option('-y, --yes', 'Do not ask')
+    },
+    async (session, { environment, topic, yes }, gateway: string) => {
+      const project = projectOf(session.connection)
+      const question =
+        `This removes the credential for ${gateway} from ${project}. Its key cannot be read back from Tidings.\n` +
+        'Remove it? [y/N] '
+      await confirm(session.shell, question, /^y(es)?$/i, yes === true)
+      await session.client.send('DELETE', gateways.at(session, gateway), { query: { environment, topic } })
+      tell(session, { removed: gateway }, `Removed the credential for ${gateway} from ${project}.`)
+    }
+  )
 }
 
 function declareSet(set: Command, shell: Shell): void {
@@ -97,13 +122,15 @@ function declareSet(set: Command, shell: Shell): void {
     names.map((name) => `tidings gateway set ${name} --help`)
   )
 
-  const apns = set.command('apns').description('Save a .p8 key of Apple')
+  const apns = set.command('apns').description('Save a .p8 key from Apple')
   apns
     .requiredOption('--key <file>', 'The file AuthKey_….p8')
     .requiredOption('--key-id <id>', 'The 10 characters in the name of the file')
     .requiredOption('--team-id <id>', 'The 10 characters of the team')
     .requiredOption('--topic <bundle-id>', 'The bundle id of the app')
-    .addOption(choice('--environment <name>', 'What the key is for', ['production', 'sandbox', 'both']).default('both'))
+    .addOption(
+      choice('--environment <name>', 'Environment of the key', ['production', 'sandbox', 'both']).default('both')
+    )
   reaching(apns, 'project')
   examples(apns, [
     'tidings gateway set apns --key AuthKey_ABC123DEFG.p8 \\\n      --key-id ABC123DEFG --team-id DEF123GHIJ --topic com.example.app'
@@ -117,7 +144,7 @@ function declareSet(set: Command, shell: Shell): void {
   )
 
   const fcm = set.command('fcm').description('Save a service account of Firebase')
-  fcm.requiredOption('--service-account <file>', 'The JSON file that the Firebase console gives')
+  fcm.requiredOption('--service-account <file>', 'The JSON file from the Firebase console')
   reaching(fcm, 'project')
   examples(fcm, ['tidings gateway set fcm --service-account service-account.json'])
   fcm.action(async (options: Common & { serviceAccount: string }) => {
@@ -128,13 +155,13 @@ function declareSet(set: Command, shell: Shell): void {
   const webpush = set.command('webpush').description('Save the subject and the key pair for browsers')
   webpush
     .requiredOption('--subject <address>', 'mailto: or https:, where push services reach you')
-    .option('--public-key <key>', 'Of a pair you have already')
-    .option('--private-key <key>', 'Of the same pair; @file reads it from a file')
+    .option('--public-key <key>', 'The public key of a pair you already have')
+    .option('--private-key <key>', 'Its private key; @file reads it from a file')
   reaching(webpush, 'project')
   examples(
     webpush,
     ['tidings gateway set webpush --subject mailto:push@example.com'],
-    `Without keys the pair in use stays, and the first time one is made. Give the
+    `Without keys, the pair in use stays; the first time, one is generated. Give the
 public key to your web page: browsers subscribe with it.`
   )
   webpush.action(async (options: Common & { subject: string; publicKey?: string; privateKey?: string }) => {
@@ -150,14 +177,14 @@ public key to your web page: browsers subscribe with it.`
 
 async function save(session: Session, gateway: string, body: Record<string, unknown>): Promise<void> {
   const project = projectOf(session.connection)
-  const answer = await session.client.json<Gateway>('PUT', `${pathIn(project)}/${gateway}`, { body })
-  tell(session, answer, answer.credentials.map(shown).join('\n\n'))
+  const saved = await session.client.json<Gateway>('PUT', inProject(session, `/gateways/${gateway}`), { body })
+  tell(session, saved, saved.credentials.map(shown).join('\n\n'))
   if (!session.json) remark(session.shell, `\nSaved. Try it: tidings gateway check ${gateway} -p ${project}`)
 }
 
-const whatFor = (one: Credential): string => one.topic ?? one.firebase_project ?? one.subject ?? ''
+const purpose = (one: Credential): string => one.topic ?? one.firebase_project ?? one.subject ?? ''
 
-const nameOf = (one: Credential): string => [one.environment, whatFor(one)].filter(Boolean).join(' ')
+const nameOf = (one: Credential): string => [one.environment, purpose(one)].filter(Boolean).join(' ')
 
 function shown(one: Credential): string {
   const fields: [string, Cell][] = [
@@ -175,5 +202,3 @@ function shown(one: Credential): string {
   ]
   return record(fields.filter(([, value]) => value !== undefined))
 }
-
-const pathIn = (project: string) => `/projects/${segment(project)}/gateways`

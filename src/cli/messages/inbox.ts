@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
-import { segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
 import { events } from '../events.ts'
 import { type ListOptions, listing, type Page, readAll } from '../listing.ts'
 import { amount, printable, shortened } from '../output.ts'
-import { type Common, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { type Common, connect, examples, inProject, reaching, type Session, tell } from '../session.ts'
 import { print, remark, type Shell } from '../shell.ts'
 
 interface Item {
@@ -28,7 +26,9 @@ const usual = 20
 const longest = 300
 
 export function declare(command: Command, shell: Shell): void {
-  command.option('--device <device>', 'Only what was for this device').option('-w, --watch', 'Go on as pushes arrive')
+  command
+    .option('--device <device>', 'Only pushes to this device')
+    .option('-w, --watch', 'Keep printing as pushes arrive')
   reaching(listing(command, usual), 'project')
   examples(
     command,
@@ -38,8 +38,8 @@ export function declare(command: Command, shell: Shell): void {
       'tidings inbox --device demo-iphone',
       'tidings inbox --watch --json | jq .title'
     ],
-    `Shows pushes as they came over the wire to the simulated gateways of a project of
-mode simulator. With --watch and --json: one line of JSON for each.`
+    `Shows the pushes that reached the simulated gateways of a project of mode
+simulator. --watch with --json prints one line of JSON for each.`
   )
   command.action(async (options: Options) => {
     const session = await connect(shell, options)
@@ -47,17 +47,17 @@ mode simulator. With --watch and --json: one line of JSON for each.`
     const page = await readAll<Item>(session, pathIn(session), options, { device_id: options.device })
     tell(session, page, page.items.length > 0 ? page.items.toReversed().map(card).join('\n\n') : nothing)
     if (page.next_cursor !== null && !session.json)
-      remark(shell, `\nThese are the newest ${amount(page.items.length)}. \`--limit all\` shows the rest.`)
+      remark(shell, `\nShowing the newest ${amount(page.items.length)}. \`--limit all\` shows all.`)
   })
 }
 
-const nothing = 'Nothing has arrived yet.'
+const nothing = 'No pushes yet. Send one with `tidings send --user demo-user --title Hello`.'
 
 async function watch(session: Session, options: Options): Promise<void> {
   const { client, shell, json, interrupt } = session
   const show = (item: Item) => print(shell, json ? JSON.stringify(item) : `${card(item)}\n`)
   const query = { device_id: options.device }
-  // The stream is open before the list is read, so that nothing falls between the two; what is in both is shown once.
+  // The stream opens before the list is read, so that no push falls between the two; `seen` removes duplicates.
   const stream = events<Item>(client, pathIn(session), query, interrupt)
   await stream.open()
   const { items }: Page<Item> = await readAll<Item>(session, pathIn(session), options, query)
@@ -67,17 +67,17 @@ async function watch(session: Session, options: Options): Promise<void> {
   for await (const item of stream.items()) if (!seen.has(item.id)) show(item)
 }
 
-/** As a phone would show it, with what only the wire tells. */
+/** A push as a phone would show it, with its gateway and the response. */
 function card({ received_at, gateway, device_id, title, body, image_url, landing_url, answer }: Item): string {
   const { status, reason, detail } = answer
-  const told = status === 0 ? `no answer (${reason})` : [status, reason].filter(Boolean).join(' ')
+  const outcome = status === 0 ? `no response (${reason})` : [status, reason].filter(Boolean).join(' ')
   const lines = [
-    `${received_at.slice(11, 19)}  ${gateway}  ${printable(device_id ?? 'unknown device')}  ${told}`,
+    `${received_at.slice(11, 19)}  ${gateway}  ${printable(device_id ?? 'unknown device')}  ${outcome}`,
     title && `  ${cut(title)}`,
     body && `  ${cut(body)}`,
     image_url && `  image ${cut(image_url)}`,
     landing_url && `  opens ${cut(landing_url)}`,
-    !title && !body && '  (nothing to show)',
+    !title && !body && '  (no text)',
     detail && `  ${cut(detail)}`
   ]
   return lines.filter(Boolean).join('\n')
@@ -85,4 +85,4 @@ function card({ received_at, gateway, device_id, title, body, image_url, landing
 
 const cut = (text: string) => printable(shortened(text, longest))
 
-const pathIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/simulator/inbox`
+const pathIn = (session: Session) => inProject(session, '/simulator/inbox')

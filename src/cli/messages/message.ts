@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
-import { segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
-import { type ListOptions, listing, readAll, showList } from '../listing.ts'
 import { record, shortened, table, time } from '../output.ts'
-import { type Common, choice, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { resource } from '../resource.ts'
+import { choice, examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
 interface Entry {
@@ -28,60 +26,48 @@ type Message = Pick<Entry, 'message_id' | 'status' | 'trigger_id' | 'campaign_id
 
 type Filter = Partial<Record<'user' | 'device' | 'trigger' | 'campaign' | 'status', string>>
 
-const usual = 50
-
 export function declare(command: Command, shell: Shell): void {
   examples(
     command,
     ['tidings message list --user ana', 'tidings message get <message>'],
-    'To send one: `tidings send`.'
+    'To send one, use `tidings send`.'
   )
-  declareList(command, shell)
-  declareGet(command, shell)
-}
-
-function declareList(parent: Command, shell: Shell): void {
-  const command = parent.command('list').description('List messages, one line for each device')
-  command
-    .option('--user <user>', 'Only those to this user')
-    .option('--device <device>', 'Only those to this device')
-    .option('--trigger <trigger>', 'Only those of this trigger')
-    .option('--campaign <campaign>', 'Only those of this campaign')
-    .addOption(choice('--status <status>', 'Only those with this result', ['succeed', 'failed', 'pending']))
-  reaching(listing(command, usual), 'project')
-  examples(command, ['tidings message list --user ana', 'tidings message list --campaign welcome --status failed'])
-  command.action(async (options: Common & ListOptions & Filter) => {
-    const session = await connect(shell, options)
-    const { user: project_user_id, device: device_id, trigger: trigger_id, campaign: campaign_id } = options
-    const query = { project_user_id, device_id, trigger_id, campaign_id, status: options.status?.toUpperCase() }
-    const page = await readAll<Entry>(session, messagesIn(session), options, query)
-    const columns = [
-      ['message', (one: Entry) => one.message_id],
-      ['user', (one: Entry) => one.project_user_id],
-      ['device', (one: Entry) => one.device_id],
-      ['state', (one: Entry) => one.state],
-      ['title', (one: Entry) => shortened(one.title ?? one.body ?? one.kind, 30)],
-      ['created', (one: Entry) => time(one.created_at)],
-      ['reason', (one: Entry) => codeOf(one.failure_reason)]
-    ] as const
-    showList(session, page, columns, 'There are no messages.')
+  resource(command, shell, { name: 'message', path: '/messages' }).list<Entry, Filter>({
+    about: 'List messages, one line for each device',
+    examples: ['tidings message list --user ana', 'tidings message list --campaign welcome --status failed'],
+    usual: 50,
+    options: (list) =>
+      list
+        .option('--user <user>', 'Only messages to this user')
+        .option('--device <device>', 'Only messages to this device')
+        .option('--trigger <trigger>', 'Only messages of this trigger')
+        .option('--campaign <campaign>', 'Only messages of this campaign')
+        .addOption(choice('--status <status>', 'Only messages of this status', ['succeed', 'failed', 'pending'])),
+    query: ({ user, device, trigger, campaign, status }) => ({
+      project_user_id: user,
+      device_id: device,
+      trigger_id: trigger,
+      campaign_id: campaign,
+      status: status?.toUpperCase()
+    }),
+    columns: [
+      ['message', (one) => one.message_id],
+      ['user', (one) => one.project_user_id],
+      ['device', (one) => one.device_id],
+      ['state', ({ state }) => state],
+      ['title', ({ title, body, kind }) => shortened(title ?? body ?? kind, 30)],
+      ['created', (one) => time(one.created_at)],
+      ['reason', (one) => codeOf(one.failure_reason)]
+    ],
+    none: 'No messages match.'
+  })
+  resource(command, shell, { name: 'message', path: '/api/v1/messages' }).show<Message>({
+    usage: 'get <message>',
+    about: 'Show a message, and its status on each device',
+    examples: ['tidings message get 0199c0de-0000-7000-8000-000000000001'],
+    text: shown
   })
 }
-
-function declareGet(parent: Command, shell: Shell): void {
-  const command = parent.command('get <message>').description('Show a message, and the result on each device')
-  reaching(command, 'project')
-  examples(command, ['tidings message get 0199c0de-0000-7000-8000-000000000001'])
-  command.action(async (id: string, options: Common) => {
-    const session = await connect(shell, options)
-    const project = segment(projectOf(session.connection))
-    const path = `/projects/${project}/api/v1/messages/${segment(id)}`
-    const message = await session.client.json<Message>('GET', path)
-    tell(session, message, shown(message))
-  })
-}
-
-const messagesIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/messages`
 
 /** A list has room for the code; `get` has the sentence. */
 const codeOf = (reason: string) => /^\[(\w+)\]/.exec(reason)?.[1] ?? reason
@@ -90,7 +76,7 @@ function shown({ message_id, status, trigger_id, campaign_id, created_at, device
   const [first] = devices
   const head = record([
     ['Message', message_id],
-    ['Result', status.replace('DELIVERY_RESULT_STATUS_', '').toLowerCase()],
+    ['Status', status.replace('DELIVERY_RESULT_STATUS_', '').toLowerCase()],
     ['Title', first?.title],
     ['Body', first?.body],
     ['Campaign', campaign_id],

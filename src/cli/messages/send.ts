@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
-import { segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
 import { Ended, exit, usageFailure } from '../exit.ts'
 import { record, table } from '../output.ts'
-import { type Common, choice, connect, examples, reaching, tell, wholeNumber } from '../session.ts'
+import { type Common, choice, connect, examples, inProject, reaching, tell, wholeNumber } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
 
 interface Outcome {
@@ -36,16 +34,16 @@ export function declare(command: Command, shell: Shell): void {
     .option('--device <device>', 'To this device')
     .option('--title <text>', 'Title')
     .option('--body <text>', 'Text below the title')
-    .option('--image-url <url>', 'Picture')
-    .option('--landing-url <url>', 'What a tap opens')
+    .option('--image-url <url>', 'Image to show')
+    .option('--landing-url <url>', 'Address that a tap opens')
     .option('--ttl <seconds>', 'Time to live in seconds', wholeNumber(1, 2_419_200))
     .addOption(choice('--priority <priority>', 'high (the default) or normal', ['high', 'normal']))
-    .option('--idempotency-key <key>', 'Repeating the command with it sends nothing again')
+    .option('--idempotency-key <key>', 'Makes the command safe to repeat: it sends once')
   reaching(command, 'project')
   examples(
     command,
     ['tidings send --user ana --title Hi', "tidings send --device phone-1 --title Hi --body 'It works.' --json"],
-    'Waits up to 10 seconds for the gateways. Ends with 1 if no device got it.'
+    'Waits up to 10 seconds for the gateways. Ends with 1 if all devices failed.'
   )
   command.action(async (options: Options) => {
     const body = { push_notifications: [itemOf(options)] }
@@ -53,7 +51,7 @@ export function declare(command: Command, shell: Shell): void {
     const key = options.idempotencyKey
     const { delivery_results: results } = await session.client.json<{ delivery_results: Result[] }>(
       'POST',
-      `/projects/${segment(projectOf(session.connection))}/api/v1/messages:send`,
+      inProject(session, '/api/v1/messages:send'),
       {
         body,
         query: { expand: 'devices' },
@@ -65,7 +63,7 @@ export function declare(command: Command, shell: Shell): void {
     if (result!.status.endsWith('_PENDING') && !session.json)
       remark(
         shell,
-        `\nNot settled yet, or the project is paused. It goes on by itself; see \`tidings message get ${result!.message_id}\`.`
+        `\nStill pending, or the project is paused. See the outcome with \`tidings message get ${result!.message_id}\`.`
       )
     if (result!.status.endsWith('_FAILED')) throw new Ended(exit.failure)
   })
@@ -73,8 +71,8 @@ export function declare(command: Command, shell: Shell): void {
 
 function itemOf(options: Options) {
   const { user, device, title, body, imageUrl, landingUrl, ttl, priority } = options
-  if ((user === undefined) === (device === undefined)) throw usageFailure('Name either --user or --device.')
-  if (title === undefined && body === undefined) throw usageFailure('Give a --title or a --body.')
+  if ((user === undefined) === (device === undefined)) throw usageFailure('Give either --user or --device.')
+  if (title === undefined && body === undefined) throw usageFailure('Give --title, --body or both.')
   return {
     target: user === undefined ? { device_id: device } : { project_user_id: user },
     title,
@@ -91,10 +89,10 @@ const plain = (status: string) => status.replace('DELIVERY_RESULT_STATUS_', '').
 function shown({ message_id, status, additional_params: { devices = [], ...first } }: Result): string {
   const head = record([
     ['Message', message_id],
-    ['Result', plain(status)],
+    ['Status', plain(status)],
     ...(devices.length === 0 && first.failure_reason ? [['Reason', first.failure_reason] as const] : [])
   ])
   if (devices.length === 0) return head
   const rows = devices.map((one) => [one.device_id, plain(one.status), one.failure_reason])
-  return `${head}\n\n${table(['device', 'result', 'reason'], rows)}`
+  return `${head}\n\n${table(['device', 'status', 'reason'], rows)}`
 }

@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
 import { usageFailure } from '../exit.ts'
-import { type ListOptions, listing, readAll, showList } from '../listing.ts'
+import { readAll } from '../listing.ts'
 import { counted, record, shortened, time } from '../output.ts'
-import { type Common, choice, connect, examples, reaching, tell } from '../session.ts'
+import { resource } from '../resource.ts'
+import { choice, examples, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
 
 interface Webhook {
@@ -25,6 +24,8 @@ interface Delivery {
   created_at: string
 }
 
+type Resource = ReturnType<typeof resource>
+
 const anId = '0199c0de-0000-7000-8000-000000000001'
 
 export function declare(command: Command, shell: Shell): void {
@@ -32,130 +33,165 @@ export function declare(command: Command, shell: Shell): void {
     'tidings webhook create https://example.com/hook --events message.failed',
     'tidings webhook deliveries --state failed'
   ])
-
-  const create = command.command('create <url>').description('Create a webhook; its secret is shown this once')
-  create.requiredOption('--events <events>', 'What to be told about, separated by commas', names)
-  reaching(create, 'project')
-  examples(create, ['tidings webhook create https://example.com/hook --events message.failed'])
-  create.action(async (url: string, { events, ...options }: Common & { events: string[] }) => {
-    const session = await connect(shell, options)
-    const path = pathIn(projectOf(session.connection), 'webhooks')
-    const made = await session.client.json<Webhook & { secret: string }>('POST', path, { body: { url, events } })
-    const fields = [
-      ['Webhook', made.id],
-      ['Url', made.url],
-      ['Events', made.events.join(', ')],
-      ['Secret', made.secret]
-    ] as const
-    tell(session, made, record(fields))
-    if (!session.json) remark(shell, '\nKeep the secret now: it is not shown again.')
+  const webhooks = resource(command, shell, { name: 'webhook', path: '/webhooks' })
+  const deliveries = resource(command, shell, {
+    name: 'delivery',
+    path: '/webhook-deliveries',
+    hint: 'List deliveries with `tidings webhook deliveries`.'
   })
 
-  const list = command.command('list').description('List the webhooks of a project')
-  reaching(listing(list), 'project')
-  examples(list, ['tidings webhook list', 'tidings webhook list -p shop --json'])
-  list.action(async (options: Common & ListOptions) => {
-    const session = await connect(shell, options)
-    const project = projectOf(session.connection)
-    const columns = [
-      ['id', (one: Webhook) => one.id],
-      ['active', (one: Webhook) => (one.active ? 'yes' : 'no')],
-      ['url', (one: Webhook) => one.url],
-      ['events', (one: Webhook) => one.events.join(', ')]
-    ] as const
-    const page = await readAll<Webhook>(session, pathIn(project, 'webhooks'), options)
-    showList(session, page, columns, `${project} has no webhooks.`)
+  declareCreate(webhooks)
+  webhooks.list<Webhook>({
+    about: 'List the webhooks of a project',
+    examples: ['tidings webhook list', 'tidings webhook list -p shop --json'],
+    columns: [
+      ['id', ({ id }) => id],
+      ['active', ({ active }) => (active ? 'yes' : 'no')],
+      ['url', ({ url }) => url],
+      ['events', ({ events }) => events.join(', ')]
+    ],
+    none: 'No webhooks yet. Create one with `tidings webhook create <url> --events <events>`.'
   })
-
-  const update = command.command('update <id>').description('Change where a webhook leads, what it hears, or whether')
-  update.option('--to <url>', 'The new url').option('--events <events>', 'What to be told about', names)
-  update.addOption(choice('--active <active>', 'Whether it is told', ['yes', 'no']))
-  reaching(update, 'project')
-  examples(update, [`tidings webhook update ${anId} --active no`])
-  update.action(async (id: string, options: Common & { to?: string; events?: string[]; active?: string }) => {
-    const { to: url, events, active } = options
-    if (url === undefined && events === undefined && active === undefined)
-      throw usageFailure('Nothing to change: give --to, --events or --active.')
-    const session = await connect(shell, options)
-    const body = { url, events, ...(active !== undefined && { active: active === 'yes' }) }
-    const path = `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}`
-    const one = await session.client.json<Webhook>('PATCH', path, { body })
-    tell(session, one, `${one.url} is told about ${one.events.join(', ')}${one.active ? '' : ' when it is active'}.`)
+  declareUpdate(webhooks)
+  declareRotateSecret(webhooks)
+  webhooks.remove({
+    usage: 'delete <id>',
+    about: 'Delete a webhook and its pending deliveries',
+    examples: [`tidings webhook delete ${anId}`],
+    done: 'deleted'
   })
-
-  const rotate = command.command('rotate-secret <id>').description('Give a webhook a new secret, shown this once')
-  reaching(rotate, 'project')
-  examples(rotate, [`tidings webhook rotate-secret ${anId}`])
-  rotate.action(async (id: string, options: Common) => {
-    const session = await connect(shell, options)
-    const path = `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}:rotate-secret`
-    const made = await session.client.json<{ secret: string }>('POST', path)
-    tell(session, made, record([['Secret', made.secret]]))
-    if (!session.json) remark(shell, '\nThe secret before signs beside it for another day.')
+  deliveries.list<Delivery, { state?: string }>({
+    usage: 'deliveries',
+    about: 'List the deliveries to webhooks of projects and tasks',
+    examples: ['tidings webhook deliveries --state failed'],
+    usual: 100,
+    options: (list) =>
+      list.addOption(choice('--state <state>', 'Only deliveries in this state', ['pending', 'delivered', 'failed'])),
+    query: ({ state }) => ({ state }),
+    columns: [
+      ['id', ({ id }) => id],
+      ['state', ({ state }) => state],
+      ['for', ({ source }) => source.kind],
+      ['tries', ({ attempts }) => attempts],
+      ['created', (one) => time(one.created_at)],
+      ['url', ({ url }) => shortened(url, 50)],
+      ['error', (one) => one.last_error && shortened(one.last_error, 50)]
+    ],
+    none: 'No deliveries match.'
   })
-
-  const remove = command.command('delete <id>').description('Delete a webhook, with what waits for it')
-  reaching(remove, 'project')
-  examples(remove, [`tidings webhook delete ${anId}`])
-  remove.action(async (id: string, options: Common) => {
-    const session = await connect(shell, options)
-    await session.client.send('DELETE', `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}`)
-    tell(session, { deleted: id }, `Deleted the webhook ${id}.`)
-  })
-
-  const deliveries = command.command('deliveries').description('List the calls to webhooks, of outcomes and of tasks')
-  deliveries.addOption(choice('--state <state>', 'Only these', ['pending', 'delivered', 'failed']))
-  reaching(listing(deliveries, 100), 'project')
-  examples(deliveries, ['tidings webhook deliveries --state failed'])
-  deliveries.action(async (options: Common & ListOptions & { state?: string }) => {
-    const session = await connect(shell, options)
-    const project = projectOf(session.connection)
-    const columns = [
-      ['id', (one: Delivery) => one.id],
-      ['state', (one: Delivery) => one.state],
-      ['for', (one: Delivery) => one.source.kind],
-      ['tries', (one: Delivery) => one.attempts],
-      ['created', (one: Delivery) => time(one.created_at)],
-      ['url', (one: Delivery) => shortened(one.url, 50)],
-      ['error', (one: Delivery) => one.last_error && shortened(one.last_error, 50)]
-    ] as const
-    const path = pathIn(project, 'webhook-deliveries')
-    const page = await readAll<Delivery>(session, path, options, { state: options.state })
-    showList(session, page, columns, 'There are no such calls.')
-  })
-
-  const replay = command.command('replay [id]').description('Make a call again, from its first attempt')
-  replay.option('--failed', 'All calls that were given up, oldest first')
-  reaching(replay, 'project')
-  examples(replay, [`tidings webhook replay ${anId}`, 'tidings webhook replay --failed'])
-  replay.action(async (id: string | undefined, options: Common & { failed?: true }) => {
-    if ((id === undefined) === (options.failed === undefined)) throw usageFailure('Name a call, or say --failed.')
-    const session = await connect(shell, options)
-    const path = pathIn(projectOf(session.connection), 'webhook-deliveries')
-    const again = (one: string) => session.client.json<Delivery>('POST', `${path}/${segment(one)}:replay`)
-    if (id !== undefined) return tell(session, await again(id), `The call ${id} is made again.`)
-    const all = { limit: Number.POSITIVE_INFINITY }
-    const { items } = await readAll<Delivery>(session, path, all, { state: 'failed' })
-    const made: Delivery[] = []
-    for (const one of items.reverse()) made.push(await again(one.id))
-    tell(session, { items: made }, `${counted(made.length, 'call is', 'calls are')} made again.`)
-  })
-
-  const test = command.command('test <id>').description('Call a webhook once, with an event that says it is a test')
-  reaching(test, 'project')
-  examples(test, [`tidings webhook test ${anId}`], '`tidings webhook deliveries` shows what came of it.')
-  test.action(async (id: string, options: Common) => {
-    const session = await connect(shell, options)
-    const path = `${pathIn(projectOf(session.connection), 'webhooks')}/${segment(id)}:test`
-    const made = await session.client.json<{ delivery_id: string }>('POST', path)
-    tell(session, made, record([['Call', made.delivery_id]]))
-  })
+  declareReplay(deliveries)
+  declareTest(webhooks)
 }
 
-const pathIn = (project: string, what: string) => `/projects/${segment(project)}/${what}`
+function declareCreate(webhooks: Resource): void {
+  webhooks.verb<{ events: string[] }>(
+    {
+      usage: 'create <url>',
+      about: 'Create a webhook; its secret is shown only now',
+      examples: ['tidings webhook create https://example.com/hook --events message.failed'],
+      options: (create) => create.requiredOption('--events <events>', 'Events to deliver, separated by commas', names)
+    },
+    async (session, { events }, url: string) => {
+      const body = { url, events }
+      const made = await session.client.json<Webhook & { secret: string }>('POST', webhooks.at(session), { body })
+      const fields = [
+        ['Webhook', made.id],
+        ['Url', made.url],
+        ['Events', made.events.join(', ')],
+        ['Secret', made.secret]
+      ] as const
+      tell(session, made, record(fields))
+      if (!session.json) remark(session.shell, '\nSave the secret now: it is not shown again.')
+    }
+  )
+}
+
+interface UpdateOptions {
+  to?: string
+  events?: string[]
+  active?: string
+}
+
+function declareUpdate(webhooks: Resource): void {
+  webhooks.verb<UpdateOptions>(
+    {
+      usage: 'update <id>',
+      about: 'Change the url or the events of a webhook, or switch it off',
+      examples: [`tidings webhook update ${anId} --active no`],
+      options: (update) =>
+        update
+          .option('--to <url>', 'The new url')
+          .option('--events <events>', 'Events to deliver, separated by commas', names)
+          .addOption(choice('--active <active>', 'Whether events are delivered', ['yes', 'no'])),
+      check({ to, events, active }) {
+        if (to === undefined && events === undefined && active === undefined)
+          throw usageFailure('Nothing to change: give --to, --events or --active.')
+      }
+    },
+    async (session, { to: url, events, active }, id: string) => {
+      const body = { url, events, ...(active !== undefined && { active: active === 'yes' }) }
+      const one = await session.client.json<Webhook>('PATCH', webhooks.at(session, id), { body })
+      const state = one.active ? 'active' : 'not active'
+      tell(session, one, `The webhook to ${one.url} is ${state}. Events: ${one.events.join(', ')}.`)
+    }
+  )
+}
+
+function declareRotateSecret(webhooks: Resource): void {
+  webhooks.verb(
+    {
+      usage: 'rotate-secret <id>',
+      about: 'Create a new secret for a webhook, shown only now',
+      examples: [`tidings webhook rotate-secret ${anId}`]
+    },
+    async (session, _, id: string) => {
+      const made = await session.client.json<{ secret: string }>('POST', webhooks.at(session, id, ':rotate-secret'))
+      tell(session, made, record([['Secret', made.secret]]))
+      if (!session.json) remark(session.shell, '\nDeliveries are signed with the old secret too for another day.')
+    }
+  )
+}
+
+function declareReplay(deliveries: Resource): void {
+  deliveries.verb<{ failed?: true }>(
+    {
+      usage: 'replay [id]',
+      about: 'Repeat a delivery, from its first attempt',
+      examples: [`tidings webhook replay ${anId}`, 'tidings webhook replay --failed'],
+      options: (replay) => replay.option('--failed', 'All failed deliveries, oldest first'),
+      check({ failed }, id?: string) {
+        if ((id === undefined) === (failed === undefined)) throw usageFailure('Give the id of a delivery, or --failed.')
+      }
+    },
+    async (session, _, id?: string) => {
+      const replay = (one: string) => session.client.json<Delivery>('POST', deliveries.at(session, one, ':replay'))
+      if (id !== undefined) return tell(session, await replay(id), `The delivery ${id} is repeated.`)
+      const all = { limit: Number.POSITIVE_INFINITY }
+      const { items } = await readAll<Delivery>(session, deliveries.at(session), all, { state: 'failed' })
+      const replayed: Delivery[] = []
+      for (const one of items.reverse()) replayed.push(await replay(one.id))
+      tell(session, { items: replayed }, `${counted(replayed.length, 'delivery is', 'deliveries are')} repeated.`)
+    }
+  )
+}
+
+function declareTest(webhooks: Resource): void {
+  webhooks.verb(
+    {
+      usage: 'test <id>',
+      about: 'Send one test event to a webhook',
+      examples: [`tidings webhook test ${anId}`],
+      more: '`tidings webhook deliveries` shows the outcome.'
+    },
+    async (session, _, id: string) => {
+      const made = await session.client.json<{ delivery_id: string }>('POST', webhooks.at(session, id, ':test'))
+      tell(session, made, record([['Delivery', made.delivery_id]]))
+    }
+  )
+}
 
 function names(text: string): string[] {
   const found = text.split(',').map((name) => name.trim())
-  if (found.includes('')) throw new InvalidArgumentError('They must be names separated by commas.')
+  if (found.includes('')) throw new InvalidArgumentError('It must be a list of names separated by commas.')
   return found
 }

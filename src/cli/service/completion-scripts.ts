@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
 
-/** What may be typed next: a word, and what it is. */
+/** A word that may be typed next, with its description. */
 interface Word {
   text: string
   about: string
 }
 
-/** A command, by the words that lead to it: ` key create`. The program itself is the empty one. */
+/** A command, by its path: ` key create`. The path of the program itself is empty. */
 interface Place {
   path: string
   words: Word[]
-  /** Options whose values are known. */
+  /** Options with a fixed set of values. */
   values: { option: string; choices: readonly string[] }[]
 }
 
-/** The program and all commands below it. */
+/** The program and all its commands. */
 export function placesOf(command: Command, path = ''): Place[] {
   const { commands, options, registeredArguments } = command
   const words = [
@@ -35,7 +35,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 const anyOf = (texts: string[]) => texts.map(quoted).join('|')
 
-/** Branches of a `case`, which bash and zsh write alike. */
+/** Branches of a `case`, in a syntax that bash and zsh share. */
 const branches = (lines: [pattern: string, action: string][]) =>
   lines.map(([pattern, action]) => `    (${pattern}) ${action} ;;`).join('\n')
 
@@ -46,7 +46,7 @@ const valuesOf = (places: Place[], action: (choices: readonly string[]) => strin
     values.map(({ option, choices }): [string, string] => [quoted(`${path} ${option}`), action(choices)])
   )
 
-/** Needs nothing but bash itself, also the old one of macOS. */
+/** Runs on plain bash, also on version 3 of macOS. */
 export function bashScript(places: Place[]): string {
   const texts = (words: { text: string }[]) => words.map(({ text }) => text).join(' ')
   return `# Completion of tidings for bash: source <(tidings completion bash)
@@ -69,7 +69,7 @@ complete -o default -F _tidings tidings
 `
 }
 
-/** The place is not called path: in zsh that is the list of folders with programs. */
+/** The variable is not called path, which zsh uses for the folders of programs. */
 export function zshScript(places: Place[]): string {
   const described = ({ text, about }: Word) => quoted(`${text}:${about}`)
   return `#compdef tidings

@@ -11,8 +11,8 @@ export function declare(command: Command, shell: Shell, whole: () => Promise<Com
   examples(
     command,
     ['source <(tidings completion bash)', 'tidings completion zsh > ~/.zfunc/_tidings'],
-    `For bash, put the first line into ~/.bashrc. For zsh, write the file into a
-folder of your $fpath, and start a new shell.`
+    `For bash, add the first line to ~/.bashrc. For zsh, write the file to a folder
+of your $fpath. Then start a new shell.`
   )
   command.action(async (name: keyof typeof scripts, options: { json?: true }) => {
     const script = scripts[name](placesOf(await whole()))

@@ -7,13 +7,13 @@ export function declare(command: Command, shell: Shell): void {
   examples(
     command,
     ['tidings console', 'tidings console --json | jq -r .url'],
-    'Who opens the link may do what the token may. It works once, for 15 minutes.'
+    'The link carries the rights of the token. It works once, within 15 minutes.'
   )
   command.action(async (options: Common) => {
     const session = await connect(shell, options)
     const link = await session.client.json<{ path: string; expires_at: string }>('POST', '/sign-in-links')
     const url = session.connection.browserUrl + link.path
     tell(session, { url, expires_at: link.expires_at }, url)
-    if (!session.json) remark(shell, '\nIt signs a browser in once, within 15 minutes.')
+    if (!session.json) remark(shell, '\nOpen it within 15 minutes. It works once.')
   })
 }

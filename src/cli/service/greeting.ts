@@ -4,7 +4,7 @@ import type { Config } from '../../platform/config.ts'
 import type { NodeRole } from '../../platform/nodes.ts'
 import { version } from '../../platform/version.ts'
 
-/** What a person sees when the service is up. Every command to paste is a line of its own. */
+/** The text at the start of the service. Every command to paste stands on its own line. */
 export function greeting(app: App, config: Config, role: NodeRole): string {
   const { baseUrl, consoleUrl } = app
   const { credentials, first, named, demo } = app.bootstrapped
@@ -12,9 +12,9 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
   const keys: [string, string | undefined][] = first
     ? [
         ['Project', project_id],
-        ['Secret key', named.secret_key ? 'as BOOTSTRAP_SECRET_KEY says' : secret_key],
-        ['Public key', named.public_key ? 'as BOOTSTRAP_PUBLIC_KEY says' : public_key],
-        ['Admin token', named.admin_token ? 'as BOOTSTRAP_ADMIN_TOKEN says' : admin_token]
+        ['Secret key', named.secret_key ? 'from BOOTSTRAP_SECRET_KEY' : secret_key],
+        ['Public key', named.public_key ? 'from BOOTSTRAP_PUBLIC_KEY' : public_key],
+        ['Admin token', named.admin_token ? 'from BOOTSTRAP_ADMIN_TOKEN' : admin_token]
       ]
     : [['Project', project_id]]
   const rows: [string, string | undefined][] = [
@@ -26,9 +26,8 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
   ]
   const lines = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(12)} ${value}`] : []))
   const ready = `Tidings ${version} is ready at ${baseUrl}\n\n${lines.join('\n')}\n`
-  if (role === 'worker') return `${ready}\nA worker: it answers only for health, metrics and the API page.\n`
-  // A secret is shown by the start that made it; else a line reads it from the file, so that it can be pasted and shows
-  // none.
+  if (role === 'worker') return `${ready}\nThis is a worker: it serves only health, metrics and the API page.\n`
+  // Only the start that made a secret prints it. Later ones print a command that reads it from the file.
   const header = (name: string, secret: 'secret_key' | 'admin_token') =>
     first && !named[secret]
       ? `-H ${quoted(`${name}${credentials[secret]}`)}`
@@ -40,7 +39,7 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
       `${header('X-Service-API-Key: ', 'secret_key')} ${json} '{"project_user_id":"ana","properties":{"plan":"premium"}}'\n`
   const makeKey =
     admin_token &&
-    `Make a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
+    `Create a secret key:\n\ncurl -X POST ${baseUrl}/manage/v1/projects/${project_id}/keys ` +
       `${header('Authorization: Bearer ', 'admin_token')} ${json} '{"kind":"secret","name":"backend"}'\n`
   const next = create ?? makeKey
   const push = demo && secret_key && pushing(baseUrl, header('X-Service-API-Key: ', 'secret_key'))
@@ -51,7 +50,7 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
   return `${ready}${steps.join('')}`
 }
 
-/** The same for programs. Keys are in it only where this start made them, as in the greeting. */
+/** The same for programs. It contains a key only if this start made it. */
 export function introduction({ baseUrl, consoleUrl, bootstrapped }: App, config: Config) {
   const { credentials, first, named } = bootstrapped
   const { project_id, ...secrets } = credentials
@@ -67,10 +66,9 @@ export function introduction({ baseUrl, consoleUrl, bootstrapped }: App, config:
 }
 
 const pushing = (baseUrl: string, key: string) =>
-  `Push to the phones of demo-user. They are simulated, and so are Apple's, Google's and the browser's gateways: nothing\n` +
-  `leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +
+  `Send a push to the phones of demo-user. The phones and the gateways are simulated: nothing leaves this machine.\n\ncurl -X POST ${baseUrl}/api/v1/messages:send -H 'X-Service-Project-ID: demo' ${key} ` +
   `-H 'Content-Type: application/json' -d '{"push_notifications":[{"target":{"project_user_id":"demo-user"},` +
-  `"title":"Hello","body":"It works"}]}'\n\nSee what arrived: \`npm run tidings inbox\` in a checkout, else \`npx tidings inbox\`.\n`
+  `"title":"Hello","body":"It works"}]}'\n\nSee the pushes that arrived: \`npm run tidings inbox\` in a checkout, else \`npx tidings inbox\`.\n`
 
-/** For a shell, as it is: a key that an operator chose may hold any sign. */
+/** Quotes text for a shell: a key that an operator chose may contain any character. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`

@@ -21,15 +21,19 @@ export function declare(command: Command, shell: Shell): void {
   command.action(async (options: Common) => {
     const session = await connect(shell, options)
     const { items } = await session.client.json<{ items: Node[] }>('GET', '/nodes')
-    const columns = [
-      ['host', (node: Node) => node.host ?? '-'],
-      ['pid', (node: Node) => node.pid ?? '-'],
-      ['role', (node: Node) => node.role],
-      ['version', (node: Node) => node.version],
-      ['started', (node: Node) => time(node.started_at)],
-      ['seen', (node: Node) => time(node.seen_at)],
-      ['id', (node: Node) => node.id]
-    ] as const
-    showList(session, { items, next_cursor: null }, columns, 'No process is at work.')
+    showList<Node>(
+      session,
+      { items, next_cursor: null },
+      [
+        ['host', ({ host }) => host],
+        ['pid', ({ pid }) => pid],
+        ['role', ({ role }) => role],
+        ['version', ({ version }) => version],
+        ['started', (node) => time(node.started_at)],
+        ['seen', (node) => time(node.seen_at)],
+        ['id', ({ id }) => id]
+      ],
+      'No node is running.'
+    )
   })
 }

@@ -1,17 +1,17 @@
-const lookMs = 500
+const pollMs = 500
 
 /**
- * Under npx a shell stands between npm and us. A SIGTERM for npx ends that shell, which does not pass it on, and would
- * leave the service running with nobody to stop it. So the end of that shell counts as the signal.
+ * npx runs the service below a shell. A SIGTERM for npx ends that shell, which does not forward it, and the service would
+ * run on. So the end of the shell counts as the signal.
  */
 export function stopWithNpx({ npm_lifecycle_event, npm_lifecycle_script = '' }: NodeJS.ProcessEnv): void {
-  // A program that was itself run by npx may start us and end: that is no reason to stop.
+  // A program that npx runs may start the service and end: that must not stop the service.
   if (npm_lifecycle_event !== 'npx' || !/^\W*tidings\b/.test(npm_lifecycle_script)) return
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
     process.kill(process.pid, 'SIGTERM')
-  }, lookMs)
+  }, pollMs)
   timer.unref()
 }

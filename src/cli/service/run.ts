@@ -6,10 +6,10 @@ import type { NodeRole } from '../../platform/nodes.ts'
 import { version } from '../../platform/version.ts'
 import { greeting, introduction } from './greeting.ts'
 
-/** Under npm one Ctrl-C arrives twice, from the terminal and from npm: only a later second signal means "at once". */
+/** npm forwards Ctrl-C, so one arrives twice: only a signal after this time means "stop at once". */
 const repeatMs = 2_000
 
-/** Runs until it is told to stop. Answers the exit code. With `json`, standard output holds one document and no words. */
+/** Runs the service until a signal stops it, and returns the exit code. With `json`, it prints one document. */
 export async function serve(config: Config, role: NodeRole, { json = false } = {}): Promise<number> {
   const say = (line: string) => void (json ? process.stderr : process.stdout).write(`${line}\n`)
   const { promise: stopped, resolve: stop } = Promise.withResolvers<number>()
@@ -20,7 +20,7 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
     process.on(signal, () => {
       if (askedAtMs === 0) {
         askedAtMs = Date.now()
-        say('Stopping: finishing what is in flight…')
+        say('Stopping: finishing open requests and jobs…')
         starting.abort()
         stop(0)
       } else if (Date.now() - askedAtMs > repeatMs) {
@@ -41,14 +41,14 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   })
   if (!database) return 0
   try {
-    const console: ConsoleState = { waiting: 'The console is being built, this once. It opens by itself…' }
+    const console: ConsoleState = { waiting: 'The console is being built, only this time. It opens by itself…' }
     const app = await startApp({ config, database, log, role, say, console })
     if (json) process.stdout.write(`${JSON.stringify(introduction(app, config), null, 2)}\n`)
     else say(greeting(app, config, role))
     if (role !== 'worker') void fillConsole(console, config.DATA_DIR, log)
     log.info({ url: app.baseUrl, role, version, database: database.name }, 'started')
     void database.exited.then(() => {
-      log.fatal('PostgreSQL is gone for good')
+      log.fatal('PostgreSQL has ended and does not start again')
       stop(1)
     })
     const code = await stopped
@@ -61,7 +61,7 @@ export async function serve(config: Config, role: NodeRole, { json = false } = {
   }
 }
 
-/** After the service is up: nobody waits for the page. */
+/** Builds the console after the start, which does not wait for it. */
 async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Promise<void> {
   const { builtConsole, readFiles } = await import('../../console/console.ts')
   try {
@@ -69,7 +69,7 @@ async function fillConsole(state: ConsoleState, dataDir: string, log: Log): Prom
   } catch (error) {
     const { message, cause } = error as Error
     log.error(message)
-    if (cause) log.debug({ cause: String((cause as Error).message ?? cause) }, 'why the console is not built')
-    state.waiting = `${message} The API is not affected.`
+    if (cause) log.debug({ cause: String((cause as Error).message ?? cause) }, 'the console was not built')
+    state.waiting = `${message} The API works without it.`
   }
 }

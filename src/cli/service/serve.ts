@@ -8,7 +8,7 @@ import type { Shell } from '../shell.ts'
 import { stopWithNpx } from './npx.ts'
 
 export function declare(command: Command, shell: Shell): void {
-  const role = choice('--role <role>', 'What this process does: requests, background work, or both', [
+  const role = choice('--role <role>', 'What this process does: requests (api), jobs (worker), or both (all)', [
     'all',
     'api',
     'worker'
@@ -22,17 +22,17 @@ export function declare(command: Command, shell: Shell): void {
       'DATABASE_URL=postgres://tidings@db/tidings tidings serve --role api'
     ],
     `Settings are environment variables; docs/reference/config.md lists them. Without
-DATABASE_URL it runs a PostgreSQL of its own in DATA_DIR, for this process
-alone: --role api and --role worker need DATABASE_URL. With --json the
-document comes when the service is ready; all else goes to standard error.`
+DATABASE_URL it runs an embedded PostgreSQL in DATA_DIR, which serves this
+process only: --role api and --role worker need DATABASE_URL. --json prints one
+document once the service is ready; all other output goes to standard error.`
   )
   command.action(async (options: { role: NodeRole; json?: true }) => {
     const config = readConfig(shell.env)
-    // Nobody else can join it: what an api process accepts would never run, and a worker would never get anything.
+    // No second process can join it: jobs of an api process would never run, and a worker would never get any.
     if (options.role !== 'all' && config.DATABASE_URL === undefined)
       throw new OperatorError(
-        `--role ${options.role} needs DATABASE_URL: the embedded database serves one process only, which must both ` +
-          'answer requests and run jobs. Set DATABASE_URL, or leave --role out.',
+        `--role ${options.role} needs DATABASE_URL: the embedded database serves one process only, which must ` +
+          'handle requests and run jobs. Set DATABASE_URL, or leave --role out.',
         exit.configuration
       )
     stopWithNpx(shell.env)

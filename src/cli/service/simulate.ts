@@ -22,12 +22,12 @@ interface Options {
 export function declare(command: Command, shell: Shell): void {
   const port = wholeNumber(0, 65_535)
   command
-    .option('--folder <folder>', 'For certificates and keys (else DATA_DIR/simulator)')
+    .option('--folder <folder>', 'For certificates and keys (default: DATA_DIR/simulator)')
     .option('--host <host>', 'Address to listen on', '127.0.0.1')
-    .option('--apns-port <port>', 'Port of APNs, 0 picks one', port, 0)
-    .option('--apns-sandbox-port <port>', 'Port of the sandbox of APNs', port, 0)
-    .option('--apns-channels-port <port>', 'Port for channels of broadcasts', port, 0)
-    .option('--apns-sandbox-channels-port <port>', 'Port for channels in the sandbox', port, 0)
+    .option('--apns-port <port>', 'Port of APNs; 0 chooses a free one', port, 0)
+    .option('--apns-sandbox-port <port>', 'Port of the APNs sandbox', port, 0)
+    .option('--apns-channels-port <port>', 'Port for broadcast channels', port, 0)
+    .option('--apns-sandbox-channels-port <port>', 'Port for channels of the sandbox', port, 0)
     .option('--fcm-port <port>', 'Port of FCM', port, 0)
     .option('--webpush-port <port>', 'Port of Web Push', port, 0)
     .option('--control-port <port>', 'Port for faults and the inbox', port, 0)
@@ -35,7 +35,7 @@ export function declare(command: Command, shell: Shell): void {
   examples(
     command,
     ['tidings simulate', 'tidings simulate --apns-port 2197 --json | jq .title'],
-    `Stands in for Apple, Google and the push services of browsers, until Ctrl-C.
+    `Simulates APNs, FCM and the push services of browsers until Ctrl-C.
 A token such as sim-410-1 asks for a fault; docs/guides/simulator.md lists them.`
   )
   command.action(async (options: Options) => {
@@ -59,7 +59,7 @@ A token such as sim-410-1 asks for a fault; docs/guides/simulator.md lists them.
       const files = [resolve(folder, 'ca.pem'), ...(await writeCredentials(folder, simulator.credentials))]
       const { ca: _, ...addresses } = overview(simulator)
       print(shell, options.json ? JSON.stringify({ ...addresses, folder, files }) : greeting(simulator, files))
-      // Before the first wait, so that no push slips through.
+      // Follows before the first wait, so that no push is missed.
       const show = options.json ? (item: LedgerItem) => JSON.stringify(item) : line
       for await (const item of simulator.ledger.follow(interrupt)) print(shell, show(item))
     } finally {
@@ -82,10 +82,10 @@ function greeting({ apns, fcm, webpush, controlUrl, ...more }: Simulator, files:
   return `The simulators are ready.\n\n${addresses}\n\nTrust and credentials:\n${files.map((file) => `  ${file}`).join('\n')}\n\nPushes appear here. Ctrl-C stops.\n`
 }
 
-/** One push, one line. */
+/** One push in one line. */
 function line({ received_at, gateway, answer, title, body, device_id, token }: LedgerItem): string {
   const said = [title, body].filter((text) => text !== null).map((text) => printable(shortened(text, 80)))
   const result = answer.reason ? `${answer.status || '---'} ${answer.reason}` : String(answer.status)
   const device = printable(shortened(device_id ?? token ?? '-', 40))
-  return `${received_at.slice(11, 19)}  ${gateway.padEnd(7)}  ${result}  ${device}  ${said.join(': ') || '(nothing to show)'}`
+  return `${received_at.slice(11, 19)}  ${gateway.padEnd(7)}  ${result}  ${device}  ${said.join(': ') || '(no text)'}`
 }

@@ -1,10 +1,9 @@
-import type { Command } from 'commander'
-import { segment } from '../client.ts'
+import { Argument, type Command } from 'commander'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
-import { type ListOptions, listing, readAll, showList } from '../listing.ts'
 import { printable, record, time } from '../output.ts'
-import { type Common, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { resource } from '../resource.ts'
+import { examples, inProject, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
 interface Device {
@@ -21,7 +20,12 @@ interface Device {
   last_seen_at: string
 }
 
-const usual = 100
+interface AddOptions {
+  user?: string
+  id?: string
+  fault?: string
+}
+
 const platforms = ['ios', 'android', 'web']
 
 export function declare(command: Command, shell: Shell): void {
@@ -31,96 +35,77 @@ export function declare(command: Command, shell: Shell): void {
     'tidings device show phone-1',
     'tidings device delete phone-1'
   ])
-  declareList(command, shell)
-  declareShow(command, shell)
-  declareAdd(command, shell)
-  declareDelete(command, shell)
-}
+  const devices = resource(command, shell, { name: 'device', path: '/devices' })
 
-function declareList(parent: Command, shell: Shell): void {
-  const command = parent.command('list').description('List devices, of all users or of one')
-  command.option('--user <user>', 'Only devices of this user')
-  reaching(listing(command, usual), 'project')
-  examples(command, ['tidings device list', 'tidings device list --user demo-user'])
-  command.action(async (options: Common & ListOptions & { user?: string }) => {
-    const session = await connect(shell, options)
-    const columns = [
-      ['device', (device: Device) => device.id],
-      ['user', (device: Device) => device.project_user_id],
-      ['platform', (device: Device) => device.platform],
-      ['push', (device: Device) => reach(device)],
-      ['seen', (device: Device) => time(device.last_seen_at)]
-    ] as const
-    const page = await readAll<Device>(session, devicesIn(session), options, { project_user_id: options.user })
-    showList(session, page, columns, 'There are no devices.')
+  devices.list<Device, { user?: string }>({
+    about: 'List devices, of all users or of one',
+    examples: ['tidings device list', 'tidings device list --user demo-user'],
+    usual: 100,
+    options: (list) => list.option('--user <user>', 'Only devices of this user'),
+    query: ({ user }) => ({ project_user_id: user }),
+    columns: [
+      ['device', ({ id }) => id],
+      ['user', (device) => device.project_user_id],
+      ['platform', ({ platform }) => platform],
+      ['push', reach],
+      ['seen', (device) => time(device.last_seen_at)]
+    ],
+    none: 'No devices yet. Add a simulated one with `tidings device add ios --user <user>`.'
   })
-}
 
-function declareShow(parent: Command, shell: Shell): void {
-  const command = parent.command('show <device>').description('Show a device')
-  reaching(command, 'project')
-  examples(command, ['tidings device show demo-iphone'])
-  command.action(async (id: string, options: Common) => {
-    const session = await connect(shell, options)
-    const device = await session.client.json<Device>('GET', `${devicesIn(session)}/${segment(id)}`)
-    tell(session, device, shown(device))
+  devices.show<Device>({
+    usage: 'show <device>',
+    about: 'Show a device',
+    examples: ['tidings device show demo-iphone'],
+    text: shown
   })
-}
 
-interface AddOptions extends Common {
-  user?: string
-  id?: string
-  fault?: string
-}
-
-function declareAdd(parent: Command, shell: Shell): void {
-  const command = parent
-    .command('add')
-    .description('Add a simulated phone or browser')
-    .addArgument(parent.createArgument('<platform>', 'What to add').choices(platforms))
-  command
-    .option('--user <user>', 'Who uses it; made if there is no such user')
-    .option('--id <id>', 'The id of the device (else one is made up)')
-    .option('--fault <fault>', 'What every push to it meets: 410, 503, slow:1500, flaky:2, …')
-  reaching(command, 'project')
-  examples(
-    command,
-    ['tidings device add ios --user ana', 'tidings device add android --user ana --fault 410'],
-    'Only for projects of mode simulator. docs/guides/simulator.md lists the faults.'
-  )
-  command.action(async (platform: string, options: AddOptions) => {
-    const session = await connect(shell, options)
-    const path = `/projects/${segment(projectOf(session.connection))}/simulator/devices`
-    const body = {
-      platform: platform.toUpperCase(),
-      ...(options.user !== undefined && { project_user_id: options.user }),
-      ...(options.id !== undefined && { device_id: options.id }),
-      ...(options.fault !== undefined && { fault: options.fault })
+  devices.verb<AddOptions>(
+    {
+      usage: 'add',
+      about: 'Add a simulated phone or browser',
+      examples: ['tidings device add ios --user ana', 'tidings device add android --user ana --fault 410'],
+      more: 'Only for projects of mode simulator. docs/guides/simulator.md lists the faults.',
+      options: (add) =>
+        add
+          .addArgument(new Argument('<platform>', 'What to add').choices(platforms))
+          .option('--user <user>', 'Its user, who is created if absent')
+          .option('--id <id>', 'Its id (default: generated)')
+          .option('--fault <fault>', 'How every push to it fails: 410, 503, slow:1500, flaky:2, …')
+    },
+    async (session, { user, id, fault }, platform: string) => {
+      const body = {
+        platform: platform.toUpperCase(),
+        ...(user !== undefined && { project_user_id: user }),
+        ...(id !== undefined && { device_id: id }),
+        ...(fault !== undefined && { fault })
+      }
+      const device = await session.client.json<Device>('POST', inProject(session, '/simulator/devices'), { body })
+      tell(session, device, `Added.\n\n${shown(device)}`)
     }
-    const device = await session.client.json<Device>('POST', path, { body })
-    tell(session, device, `Added.\n\n${shown(device)}`)
-  })
+  )
+
+  declareDelete(devices)
 }
 
-function declareDelete(parent: Command, shell: Shell): void {
-  const command = parent.command('delete <device>').description('Delete a device and its push tokens')
-  command.option('-y, --yes', 'Do not ask')
-  reaching(command, 'project')
-  examples(
-    command,
-    ['tidings device delete phone-1', 'tidings device delete phone-1 --yes'],
-    'The user stays, unless the user is anonymous and has no other device.\nThe app registers the device again when it starts.'
+function declareDelete(devices: ReturnType<typeof resource>): void {
+  devices.verb<{ yes?: true }>(
+    {
+      usage: 'delete <device>',
+      about: 'Delete a device and its push tokens',
+      examples: ['tidings device delete phone-1', 'tidings device delete phone-1 --yes'],
+      more: 'The user stays, unless the user is anonymous and has no other device.\nThe app registers the device again when it starts.',
+      options: (remove) => remove.option('-y, --yes', 'Do not ask')
+    },
+    async (session, { yes }, id: string) => {
+      // The API lets the deletion of an absent device succeed; here a mistyped id is reported.
+      await session.client.send('GET', devices.at(session, id))
+      const question = `Delete the device ${printable(id)} of the project ${projectOf(session.connection)}? [y/N] `
+      await confirm(session.shell, question, /^y(es)?$/i, yes === true)
+      await session.client.send('DELETE', inProject(session, `/api/v1/devices/${encodeURIComponent(id)}`))
+      tell(session, { deleted: id }, `Deleted the device ${printable(id)}.`)
+    }
   )
-  command.action(async (id: string, options: Common & { yes?: true }) => {
-    const session = await connect(shell, options)
-    // The API lets the deletion of an absent device succeed; here a mistyped id is reported.
-    await session.client.send('GET', `${devicesIn(session)}/${segment(id)}`)
-    const question = `Delete the device ${printable(id)} of the project ${projectOf(session.connection)}? [y/N] `
-    await confirm(shell, question, /^y(es)?$/i, options.yes === true)
-    const path = `/projects/${segment(projectOf(session.connection))}/api/v1/devices/${segment(id)}`
-    await session.client.send('DELETE', path)
-    tell(session, { deleted: id }, `Deleted the device ${printable(id)}.`)
-  })
 }
 
 const reach = ({ push, is_push_permission_granted }: Device): string =>
@@ -139,5 +124,3 @@ const shown = (device: Device): string =>
     ['Created', time(device.created_at)],
     ['Seen', time(device.last_seen_at)]
   ])
-
-const devicesIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/devices`

@@ -1,9 +1,7 @@
 import type { Command } from 'commander'
-import { segment } from '../client.ts'
-import { projectOf } from '../connection.ts'
-import { type ListOptions, listing, readAll, showList } from '../listing.ts'
 import { shortened, time } from '../output.ts'
-import { type Common, connect, examples, reaching } from '../session.ts'
+import { resource } from '../resource.ts'
+import { examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
 interface Event {
@@ -16,29 +14,29 @@ interface Event {
   properties: Record<string, unknown>
 }
 
-const usual = 50
-
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings event list --user ana', 'tidings event list --name order_completed'])
-  const list = command.command('list').description('List events, of all users or of one')
-  list
-    .option('--user <user>', 'Only those of this user')
-    .option('--device <device>', 'Only those of this device')
-    .option('--name <name>', 'Only those of this name')
-  reaching(listing(list, usual), 'project')
-  examples(list, ['tidings event list --user ana', "tidings event list --json | jq -r '.items[].name'"])
-  list.action(async (options: Common & ListOptions & Partial<Record<'user' | 'device' | 'name', string>>) => {
-    const session = await connect(shell, options)
-    const query = { project_user_id: options.user, device_id: options.device, name: options.name }
-    const path = `/projects/${segment(projectOf(session.connection))}/events`
-    const columns = [
-      ['at', (event: Event) => time(event.at)],
-      ['user', (event: Event) => event.project_user_id],
-      ['device', (event: Event) => event.device_id],
-      ['name', (event: Event) => event.name],
-      ['properties', (event: Event) => propertiesOf(event)]
-    ] as const
-    showList(session, await readAll<Event>(session, path, options, query), columns, 'There are no events.')
+  resource(command, shell, { name: 'event', path: '/events' }).list<
+    Event,
+    Partial<Record<'user' | 'device' | 'name', string>>
+  >({
+    about: 'List events, of all users or of one',
+    examples: ['tidings event list --user ana', "tidings event list --json | jq -r '.items[].name'"],
+    usual: 50,
+    options: (list) =>
+      list
+        .option('--user <user>', 'Only events of this user')
+        .option('--device <device>', 'Only events of this device')
+        .option('--name <name>', 'Only events of this name'),
+    query: ({ user, device, name }) => ({ project_user_id: user, device_id: device, name }),
+    columns: [
+      ['at', ({ at }) => time(at)],
+      ['user', (event) => event.project_user_id],
+      ['device', (event) => event.device_id],
+      ['name', ({ name }) => name],
+      ['properties', propertiesOf]
+    ],
+    none: 'No events match.'
   })
 }
 

@@ -16,12 +16,12 @@ interface Sum {
   bytes: number
 }
 
-/** To a file that appears when it is whole, or to standard output. */
+/** Writes to a file that appears once it is complete, or to standard output. */
 export async function exportUsers(session: Session, users: string, file: string | undefined): Promise<void> {
   const { shell, json } = session
   if (file === undefined) {
     if (json)
-      throw usageFailure('An export is JSON lines already. --json goes with --output, and tells what was written.')
+      throw usageFailure('The export itself is JSON lines. --json works with --output, where it prints a summary.')
     const sum = await download(session, users, shell.stdout, false)
     if (shell.stderr.isTTY) remark(shell, `Exported ${counted(sum.users, 'user')} (${bytes(sum.bytes)}).`)
     return
@@ -29,7 +29,7 @@ export async function exportUsers(session: Session, users: string, file: string 
   if ((await stat(file).catch(() => undefined))?.isDirectory())
     throw new Failure(exit.failure, 'unwritable', `${file} is a folder. Give the name of a file.`)
   const aside = `${file}.${process.pid}.part`
-  // People's data: nobody else's to read. 'wx': a file that is there is not ours.
+  // Personal data, so other users may not read it. 'wx' does not overwrite a file of another process.
   const handle = await open(aside, 'wx', 0o600).catch((error) => {
     throw unwritable(file, error)
   })
@@ -72,7 +72,7 @@ async function download(
     await pipeline(body, counting, target, { end })
   } catch (error) {
     if (interrupt.aborted) throw interrupted()
-    // A fault of the file comes from a system call; anything else is the answer of the service breaking off.
+    // File errors name a system call; any other error means that the response broke off.
     throw (error as NodeJS.ErrnoException).syscall ? error : unreachable(client.url, error)
   } finally {
     progress.end()

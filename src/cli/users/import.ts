@@ -6,7 +6,7 @@ import { amount, counted, printable, reason } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Session, tell } from '../session.ts'
 import { remark } from '../shell.ts'
-import { partsOf } from './lines.ts'
+import { batchesOf } from './lines.ts'
 
 interface Outcome {
   imported: number
@@ -15,12 +15,12 @@ interface Outcome {
 }
 
 /**
- * Many requests instead of one without end: each can be repeated after a 429 or a 503, none outlives the patience of a
- * proxy, and the progress is what the service has stored. Small enough for memory, large enough for few audit entries.
+ * One request for each 2 MiB: each can be repeated after a 429 or a 503, none exceeds the time-out of a proxy, and the
+ * progress counts stored users. Small enough for memory, large enough for few audit entries.
  */
-const partBytes = 2 * 1024 * 1024
-/** For a part; the service writes some thousands of users a second, and a part may hold a hundred thousand. */
-const partMs = 280_000
+const batchBytes = 2 * 1024 * 1024
+/** Time for one request: the service writes thousands of users a second, and one may hold a hundred thousand. */
+const batchMs = 280_000
 const errorsKept = 100
 const errorsShown = 10
 
@@ -33,10 +33,10 @@ export async function importFile(session: Session, users: string, file: string):
   let lines = 0
   interrupt.addEventListener('abort', () => input.destroy(), { once: true })
   try {
-    for await (const { bytes, firstLine, lines: count } of partsOf(input, partBytes)) {
+    for await (const { bytes, firstLine, lines: count } of batchesOf(input, batchBytes)) {
       progress.at(done, outcome.imported)
       const sent = { lines: bytes, repeatable: true }
-      const { imported, failed, errors } = await client.json<Outcome>('POST', `${users}:import`, sent, partMs)
+      const { imported, failed, errors } = await client.json<Outcome>('POST', `${users}:import`, sent, batchMs)
       outcome.imported += imported
       outcome.failed += failed
       const room = errorsKept - outcome.errors.length
@@ -65,7 +65,7 @@ async function open({ shell }: Session, file: string): Promise<{ input: Readable
     throw explained(error, file, false)
   })
   if (found.isDirectory())
-    throw new Failure(exit.failure, 'unreadable', `${file} is a folder, not a file of JSON lines.`)
+    throw new Failure(exit.failure, 'unreadable', `${file} is a folder. Give a file of JSON lines.`)
   return { input: createReadStream(file), ...(found.isFile() && { size: found.size }) }
 }
 
@@ -77,7 +77,7 @@ function showErrors({ shell }: Session, { failed, errors }: Outcome): void {
     remark(shell, `  and ${amount(rest)} more${errors.length > errorsShown ? '; --json shows the first 100' : ''}`)
 }
 
-/** "line 3" or "lines 3, 4, 9 and 12 more": a fault that all lines share is said once. */
+/** "line 3" or "lines 3, 4, 9 and 12 more": lines with the same fault share one entry. */
 function linesOf(found: { line: number }[]): string {
   const shown = found.slice(0, 3).map(({ line }) => line)
   const more = found.length - shown.length
@@ -85,9 +85,10 @@ function linesOf(found: { line: number }[]): string {
 }
 
 function explained(error: unknown, file: string, interrupted: boolean): unknown {
-  if (interrupted) return new Failure(exit.interrupted, 'interrupted', 'Interrupted. Running it again does no harm.')
+  if (interrupted)
+    return new Failure(exit.interrupted, 'interrupted', 'Interrupted. The import can be repeated safely.')
   const { code, syscall } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT') return new Failure(exit.failure, 'unreadable', `There is no file ${file}.`)
+  if (code === 'ENOENT') return new Failure(exit.failure, 'unreadable', `The file ${file} does not exist.`)
   if (error instanceof Failure || syscall === undefined) return error
   return new Failure(exit.failure, 'unreadable', `${file} cannot be read: ${reason(error)}.`)
 }

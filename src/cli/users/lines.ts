@@ -1,34 +1,34 @@
 import type { Readable } from 'node:stream'
 import { exit, Failure } from '../exit.ts'
 
-/** Whole lines, as many as make up a part. */
-export interface Part {
+/** A number of complete lines. */
+export interface Batch {
   bytes: Uint8Array<ArrayBuffer>
-  /** The number of its first line in the whole. */
+  /** The number of its first line in the file. */
   firstLine: number
   lines: number
 }
 
-/** The service takes no longer one. */
+/** The limit of the service. */
 const longestLine = 1024 * 1024
 const newline = 10
 
-/** Cuts a stream at line ends into parts of about this size, so that memory does not grow with the file. */
-export async function* partsOf(input: Readable, partBytes: number): AsyncGenerator<Part> {
+/** Splits a stream at line ends into batches of about this size, so that memory does not grow with the file. */
+export async function* batchesOf(input: Readable, batchBytes: number): AsyncGenerator<Batch> {
   let waiting: Buffer[] = []
   let size = 0
   let firstLine = 1
   /** Bytes since the last line end. */
   let open = 0
 
-  function take(end: Buffer): Part {
+  function take(end: Buffer): Batch {
     const bytes = Buffer.concat([...waiting, end])
     waiting = []
     size = 0
     const lines = countLines(bytes) + (bytes.at(-1) === newline ? 0 : 1)
-    const part = { bytes, firstLine, lines }
+    const batch = { bytes, firstLine, lines }
     firstLine += lines
-    return part
+    return batch
   }
 
   for await (const chunk of input as AsyncIterable<Buffer>) {
@@ -37,7 +37,7 @@ export async function* partsOf(input: Readable, partBytes: number): AsyncGenerat
       throw tooLong(firstLine + waiting.reduce((sum, piece) => sum + countLines(piece), 0))
     const end = chunk.lastIndexOf(newline) + 1
     open = end === 0 ? open + chunk.length : chunk.length - end
-    if (end === 0 || size + end < partBytes) {
+    if (end === 0 || size + end < batchBytes) {
       waiting.push(chunk)
       size += chunk.length
     } else {
@@ -50,7 +50,11 @@ export async function* partsOf(input: Readable, partBytes: number): AsyncGenerat
 }
 
 const tooLong = (line: number) =>
-  new Failure(exit.failure, 'line_too_long', `Line ${line} is longer than 1 MiB. Is this a file of JSON lines?`)
+  new Failure(
+    exit.failure,
+    'line_too_long',
+    `Line ${line} is longer than 1 MiB. Check that this is a file of JSON lines.`
+  )
 
 export function countLines(bytes: Uint8Array): number {
   let count = 0

@@ -3,7 +3,6 @@ import type { Command } from 'commander'
 import { segment } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
-import { type ListOptions, listing, readAll, showList } from '../listing.ts'
 import { printable, record, shortened, time } from '../output.ts'
 import {
   inOneLine,
@@ -15,7 +14,8 @@ import {
   textProperty,
   userProperty
 } from '../properties.ts'
-import { type Common, connect, examples, reaching, type Session, tell } from '../session.ts'
+import { resource } from '../resource.ts'
+import { examples, inProject, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
 interface User {
@@ -26,8 +26,7 @@ interface User {
   updated_at: string
 }
 
-const usual = 100
-const propertiesLength = 60
+type Users = ReturnType<typeof resource>
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
@@ -35,165 +34,163 @@ export function declare(command: Command, shell: Shell): void {
     'tidings user get ana',
     'tidings user export -o users.ndjson'
   ])
-  declareGet(command, shell)
-  declareSet(command, shell)
-  declareUnset(command, shell)
-  declareDelete(command, shell)
-  declareList(command, shell)
-  declareImport(command, shell)
-  declareExport(command, shell)
-}
+  const users = resource(command, shell, { name: 'user', path: '/users' })
 
-function declareGet(parent: Command, shell: Shell): void {
-  const command = parent.command('get <user>').description('Show a user with its properties')
-  reaching(command, 'project')
-  examples(command, ['tidings user get ana', "tidings user get ana --json | jq '.properties.plan'"])
-  command.action(async (id: string, options: Common) => {
-    const session = await connect(shell, options)
-    const user = await session.client.json<User>('GET', `${usersIn(session)}/${segment(id)}`)
-    const head = record([
-      ['User', user.project_user_id],
-      ['Id', user.id],
-      ['Created', time(user.created_at)],
-      ['Updated', time(user.updated_at)]
-    ])
-    tell(session, user, `${head}\n\n${shownProperties(user.properties)}`)
+  users.show<User>({
+    usage: 'get <user>',
+    about: 'Show a user with its properties',
+    examples: ['tidings user get ana', "tidings user get ana --json | jq '.properties.plan'"],
+    text: shown
   })
-}
+  declareSet(users)
+  declareUnset(users)
+  declareDelete(users)
 
-interface SetOptions extends Common {
-  string?: [string, Scalar][]
-  properties?: string
-}
-
-function declareSet(parent: Command, shell: Shell): void {
-  const command = parent.command('set <user> [properties...]').description('Create a user, or change some properties')
-  command
-    .option(
-      '--string <name=value>',
-      'A property that is text, whatever it looks like; may be repeated',
-      (argument: string, before: [string, Scalar][] = []) => [...before, textProperty(argument)]
-    )
-    .option('--properties <json>', 'An object of properties; - reads it from standard input')
-  reaching(command, 'project')
-  examples(
-    command,
-    [
-      'tidings user set ana plan=premium age=31 vip=true',
-      "tidings user set ana 'city=New York' --string zip=10001",
-      'echo \'{"plan":"free"}\' | tidings user set ana --properties -'
-    ],
-    propertyHelp
-  )
-  command.action(async (id: string, assignments: string[], options: SetOptions) => {
-    const named = [...assignments.map(userProperty), ...(options.string ?? [])]
-    const whole = options.properties === '-' ? await text(shell.stdin) : options.properties
-    const properties: Properties = { ...(whole !== undefined && parsedProperties(whole)), ...Object.fromEntries(named) }
-    const session = await connect(shell, options)
-    const answer = await session.client.json<{ properties: Properties }>('POST', apiUsersIn(session), {
-      body: { project_user_id: id, properties },
-      repeatable: true
-    })
-    tell(
-      session,
-      { project_user_id: id, ...answer },
-      `${record([['User', id]])}\n\n${shownProperties(answer.properties)}`
-    )
-  })
-}
-
-function declareUnset(parent: Command, shell: Shell): void {
-  const command = parent.command('unset <user> <names...>').description('Remove properties of a user')
-  reaching(command, 'project')
-  examples(command, ['tidings user unset ana plan', 'tidings user unset ana plan age'])
-  command.action(async (id: string, names: string[], options: Common) => {
-    const session = await connect(shell, options)
-    const path = `${apiUsersIn(session)}/${segment(id)}/properties:remove`
-    const answer = await session.client.json<{ properties: Properties }>('POST', path, {
-      body: { names },
-      repeatable: true
-    })
-    tell(
-      session,
-      { project_user_id: id, ...answer },
-      `${record([['User', id]])}\n\n${shownProperties(answer.properties)}`
-    )
-  })
-}
-
-function declareDelete(parent: Command, shell: Shell): void {
-  const command = parent.command('delete <user>').description('Delete a user and everything that belongs to it')
-  command.option('-y, --yes', 'Do not ask')
-  reaching(command, 'project')
-  examples(command, ['tidings user delete ana', 'tidings user delete ana --yes'])
-  command.action(async (id: string, options: Common & { yes?: true }) => {
-    const session = await connect(shell, options)
-    // The contract lets a delete of nobody succeed; whoever mistypes a name should hear of it.
-    await session.client.send('GET', `${usersIn(session)}/${segment(id)}`)
-    const question = `Delete the user ${printable(id)} of the project ${projectOf(session.connection)} for good? [y/N] `
-    await confirm(shell, question, /^y(es)?$/i, options.yes === true)
-    await session.client.send('DELETE', `${apiUsersIn(session)}/${segment(id)}`)
-    tell(session, { deleted: id }, `Deleted the user ${printable(id)}.`)
-  })
-}
-
-function declareList(parent: Command, shell: Shell): void {
-  const command = parent.command('list').description('List or search users')
-  command.option('--search <text>', 'Only users whose id contains this')
-  reaching(listing(command, usual), 'project')
-  examples(
-    command,
-    [
+  users.list<User, { search?: string }>({
+    about: 'List or search users',
+    examples: [
       'tidings user list',
       'tidings user list --search @example.com --limit 20',
       "tidings user list --json | jq '.items'"
     ],
-    'For all users of a large project, `tidings user export` is the better way.'
-  )
-  command.action(async (options: Common & ListOptions & { search?: string }) => {
-    const session = await connect(shell, options)
-    const columns = [
-      ['user', (user: User) => user.project_user_id],
-      ['properties', (user: User) => shortened(inOneLine(user.properties), propertiesLength)],
-      ['updated', (user: User) => time(user.updated_at)]
-    ] as const
-    const page = await readAll<User>(session, usersIn(session), options, { search: options.search })
-    showList(session, page, columns, options.search ? 'No user matches.' : 'There are no users.')
+    more: 'For all users of a large project, use `tidings user export`.',
+    usual: 100,
+    options: (list) => list.option('--search <text>', 'Only users whose id contains this'),
+    query: ({ search }) => ({ search }),
+    columns: [
+      ['user', (user) => user.project_user_id],
+      ['properties', ({ properties }) => shortened(inOneLine(properties), 60)],
+      ['updated', (user) => time(user.updated_at)]
+    ],
+    none: ({ search }) =>
+      search ? 'No user matches.' : 'No users yet. Create one with `tidings user set <user> plan=premium`.'
   })
+  declareImport(users)
+  declareExport(users)
 }
 
-function declareImport(parent: Command, shell: Shell): void {
-  const command = parent.command('import <file>').description('Create or change users from a file of JSON lines')
-  reaching(command, 'project')
-  examples(
-    command,
-    ['tidings user import users.ndjson', 'zcat users.ndjson.gz | tidings user import - -p shop'],
-    `One user a line: {"project_user_id":"ana","properties":{"plan":"premium"}}
-Other fields are ignored, so what \`tidings user export\` wrote can be imported.
-Running it again does no harm. Ends with 1 if a line was refused.`
-  )
-  command.action(async (file: string, options: Common) => {
-    const { importFile } = await import('./import.ts')
-    const session = await connect(shell, options)
-    await importFile(session, usersIn(session), file)
-  })
+interface SetOptions {
+  string?: [string, Scalar][]
+  properties?: string
 }
 
-function declareExport(parent: Command, shell: Shell): void {
-  const command = parent.command('export').description('Write all users as JSON lines, oldest first')
-  command.option('-o, --output <file>', 'File to write, whole or not at all (default: standard output)')
-  reaching(command, 'project')
-  examples(command, [
-    'tidings user export -o users.ndjson',
-    'tidings user export -p shop | gzip > users.ndjson.gz',
-    'tidings user export -p shop | tidings user import - -p copy'
+function declareSet(users: Users): void {
+  users.verb<SetOptions>(
+    {
+      usage: 'set <user> [properties...]',
+      about: 'Create a user, or change some properties',
+      examples: [
+        'tidings user set ana plan=premium age=31 vip=true',
+        "tidings user set ana 'city=New York' --string zip=10001",
+        'echo \'{"plan":"free"}\' | tidings user set ana --properties -'
+      ],
+      more: propertyHelp,
+      options: (set) =>
+        set
+          .option(
+            '--string <name=value>',
+            'A property whose value is always text; may be repeated',
+            (argument: string, before: [string, Scalar][] = []) => [...before, textProperty(argument)]
+          )
+          .option('--properties <json>', 'An object of properties; - reads it from standard input'),
+      check: (_, __, assignments: string[]) => void assignments.map(userProperty)
+    },
+    async (session, options, id: string, assignments: string[]) => {
+      const named = [...assignments.map(userProperty), ...(options.string ?? [])]
+      const whole = options.properties === '-' ? await text(session.shell.stdin) : options.properties
+      const properties = { ...(whole !== undefined && parsedProperties(whole)), ...Object.fromEntries(named) }
+      const body = { project_user_id: id, properties }
+      await changed(session, id, inProject(session, '/api/v1/users'), body)
+    }
+  )
+}
+
+function declareUnset(users: Users): void {
+  users.verb(
+    {
+      usage: 'unset <user> <names...>',
+      about: 'Remove properties of a user',
+      examples: ['tidings user unset ana plan', 'tidings user unset ana plan age']
+    },
+    async (session, _, id: string, names: string[]) =>
+      changed(session, id, `${apiPath(session, id)}/properties:remove`, { names })
+  )
+}
+
+/** Changes properties and shows all that the user has afterwards. */
+async function changed(session: Session, id: string, path: string, body: object): Promise<void> {
+  const stored = await session.client.json<{ properties: Properties }>('POST', path, { body, repeatable: true })
+  tell(
+    session,
+    { project_user_id: id, ...stored },
+    `${record([['User', id]])}\n\n${shownProperties(stored.properties)}`
+  )
+}
+
+function declareDelete(users: Users): void {
+  users.verb<{ yes?: true }>(
+    {
+      usage: 'delete <user>',
+      about: 'Delete a user and everything that belongs to it',
+      examples: ['tidings user delete ana', 'tidings user delete ana --yes'],
+      options: (remove) => remove.option('-y, --yes', 'Do not ask')
+    },
+    async (session, { yes }, id: string) => {
+      // The contract lets the deletion of an absent user succeed; here a mistyped id is reported.
+      await session.client.send('GET', users.at(session, id))
+      const question = `Delete the user ${printable(id)} of the project ${projectOf(session.connection)} for good? [y/N] `
+      await confirm(session.shell, question, /^y(es)?$/i, yes === true)
+      await session.client.send('DELETE', apiPath(session, id))
+      tell(session, { deleted: id }, `Deleted the user ${printable(id)}.`)
+    }
+  )
+}
+
+function declareImport(users: Users): void {
+  users.verb(
+    {
+      usage: 'import <file>',
+      about: 'Create or change users from a file of JSON lines',
+      examples: ['tidings user import users.ndjson', 'zcat users.ndjson.gz | tidings user import - -p shop'],
+      more: `One user a line: {"project_user_id":"ana","properties":{"plan":"premium"}}
+Other fields are ignored, so the output of \`tidings user export\` can be
+imported. An import can be repeated safely. Ends with 1 if a line was refused.`
+    },
+    async (session, _, file: string) => {
+      const { importFile } = await import('./import.ts')
+      await importFile(session, users.at(session), file)
+    }
+  )
+}
+
+function declareExport(users: Users): void {
+  users.verb<{ output?: string }>(
+    {
+      usage: 'export',
+      about: 'Write all users as JSON lines, oldest first',
+      examples: [
+        'tidings user export -o users.ndjson',
+        'tidings user export -p shop | gzip > users.ndjson.gz',
+        'tidings user export -p shop | tidings user import - -p copy'
+      ],
+      options: (command) =>
+        command.option('-o, --output <file>', 'File to write, only once it is complete (default: standard output)')
+    },
+    async (session, { output }) => {
+      const { exportUsers } = await import('./export.ts')
+      await exportUsers(session, users.at(session), output)
+    }
+  )
+}
+
+function shown(user: User): string {
+  const head = record([
+    ['User', user.project_user_id],
+    ['Id', user.id],
+    ['Created', time(user.created_at)],
+    ['Updated', time(user.updated_at)]
   ])
-  command.action(async (options: Common & { output?: string }) => {
-    const { exportUsers } = await import('./export.ts')
-    const session = await connect(shell, options)
-    await exportUsers(session, usersIn(session), options.output)
-  })
+  return `${head}\n\n${shownProperties(user.properties)}`
 }
 
-const usersIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/users`
-const apiUsersIn = ({ connection }: Session) => `/projects/${segment(projectOf(connection))}/api/v1/users`
+const apiPath = (session: Session, id: string) => inProject(session, `/api/v1/users/${segment(id)}`)

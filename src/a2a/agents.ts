@@ -14,8 +14,9 @@ import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
 import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from './push-configs/push-configs.ts'
-import { type Capabilities, createSkills } from './skills/registry.ts'
+import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
+import { createSkills, textsOf } from './skills/skills.ts'
 import { createEngine } from './tasks/engine.ts'
 import { createRunner, type Runner } from './tasks/runner.ts'
 import { createRuns } from './tasks/runs.ts'
@@ -24,10 +25,10 @@ import { createStreams } from './tasks/streams.ts'
 import { createTasks } from './tasks/tasks.ts'
 import { createTotals } from './tasks/totals.ts'
 import { createWatch } from './tasks/watch.ts'
-import { read } from './text/grammar.ts'
+import { createGrammar } from './text/grammar.ts'
 import { createTextModel, type TextModelSettings } from './text/text-model.ts'
-import { readBy } from './text/texts.ts'
-import type { ReadText } from './turns/reading.ts'
+import type { ReadText } from './turns/meaning.ts'
+import { readBy } from './turns/texts.ts'
 
 export interface AgentsOptions {
   pool: Pool
@@ -60,7 +61,8 @@ export type Agents = ReturnType<typeof createAgents>
 export function createAgents(options: AgentsOptions) {
   const { pool, listener, log, metrics, key, enqueue, dropCalls, refuseAddress, idempotencyHours, publicUrl } = options
   const skills = createSkills(options.does, options.moreSkills)
-  const textModel = options.textModel && createTextModel({ ...options.textModel, skills, log, metrics })
+  const grammar = createGrammar(textsOf(skills))
+  const textModel = options.textModel && createTextModel({ ...options.textModel, skills, grammar, log, metrics })
   const runs = createRuns(pool, log)
   const watch = createWatch({ pool, listener, log, interested: runs.has, changed: runs.changed })
   const streams = createStreams(watch, options.mostStreams)
@@ -83,7 +85,7 @@ export function createAgents(options: AgentsOptions) {
     tasks,
     runner,
     skills,
-    readText: options.readText ?? readBy(read, textModel?.read),
+    readText: options.readText ?? readBy(grammar.read, textModel?.read),
     attach: configs.attach,
     schedule
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
-import type { DeliveryResult } from '../../src/a2a/skills/send-push.ts'
+import type { DeliveryResult } from '../../src/a2a/skills/capabilities.ts'
 import { Refusal } from '../../src/platform/errors.ts'
 import type { Asked, Json, Reply } from '../support/http.ts'
 import { ask } from '../support/http.ts'

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { agentOf } from './agent.ts'
+import { skills } from './skills.ts'
 
 const service = await startService()
 const project = await service.project()
@@ -228,7 +229,7 @@ describe('the agent card', () => {
       assert.deepEqual(json.securityRequirements, [{ schemes: { apiKey: { list: [] } } }])
       assert.deepEqual(
         json.skills.map(({ id }: { id: string }) => id),
-        ['send-push-notification', 'trigger-campaign', 'create-user', 'track-event']
+        [...skills.keys()]
       )
       for (const skill of json.skills)
         assert.ok(skill.name && skill.description && skill.tags.length > 0 && skill.examples.length > 0)

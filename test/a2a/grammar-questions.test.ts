@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { read } from '../../src/a2a/text/grammar.ts'
+import { read } from './skills.ts'
 import { wildPhrasings } from './wild-phrasings.ts'
 
 describe('what people write without having read the docs', () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
-import { answer, longestText, type Reading, read } from '../../src/a2a/text/grammar.ts'
+import { longestText } from '../../src/a2a/text/grammar.ts'
+import type { Reading } from '../../src/a2a/text/reading.ts'
 import fc from '../support/fuzz.ts'
 import { morePhrasings } from './more-phrasings.ts'
 import { type Expected, type Phrasing, phrasings } from './phrasings.ts'
+import { answer, read } from './skills.ts'
 import { traps } from './traps.ts'
 import { wildPhrasings } from './wild-phrasings.ts'
 

@@ -3,21 +3,14 @@ import { describe, it } from 'node:test'
 import { official } from '../../src/a2a/dialects/official.ts'
 import { plain } from '../../src/a2a/dialects/plain.ts'
 import { isTerminal, type Message, type Request, type Task, type TaskState, taskStates } from '../../src/a2a/model.ts'
-import { createSkills, type Skills } from '../../src/a2a/skills/registry.ts'
 import { heard, isFull, moved, newTask } from '../../src/a2a/tasks/changes.ts'
 import { createStreams } from '../../src/a2a/tasks/streams.ts'
-import { readBy, type TextReading } from '../../src/a2a/text/texts.ts'
+import type { Reading } from '../../src/a2a/text/reading.ts'
+import { readBy } from '../../src/a2a/turns/texts.ts'
 import { takeTurn } from '../../src/a2a/turns/turns.ts'
 import { eventually } from '../support/service.ts'
+import { skills } from './skills.ts'
 
-const unused = async (): Promise<never> => assert.fail('nothing is run here')
-const skills: Skills = createSkills({
-  createUser: unused,
-  createUsers: unused,
-  trackEvent: unused,
-  sendPush: unused,
-  triggerCampaign: unused
-})
 const message = (content: string | object, more: Partial<Message> = {}): Message => ({
   messageId: 'm',
   role: 'user',
@@ -83,7 +76,7 @@ describe('the log of a task', () => {
 })
 
 describe('a text', () => {
-  const answers = new Map<string, TextReading>([
+  const answers = new Map<string, Reading>([
     [
       'create ana',
       { kind: 'act', skill: 'create-user', data: { projectUserId: 'ana' }, understood: 'Create the user "ana".' }
@@ -112,7 +105,7 @@ describe('a text', () => {
     ['no', { kind: 'declined', understood: 'Nothing was done.' }]
   ])
   let seen: unknown
-  const readText = readBy((text: string, { pending }: { pending?: TextReading }) => {
+  const readText = readBy((text: string, { pending }: { pending?: Reading }) => {
     seen = pending
     if (text === 'yes' && pending?.kind === 'confirm') return { ...pending, kind: 'act' as const }
     return answers.get(text) ?? { kind: 'none' as const, question: 'What?' }

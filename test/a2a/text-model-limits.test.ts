@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import pino from 'pino'
-import { createSkills } from '../../src/a2a/skills/registry.ts'
 import { createTextModel } from '../../src/a2a/text/text-model.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { eventually } from '../support/service.ts'
+import { grammar, skills } from './skills.ts'
 
-const unused = async () => assert.fail('a reader does nothing')
-const skills = createSkills({
-  createUser: unused,
-  createUsers: unused,
-  trackEvent: unused,
-  sendPush: unused,
-  triggerCampaign: unused
-})
 const server = await startReceiver({ secure: false })
 after(server.close)
 
@@ -27,7 +19,7 @@ function modelAt(url: string, seconds: number) {
   const lines: string[] = []
   const log = pino({ level: 'trace', base: null, timestamp: false }, { write: (line: string) => lines.push(line) })
   const metrics = createMetrics()
-  const model = createTextModel({ url, name: 'small-1', key: 'sk-secret', seconds, skills, log, metrics })
+  const model = createTextModel({ url, name: 'small-1', key: 'sk-secret', seconds, skills, grammar, log, metrics })
   return { model, lines, counted: () => metrics.registry.metrics() }
 }
 

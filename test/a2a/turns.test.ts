@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Message, Request } from '../../src/a2a/model.ts'
-import { createSkills } from '../../src/a2a/skills/registry.ts'
-import { read } from '../../src/a2a/text/grammar.ts'
-import { readBy } from '../../src/a2a/text/texts.ts'
+import { readBy } from '../../src/a2a/turns/texts.ts'
 import { takeTurn } from '../../src/a2a/turns/turns.ts'
 import { morePhrasings } from './more-phrasings.ts'
 import { phrasings } from './phrasings.ts'
+import { read, skills } from './skills.ts'
 import { traps } from './traps.ts'
 import { wildPhrasings } from './wild-phrasings.ts'
 
-const unused = async (): Promise<never> => assert.fail('nothing is run here')
-const skills = createSkills({
-  createUser: unused,
-  createUsers: unused,
-  trackEvent: unused,
-  sendPush: unused,
-  triggerCampaign: unused
-})
 const readText = readBy(read)
 
 /** Sends one message after the other to the same task, texts and data as they come. */

@@ -30,7 +30,7 @@ export function straysOf(skill: Skill, { fields, unknown = [] }: Pick<Request, '
 export function askAbout(skill: Skill, names: string[]): string {
   const shown = names.slice(0, mostUnknown).map((name) => JSON.stringify(name.slice(0, longestUnknown)))
   const [fields, them] = names.length === 1 ? ['the field', 'it'] : ['the fields', 'them']
-  return `${skill.id} does not know ${fields} ${shown.join(', ')}. To name who gets it, send targets, broadcast or audience; else send the whole request again without ${them}.`
+  return `${skill.id} does not know ${fields} ${shown.join(', ')}. ${skill.asksAboutUnknown}; else send the whole request again without ${them}.`
 }
 
 /** Unknown names that a request keeps, so that a task cannot grow without end. */

@@ -1,51 +1,32 @@
-import { createSkills, skillSchemas } from './registry.ts'
+import type { Skill } from './skill.ts'
+import { describedSkills, skillSchemas } from './skills.ts'
 
-const unused = async (): Promise<never> => {
-  throw new Error('only described')
-}
-
-const artifacts: Record<string, [name: string, data: object]> = {
-  'send-push-notification': [
-    'delivery-results',
-    { totalSent: 1, results: [{ messageId: '…', status: 'DELIVERY_RESULT_STATUS_SUCCEED' }] }
-  ],
-  'trigger-campaign': ['trigger-result', { triggerId: '…' }],
-  'create-user': ['user-result', { userId: '…', projectUserId: 'ana' }],
-  'track-event': ['event-result', { trackedEvents: 1, eventName: 'purchase' }]
-}
-
-/** The page docs/reference/agent-skills.md; a test compares. */
+/** Prints docs/agent-skills.md; a test compares the two. */
 export function printSkillDocs(): string {
-  const skills = createSkills({
-    createUser: unused,
-    createUsers: unused,
-    trackEvent: unused,
-    sendPush: unused,
-    triggerCampaign: unused
-  })
+  const skills = describedSkills()
   const schemas = skillSchemas(skills, { spellings: true })
-  const sections = [...skills.values()].map(({ id, description, examples }) => {
-    const [name, data] = artifacts[id]!
-    return `## ${id}
-
-${description} In words: ${examples.map((example) => `“${example}”`).join(', ')}.
-
-Its artifact is \`${name}\`, with the data \`${JSON.stringify(data)}\`.
-
-\`\`\`json
-${JSON.stringify(schemas[id], null, 2)}
-\`\`\``
-  })
+  const sections = [...skills.values()].map((skill) => sectionOf(skill, schemas[skill.id]))
   return `# Skills of the agent
 
-JSON Schemas of what stands in the \`data\` of a message. How to send one is in [Agents](../guides/agents.md).
+This page has the JSON Schema of each skill's \`data\`. How to send a message is in [Agents](../guides/agents.md).
 
 Every field may be spelt as the REST API spells it, in snake_case (\`project_user_id\`, also inside \`target\` and
-\`targets\`), and \`null\` counts as absent; only \`properties: null\` of a user is refused. Unknown fields are ignored.
-\`trigger-campaign\` asks about them instead (\`input-required\`), since one may have been meant to narrow the audience.
+\`targets\`). \`null\` counts as absent, and unknown fields are ignored, unless the skill says otherwise.
 
 ${sections.join('\n\n')}
 
-This page is printed from \`src/a2a/skills/\` by \`npm run docs\`.
+\`npm run docs\` prints this page from \`src/a2a/skills/\`.
 `
+}
+
+function sectionOf({ id, description, examples, artifact, exception }: Skill, schema: unknown): string {
+  return `## ${id}
+
+${description} In words: ${examples.map((example) => `“${example}”`).join(', ')}.
+
+Its artifact is \`${artifact?.name}\`, with the data \`${JSON.stringify(artifact?.example)}\`.${exception ? ` ${exception}` : ''}
+
+\`\`\`json
+${JSON.stringify(schema, null, 2)}
+\`\`\``
 }

@@ -3,16 +3,18 @@ import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { DrawnUser } from '../../users/users.ts'
 import type { Part } from '../model.ts'
+import type { SkillText } from '../text/skill-text.ts'
+import type { Capabilities } from './capabilities.ts'
 import type { Settled } from './spellings.ts'
 
-/** How a skill ended. `reason` is one or two sentences for whoever asked. */
+/** How a skill ended. `reason` is one or two sentences for the caller. */
 export type Outcome =
   | { kind: 'completed'; artifacts: Result[]; reason?: string }
-  /** It was begun and could not be finished. What there is to show is shown. */
+  /** It began and could not finish. Its artifacts show what there is. */
   | { kind: 'failed'; reason: string; artifacts?: Result[] }
-  /** It was not begun: the request is not one that can be done. */
+  /** It did not begin, because the request cannot be carried out. */
   | { kind: 'rejected'; reason: string }
-  /** It can be done once something is given or set up; a further message goes on. */
+  /** It needs more input or a setup; the next message goes on with it. */
   | { kind: 'input-required' | 'auth-required'; reason: string }
 
 export interface Result {
@@ -23,9 +25,9 @@ export interface Result {
 export interface SkillCall {
   projectId: ProjectId
   taskId: string
-  /** Of this run of the task: another after each message that goes on with it, the same when a node takes it over. */
+  /** The id of this run of the task. A message that goes on with the task begins a new run; a takeover keeps the id. */
   runId: string
-  /** When this run began; the same when a node takes it over. */
+  /** When this run began. A takeover keeps the time. */
   begunAt: Date
   messageId: string
   fields: Record<string, unknown>
@@ -35,12 +37,12 @@ export interface SkillCall {
 
 export type TogetherCall = Pick<SkillCall, 'runId' | 'fields'>
 
-/** What a call will do and how it will end, before anything is done. */
+/** The user that a call will put and the outcome it will have, known before it runs. */
 export interface Ahead {
-  /** With the id that it gets if it is new. That id stands in the outcome until `learn`. */
+  /** With the id drawn for it, which a new user gets. That id stands in the outcome until `learn`. */
   user: DrawnUser
   outcome: Outcome
-  /** Tells the id that the user has. */
+  /** Puts the id that the user really has into the outcome. */
   learn(id: string): void
 }
 
@@ -51,29 +53,41 @@ export interface Skill {
   tags: string[]
   /** Phrasings for the card. */
   examples: string[]
-  /** The fields, for checking and for the docs. `required` holds what a caller is asked for when it is absent. */
+  /** The name of its artifact, and an example of its data, for the docs. */
+  artifact?: { name: string; example: object }
+  /** Where it departs from the rules that the docs give for all skills. */
+  exception?: string
+  /** How texts ask for it. Without, it takes data only. */
+  text?: SkillText
+  /** The fields, for checking and for the docs. An absent field of `required` is asked for. */
   schema: TSchema
-  /** Other spellings that are taken too, such as the REST API's; `settle` turns them into fields of the schema. */
+  /** Other spellings that it accepts, such as the REST API's; `settle` turns them into fields of the schema. */
   spellings?: Record<string, TSchema>
-  /** Turns other spellings of a request into the fields of the schema, so that all that follows knows only these. */
+  /** Turns other spellings of a request into the fields of the schema, so that later steps know only these. */
   settle?(fields: Record<string, unknown>): Settled
-  /** A field that it does not know is asked about, since ignoring it may do more than was meant. Else it is ignored. */
-  asksAboutUnknown?: true
+  /**
+   * Asks about a field that it does not know, with this advice, because ignoring it may do more than was meant. Skills
+   * without it ignore unknown fields.
+   */
+  asksAboutUnknown?: string
   /** Of each of these groups at least one must be given. */
   oneOf?: readonly (readonly string[])[]
-  /** The field that is not looked at, not even to see whether it fits, since another one is given. */
+  /** A field that is not even checked, because another one is given. */
   ignores?(fields: Record<string, unknown>): string | undefined
-  /** Whether it counts as a campaign trigger, of which a project has so many a second by its plan. */
+  /** Whether it counts against the campaign triggers a second of the project's plan. */
   triggers?: true
-  /** Doing it twice under one run id must be doing it once: another node takes it over when the first one dies. */
+  /** Must have its effect once per run id: another node runs it again when the first one dies. */
   run(call: SkillCall): Promise<Outcome>
   /**
-   * Where all it does is in our own database: does many calls of one project in the transaction that writes their
-   * tasks, so that both happen once or not at all. Answers by position; throws only for what no call is at fault for.
+   * For skills that only write to our own database: runs many calls of one project in the transaction that writes their
+   * tasks, so that both happen once or not at all. Returns outcomes by position; throws only for faults of no single call.
    */
   runTogether?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Promise<Outcome[]>
-  /** What `runTogether` would do, where it is sure to be done or to fail with the task. Else undefined. */
+  /** What `runTogether` will do, where it either succeeds or fails with the task. Else undefined. */
   foresee?(call: TogetherCall): Ahead | undefined
 }
+
+/** Makes a skill from the capabilities that it calls. */
+export type MakeSkill = (does: Capabilities) => Skill & Required<Pick<Skill, 'artifact'>>
 
 export const result = (name: string, data: Record<string, unknown>): Result => ({ name, parts: [{ data }] })

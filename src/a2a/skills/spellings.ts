@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { Type } from '@sinclair/typebox'
 import { isObject } from '../../platform/fields.ts'
 
 type Fields = Record<string, unknown>
@@ -31,6 +32,18 @@ export function inOurNames(given: Fields, isKnown: (name: string) => boolean, pa
 
 const ids = ['projectUserId', 'deviceId', 'userId']
 const isId = (name: string) => ids.includes(name)
+
+/** A target as messages:send has it. */
+export const spelledTarget = {
+  target: Type.Object(
+    {
+      projectUserId: Type.Optional(Type.String()),
+      deviceId: Type.Optional(Type.String()),
+      userId: Type.Optional(Type.String())
+    },
+    { description: 'Instead of the fields of the same names.' }
+  )
+}
 
 /** `target {project_user_id}`, as messages:send has it, beside or instead of the flat fields. */
 export function withTarget(given: Fields): Settled {

@@ -1,14 +1,15 @@
 import type { Token } from './tokens.ts'
-import { negations, notAnId } from './words.ts'
+import type { Vocabulary } from './vocabulary.ts'
+import { negations } from './words.ts'
 
 /**
- * What means something else as often: a list, a property, a gap to be filled, "ana's phone", a name in bold or with a
- * dash, a smile or a strange full stop after it. In quotes they are fine.
+ * Characters by which a word may mean something else: a list, a property, a gap to be filled, "ana's phone", a name in
+ * bold or with a dash, a smile or a foreign full stop after it. In quotes they are fine.
  */
 const riddle = /[,;=:"{}<>[\]'’*…–—]|--|^[$%#@\\]|[。，！？、；：]$|\p{Extended_Pictographic}|^[^\p{L}\p{N}]+$/u
 
 /** Looks at the tokens of a text by their place. */
-export function createCursor(tokens: readonly Token[]) {
+export function createCursor(tokens: readonly Token[], vocabulary: Vocabulary) {
   const word = (at: number): string | undefined => {
     const token = tokens[at]
     return token?.kind === 'word' ? token.lower : undefined
@@ -21,13 +22,14 @@ export function createCursor(tokens: readonly Token[]) {
     phrase.every((expected, index) => word(at + index) === expected)
 
   return {
+    vocabulary,
     length: tokens.length,
-    /** Wherever the mark stands: "Create user ana?!" asks, too. */
+    /** A question mark counts anywhere: "Create user ana?!" asks, too. */
     isQuestion: tokens.some((token) => token.kind === 'mark' && token.text === '?'),
     token: (at: number): Token | undefined => tokens[at],
     word,
     isMark,
-    /** How many words of the longest phrase stand here; 0 if none does. */
+    /** The number of words in the longest phrase that stands here; 0 if none does. */
     phrase: (at: number, phrases: readonly (readonly string[])[]): number =>
       phrases.find((phrase) => phraseAt(at, phrase))?.length ?? 0,
     phraseAt,
@@ -45,10 +47,10 @@ export function createCursor(tokens: readonly Token[]) {
     value(at: number): string | undefined {
       const token = tokens[at]
       if (token?.kind === 'quoted') return token.text.trim() === '' ? undefined : token.text
-      if (token?.kind !== 'word' || notAnId.has(token.lower) || negations.has(token.lower)) return undefined
+      if (token?.kind !== 'word' || vocabulary.notAnId.has(token.lower) || negations.has(token.lower)) return undefined
       return riddle.test(token.text) ? undefined : token.text
     },
-    /** How it was written, for questions about it. */
+    /** The token as it was written, for questions about it. */
     shown(at: number): string {
       const token = tokens[at]
       if (token === undefined) return ''

@@ -20,7 +20,7 @@ function firstNo(cursor: Cursor, start: number): number | undefined {
     if (word === undefined) continue
     if (words.negations.has(word)) return hasVerbAfter(cursor, at) ? at : undefined
     // "Send no push", "create nothing".
-    if (words.verbForms.has(word)) return isNone(cursor, at + 1) ? at + 1 : undefined
+    if (cursor.vocabulary.verbForms.has(word)) return isNone(cursor, at + 1) ? at + 1 : undefined
   }
   return undefined
 }
@@ -28,7 +28,8 @@ function firstNo(cursor: Cursor, start: number): number | undefined {
 const isNone = (cursor: Cursor, at: number) => /^(no|nothing|none|nobody)$/.test(cursor.word(at) ?? '')
 
 function hasVerbAfter(cursor: Cursor, at: number): boolean {
-  for (let here = at + 1; here < cursor.length; here += 1) if (words.verbForms.has(cursor.word(here) ?? '')) return true
+  for (let here = at + 1; here < cursor.length; here += 1)
+    if (cursor.vocabulary.verbForms.has(cursor.word(here) ?? '')) return true
   return false
 }
 
@@ -64,7 +65,7 @@ function orderAfter(cursor: Cursor, start: number): number | undefined {
       if (length === 0) break
       at = cursor.skipMarks(at + length, ',')
     }
-    if (words.verbForms.has(cursor.word(at) ?? '')) return rest
+    if (cursor.vocabulary.verbForms.has(cursor.word(at) ?? '')) return rest
   }
   return undefined
 }
@@ -74,7 +75,7 @@ const between = /^(to|you|we|us|ever|even|please|just|from|be)$/
 /** Whether one of the verbs has a no right before it. */
 function isForbiddenFrom(cursor: Cursor, rest: number): boolean {
   for (let at = rest; at < cursor.length; at += 1) {
-    if (!words.verbForms.has(cursor.word(at) ?? '')) continue
+    if (!cursor.vocabulary.verbForms.has(cursor.word(at) ?? '')) continue
     let before = at - 1
     while (before > rest && between.test(cursor.word(before) ?? '')) before -= 1
     const word = before >= rest ? (cursor.word(before) ?? '') : ''

@@ -1,5 +1,5 @@
 import type { Cursor } from './cursor.ts'
-import { linkWords, negations, notAKey, notAName, verbForms } from './words.ts'
+import { linkWords, negations, notAName } from './words.ts'
 
 export interface Pair {
   key: string
@@ -38,6 +38,7 @@ function typed(text: string): unknown {
 export function besideAt(cursor: Cursor, at: number): Pair | undefined {
   const token = cursor.token(at)
   if (token?.kind !== 'word' || !propertyName.test(token.text)) return undefined
+  const { notAKey, verbForms } = cursor.vocabulary
   if (notAKey.has(token.lower) || verbForms.has(token.lower) || negations.has(token.lower)) return undefined
   const place = cursor.skipWords(at + 1, linkWords)
   const value = cursor.token(place)
@@ -75,7 +76,7 @@ export function pairAt(cursor: Cursor, at: number): Pair | undefined {
   }
   if (sign > 0 || !isName(token.text)) return undefined
   // "Create: bo" would be another order.
-  const colon = cursor.isMark(at + 1, ':') && !verbForms.has(token.lower)
+  const colon = cursor.isMark(at + 1, ':') && !cursor.vocabulary.verbForms.has(token.lower)
   if (cursor.word(at + 1) === '=' || colon) return pair(token.text, valueAt(at + 2))
   return undefined
 

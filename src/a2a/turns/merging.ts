@@ -2,8 +2,8 @@ import { isObject } from '../../platform/fields.ts'
 import { AgentError, invalid } from '../errors.ts'
 import type { Request } from '../model.ts'
 import { knows, longestUnknown, mostUnknown } from '../skills/check.ts'
-import type { Skills } from '../skills/registry.ts'
 import type { Skill } from '../skills/skill.ts'
+import type { Skills } from '../skills/skills.ts'
 import { inOurNames } from '../skills/spellings.ts'
 
 type Fields = Record<string, unknown>

@@ -1,11 +1,11 @@
 import { AgentError } from '../errors.ts'
 import type { Message, Request } from '../model.ts'
 import { askAbout, askFor, judge, settle, straysOf } from '../skills/check.ts'
-import type { Skills } from '../skills/registry.ts'
 import type { Skill } from '../skills/skill.ts'
+import type { Skills } from '../skills/skills.ts'
 import { answerWithData, withData } from './data-answers.ts'
+import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
-import type { Reading, ReadText } from './reading.ts'
 
 /** What a message makes of its task. */
 export type Turn =
@@ -25,30 +25,30 @@ export async function takeTurn(
   }
   if (data.length === 0) {
     const text = message.parts.map((part) => ('text' in part ? part.text : '')).join('\n')
-    const reading = await readText(text, { skills, known })
+    const meaning = await readText(text, { skills, known })
     const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
-    // What stopped was not the request itself: any word goes on with it, but a no.
-    const goesOn = known && whole && reading.kind !== 'declined' && straysOf(whole, known).length === 0
+    // A complete request stopped for another reason: any text but a no goes on with it.
+    const goesOn = known && whole && meaning.kind !== 'declined' && straysOf(whole, known).length === 0
     if (goesOn && judge(whole, fieldsOf(known)).kind === 'fit') return { kind: 'run', request: known, skill: whole }
-    return ofReading(known?.skill === undefined ? withData(reading, known, skills) : reading, known, skills)
+    return ofMeaning(known?.skill === undefined ? withData(meaning, known, skills) : meaning, known, skills)
   }
   if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)
-  // What names a skill is a request of its own: nothing that a text left open is meant for it.
+  // Data that names a skill is a request of its own, apart from what a text left open.
   const own = mergedRequest(data, undefined, skills)
   if (own.skill !== undefined) return ofRequest(own, skills)
   refuseLarge([known.fields, own.fields])
-  return ofReading(answerWithData(known, own, skills), known, skills)
+  return ofMeaning(answerWithData(known, own, skills), known, skills)
 }
 
-function ofReading(reading: Reading, known: Request | undefined, skills: Skills): Turn {
-  if (reading.kind === 'request') {
-    const { skill, fields, understood } = reading
+function ofMeaning(meaning: Meaning, known: Request | undefined, skills: Skills): Turn {
+  if (meaning.kind === 'request') {
+    const { skill, fields, understood } = meaning
     return ofRequest({ skill, fields, understood }, skills)
   }
-  const request = (reading.kind === 'ask' ? reading.request : undefined) ?? known ?? { fields: {} }
-  return reading.kind === 'declined'
-    ? { kind: 'stop', state: 'canceled', request, reason: reading.understood }
-    : { kind: 'stop', state: 'input-required', request, reason: reading.question }
+  const request = (meaning.kind === 'ask' ? meaning.request : undefined) ?? known ?? { fields: {} }
+  return meaning.kind === 'declined'
+    ? { kind: 'stop', state: 'canceled', request, reason: meaning.understood }
+    : { kind: 'stop', state: 'input-required', request, reason: meaning.question }
 }
 
 const fieldsOf = ({ skill, fields }: Request) => ({ ...fields, skill })

@@ -1,22 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import type { ProjectId } from '../../platform/ids.ts'
-import { spelledTarget } from './create-user.ts'
-import { result, type Skill } from './skill.ts'
-import { withoutNull, withTarget } from './spellings.ts'
-
-export interface TrackedEvent {
-  eventName: string
-  /** Exactly one of these says whose event it is. */
-  deviceId?: string
-  projectUserId?: string
-  userId?: string
-  properties: Record<string, unknown>
-  /** The run it comes from: a repeat of the same one is stored once. */
-  told: { by: string; at: Date }
-}
-
-/** As POST /api/v1/events, for one event. */
-export type TrackEvent = (projectId: ProjectId, event: TrackedEvent) => Promise<unknown>
+import { type MakeSkill, result } from '../skill.ts'
+import { spelledTarget, withoutNull, withTarget } from '../spellings.ts'
+import { trackEventText } from './text.ts'
 
 const schema = Type.Object({
   skill: Type.Literal('track-event'),
@@ -35,12 +20,14 @@ const schema = Type.Object({
 
 const who = ['deviceId', 'projectUserId', 'userId'] as const
 
-export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
+export const trackEvent: MakeSkill = (does) => ({
   id: 'track-event',
   name: 'Track User Event',
   description: 'Records that a user did something.',
   tags: ['event', 'analytics', 'tracking'],
   examples: ['Track event purchase for device ana-phone with amount=12.5'],
+  artifact: { name: 'event-result', example: { trackedEvents: 1, eventName: 'purchase' } },
+  text: trackEventText,
   schema,
   spellings: spelledTarget,
   settle: (fields) => withTarget(withoutNull(fields)),
@@ -50,7 +37,7 @@ export const trackEventSkill = (trackEvent: TrackEvent): Skill => ({
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
     const [by] = named as [(typeof who)[number]]
     const eventName = fields.eventName as string
-    await trackEvent(projectId, {
+    await does.trackEvent(projectId, {
       eventName,
       [by]: fields[by] as string,
       properties: (fields.properties ?? {}) as Record<string, unknown>,

@@ -1,18 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import type { ProjectId } from '../../platform/ids.ts'
-import { spelledTarget } from './create-user.ts'
-import { result, type Skill } from './skill.ts'
-import { withoutNull, withTarget } from './spellings.ts'
-
-/** What the REST API answers for each notification, as far as it is read here. */
-export interface DeliveryResult {
-  message_id: string
-  status: string
-  additional_params?: { failure_reason?: string }
-}
-
-/** As POST /api/v1/messages:send, for a body as it is sent there. A repeat of the same run must not notify again. */
-export type SendPush = (projectId: ProjectId, body: unknown, runId: string) => Promise<DeliveryResult[]>
+import type { DeliveryResult } from '../capabilities.ts'
+import { type MakeSkill, result } from '../skill.ts'
+import { spelledTarget, withoutNull, withTarget } from '../spellings.ts'
+import { sendPushText } from './text.ts'
 
 const schema = Type.Object({
   skill: Type.Literal('send-push-notification'),
@@ -29,7 +19,7 @@ const targets = { projectUserId: 'project_user_id', deviceId: 'device_id', userI
 const texts = { title: 'title', body: 'body', imageUrl: 'image_url', landingUrl: 'landing_url' } as const
 const who = Object.keys(targets) as (keyof typeof targets)[]
 
-export const sendPushSkill = (sendPush: SendPush): Skill => ({
+export const sendPushNotification: MakeSkill = (does) => ({
   id: 'send-push-notification',
   name: 'Send Push Notification',
   description: 'Sends a push notification to the devices of one user, or to one device.',
@@ -38,6 +28,11 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
     'Send a push to device ana-phone with title "Hello" and body "Your order is on its way"',
     'Send a push notification to user ana saying "See you tomorrow"'
   ],
+  artifact: {
+    name: 'delivery-results',
+    example: { totalSent: 1, results: [{ messageId: '…', status: 'DELIVERY_RESULT_STATUS_SUCCEED' }] }
+  },
+  text: sendPushText,
   schema,
   spellings: spelledTarget,
   settle: (fields) => withTarget(withoutNull(fields)),
@@ -50,7 +45,7 @@ export const sendPushSkill = (sendPush: SendPush): Skill => ({
     }
     const item: Record<string, unknown> = { target: { [targets[named[0]!]]: fields[named[0]!] } }
     for (const [from, to] of Object.entries(texts)) if (fields[from] !== undefined) item[to] = fields[from]
-    return outcomeOf(await sendPush(projectId, { push_notifications: [item] }, runId))
+    return outcomeOf(await does.sendPush(projectId, { push_notifications: [item] }, runId))
   }
 })
 

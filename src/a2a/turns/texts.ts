@@ -1,43 +1,23 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Request } from '../model.ts'
 import { askAbout, askFor, heeded, judge, straysOf } from '../skills/check.ts'
-import type { Skills } from '../skills/registry.ts'
-import type { Reading, ReadText } from '../turns/reading.ts'
-
-type Fields = Record<string, unknown>
-
-/** How a text was read, by a function of text alone. Plain data: it is kept with the task and comes back with the answer. */
-export type TextReading =
-  | { kind: 'act'; skill: string; data: Fields; understood: string }
-  | Asked
-  | { kind: 'confirm'; skill: string; data: Fields; question: string; understood: string }
-  | { kind: 'none'; question: string }
-  | { kind: 'declined'; understood: string }
-
-interface Asked {
-  kind: 'ask'
-  skill?: string
-  data: Fields
-  /** The fields that are asked for. Empty where the text as a whole is unclear. */
-  missing: string[]
-  question: string
-  understood: string
-  candidate?: string
-  note?: string
-}
+import type { Skill } from '../skills/skill.ts'
+import type { Skills } from '../skills/skills.ts'
+import type { Reading } from '../text/reading.ts'
+import type { Meaning, ReadText } from './meaning.ts'
 
 /**
- * Makes a reader of texts for tasks of one that knows nothing but a text and the question it answers. `elsewhere` is
- * tried on what the first does not understand at all.
+ * Makes a reader for tasks from one that knows only a text and the question it answers. `elsewhere` reads texts that the
+ * first does not understand at all.
  */
 export const readBy =
-  <Read extends TextReading>(
-    read: (text: string, context: { pending?: Read }) => Read,
-    elsewhere?: (text: string) => Promise<TextReading | undefined>
+  (
+    read: (text: string, context: { pending?: Reading }) => Reading,
+    elsewhere?: (text: string) => Promise<Reading | undefined>
   ): ReadText =>
   async (text, { skills, known }) => {
-    const pending = (known?.pending ?? askedFor(known, skills)) as Read | undefined
-    const first: TextReading = read(text, pending === undefined ? {} : { pending })
+    const pending = (known?.pending ?? askedFor(known, skills)) as Reading | undefined
+    const first = read(text, pending === undefined ? {} : { pending })
     const reading = first.kind === 'none' ? ((await elsewhere?.(text)) ?? first) : first
     switch (reading.kind) {
       case 'act':
@@ -54,27 +34,30 @@ export const readBy =
     }
   }
 
-const isSame = (one: TextReading, other: TextReading | undefined): boolean =>
+const isSame = (one: Reading, other: Reading | undefined): boolean =>
   one.kind === 'ask' &&
   other?.kind === 'ask' &&
   isDeepStrictEqual([one.data, one.missing, one.candidate], [other.data, other.missing, other.candidate])
 
-/** A question for a yes says itself what it is about. */
+/** A question for a yes already says what it is about; others begin with what was understood. */
 export const questionOf = ({ question, understood }: { question: string; understood: string }): string =>
   question.includes(understood) ? question : `${understood} ${question}`
 
-/** A question, kept with what was read: the answer is read with it. */
-export function asking(reading: TextReading & { kind: 'ask' | 'confirm' }): Reading & { kind: 'ask' } {
+/** A question, stored with the reading that raised it: the answer is read together with it. */
+export function asking(reading: Reading & { kind: 'ask' | 'confirm' }): Meaning & { kind: 'ask' } {
   const { skill, data } = reading
   const request = { ...(skill !== undefined && { skill }), fields: data, pending: reading }
   return { kind: 'ask', question: questionOf(reading), request }
 }
 
-/** What is asked for where one of several fields is missing. */
-const askedAs = (name: string) => (!name.includes(' or ') ? name : name.startsWith('title') ? 'body' : 'target')
+/** The name under which texts ask for a field, or for one of several fields. */
+function askedAs({ text }: Skill, name: string): string {
+  if (!name.includes(' or ')) return name
+  return text?.content && name === text.content.oneOf.join(' or ') ? text.content.main : 'target'
+}
 
-/** A request that came as data and lacks something: its text is an answer to what it was asked. */
-function askedFor(known: Request | undefined, skills: Skills): TextReading | undefined {
+/** The question about a request that came as data and lacks something: the text answers it. */
+function askedFor(known: Request | undefined, skills: Skills): Reading | undefined {
   const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
   if (!known || !skill) return undefined
   const data = heeded(skill, known.fields)
@@ -87,7 +70,7 @@ function askedFor(known: Request | undefined, skills: Skills): TextReading | und
     skill: skill.id,
     data,
     // A field that the skill does not know may have been the audience: a text has to name one.
-    missing: [...names.map(askedAs), ...(strays.length > 0 ? ['audience'] : [])],
+    missing: [...names.map((name) => askedAs(skill, name)), ...(strays.length > 0 ? ['audience'] : [])],
     question: question.filter(Boolean).join(' '),
     understood: ''
   }

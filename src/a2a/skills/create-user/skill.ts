@@ -1,44 +1,17 @@
 import { Type } from '@sinclair/typebox'
-import type { Db } from '../../platform/db/db.ts'
-import { Refusal } from '../../platform/errors.ts'
-import type { ProjectId } from '../../platform/ids.ts'
-import { drawUser, maxProperties } from '../../users/users.ts'
-import { rejected } from './check.ts'
-import { type Outcome, result, type Skill, type TogetherCall } from './skill.ts'
-import { withTarget } from './spellings.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { drawUser, maxProperties } from '../../../users/users.ts'
+import { rejected } from '../check.ts'
+import { type MakeSkill, type Outcome, result, type TogetherCall } from '../skill.ts'
+import { spelledTarget, withTarget } from '../spellings.ts'
+import { createUserText } from './text.ts'
 
-/** As POST /api/v1/users. Answers the service's own id of the user. */
-export type CreateUser = (
-  projectId: ProjectId,
-  projectUserId: string,
-  properties: unknown
-) => Promise<{ userId: string }>
-
-/** The same for many users in one transaction, each with its own outcome. */
-export type CreateUsers = (
-  tx: Db,
-  projectId: ProjectId,
-  users: { projectUserId: unknown; properties: unknown }[]
-) => Promise<({ userId: string } | Refusal)[]>
-
-export const UserProperties = Type.Unsafe<Record<string, unknown>>({
+const UserProperties = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
   maxProperties,
   description: 'Names with text, a number, a boolean or null each.'
 })
-
-/** As messages:send has it. */
-export const spelledTarget = {
-  target: Type.Object(
-    {
-      projectUserId: Type.Optional(Type.String()),
-      deviceId: Type.Optional(Type.String()),
-      userId: Type.Optional(Type.String())
-    },
-    { description: 'Instead of the fields of the same names.' }
-  )
-}
 
 const schema = Type.Object({
   skill: Type.Literal('create-user'),
@@ -46,22 +19,25 @@ const schema = Type.Object({
   properties: Type.Optional(UserProperties)
 })
 
-export const createUserSkill = (createUser: CreateUser, createUsers: CreateUsers): Skill => ({
+export const createUser: MakeSkill = (does) => ({
   id: 'create-user',
   name: 'Create or Update User',
   description: 'Creates a user, or changes the given properties of the one that has this id already.',
   tags: ['user', 'crm', 'profile'],
   examples: ['Create user ana with plan=premium and age=31'],
+  artifact: { name: 'user-result', example: { userId: '…', projectUserId: 'ana' } },
+  exception: '`properties: null` is refused.',
+  text: createUserText,
   schema,
   spellings: spelledTarget,
   // Null properties stay, and are refused as POST /api/v1/users refuses them.
   settle: withTarget,
   async run({ projectId, fields }) {
-    const { userId } = await createUser(projectId, fields.projectUserId as string, fields.properties ?? {})
+    const { userId } = await does.createUser(projectId, fields.projectUserId as string, fields.properties ?? {})
     return done(userId, fields)
   },
   async runTogether(tx, projectId, calls) {
-    const made = await createUsers(tx, projectId, calls.map(userOf))
+    const made = await does.createUsers(tx, projectId, calls.map(userOf))
     return made.map((one, index) => (one instanceof Refusal ? rejected(one) : done(one.userId, calls[index]!.fields)))
   },
   foresee(call) {

@@ -1,15 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import type { ProjectId } from '../../platform/ids.ts'
-import { result, type Skill } from './skill.ts'
-import { withAudience, withoutNull } from './spellings.ts'
-
-/** As POST /api/v1/campaigns/{campaign_id}:trigger, for a body as it is sent there. A repeat of the same run triggers once. */
-export type TriggerCampaign = (
-  projectId: ProjectId,
-  campaignId: string,
-  body: unknown,
-  runId: string
-) => Promise<{ trigger_id: string }>
+import { type MakeSkill, result } from '../skill.ts'
+import { withAudience, withoutNull } from '../spellings.ts'
+import { triggerCampaignText } from './text.ts'
 
 const Target = Type.Object({
   projectUserId: Type.Optional(Type.String()),
@@ -48,16 +40,20 @@ const spellings = {
 
 const names = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
 
-export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill => ({
+export const triggerCampaign: MakeSkill = (does) => ({
   id: 'trigger-campaign',
   name: 'Trigger Campaign',
   description: 'Sends the messages of a campaign to its audience, to given targets, or to everybody in its segment.',
   tags: ['campaign', 'marketing', 'automation'],
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
+  artifact: { name: 'trigger-result', example: { triggerId: '…' } },
+  exception:
+    'It asks about a field that it does not know (`input-required`), because the field may have been meant to narrow the audience.',
+  text: triggerCampaignText,
   schema,
   spellings,
   settle: (fields) => withAudience(withoutNull(fields)),
-  asksAboutUnknown: true,
+  asksAboutUnknown: 'To name who gets it, send targets, broadcast or audience',
   triggers: true,
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
   async run({ projectId, fields, runId }) {
@@ -67,7 +63,7 @@ export const triggerCampaignSkill = (triggerCampaign: TriggerCampaign): Skill =>
     const audience =
       broadcast === true ? { broadcast } : given && { targets: (given as Record<string, unknown>[]).map(renamed) }
     const body = { ...(audience && { audience }), ...(properties !== undefined && { properties }) }
-    const { trigger_id } = await triggerCampaign(projectId, campaignId as string, body, runId)
+    const { trigger_id } = await does.triggerCampaign(projectId, campaignId as string, body, runId)
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: trigger_id })] }
   }
 })

@@ -1,0 +1,32 @@
+import type { Data } from './skill-text.ts'
+
+// Parts of the sentences in which skills describe what they would do.
+
+/** Characters that are invisible or reverse the order of others. Two that join letters and emoji may stay. */
+const unseen = /[[\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
+
+/** As JSON, so that a value cannot pass for words of the agent and shows all it holds. */
+export const quoted = (value: unknown): string =>
+  JSON.stringify(value).replace(unseen, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
+
+const named = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : quoted(name))
+
+export function propertiesIn(data: Data): string {
+  const entries = Object.entries((data.properties ?? {}) as Data)
+  return entries.length > 0
+    ? ` with ${entries.map(([name, value]) => `${named(name)} ${quoted(value)}`).join(', ')}`
+    : ''
+}
+
+export function targetIn(data: Data): string {
+  if (typeof data.deviceId === 'string') return `the device ${quoted(data.deviceId)}`
+  if (typeof data.projectUserId === 'string') return `the user ${quoted(data.projectUserId)}`
+  if (typeof data.userId === 'string') return `the user with the internal id ${quoted(data.userId)}`
+  return 'nobody so far'
+}
+
+export function audienceIn({ broadcast, targets }: Data): string {
+  if (broadcast === true) return 'everyone it is meant for'
+  if (Array.isArray(targets)) return targets.map((one: Data) => targetIn(one)).join(', ')
+  return 'its default audience'
+}

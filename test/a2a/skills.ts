@@ -1,0 +1,7 @@
+import { describedSkills, textsOf } from '../../src/a2a/skills/skills.ts'
+import { createGrammar } from '../../src/a2a/text/grammar.ts'
+
+/** The skills as the docs have them, and the grammar of their texts. They can be asked for, not run. */
+export const skills = describedSkills()
+export const grammar = createGrammar(textsOf(skills))
+export const { read, answer } = grammar

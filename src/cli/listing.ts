@@ -1,12 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Page } from '../wire.ts'
 import { amount, type Cell, table } from './output.ts'
 import { type Session, tell } from './session.ts'
 import { remark } from './shell.ts'
-
-export interface Page<Row> {
-  items: Row[]
-  next_cursor: string | null
-}
 
 export interface ListOptions {
   limit: number

@@ -42,6 +42,8 @@ interface List<Row, Options> extends Omit<Verb<Options>, 'usage'> {
 
 const saysNoMore = /^Not found\.$|^There is no (such \w+|\w+ of this id)\.$|^\w+ "[^"]*" does not exist\.$/
 
+export type Resource = ReturnType<typeof resource>
+
 /** The verbs of one kind of thing: each is a command with the options that reach the service. */
 export function resource(group: Command, shell: Shell, { name, path, scope = 'project', hint }: Kind) {
   /** The path of all of them, or of one, with what follows: `/projects/shop/keys/…:rotate`. */

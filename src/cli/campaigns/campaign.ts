@@ -1,36 +1,16 @@
 import type { Command } from 'commander'
+import type { Campaign, CampaignVersion, SavedCampaign } from '../../wire.ts'
 import { Ended, exit, Failure } from '../exit.ts'
 import { readAll } from '../listing.ts'
 import { counted, printable, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { choice, examples, inProject, type Session, tell, wholeNumber } from '../session.ts'
 import { print, remark, type Shell } from '../shell.ts'
 import type { FiledCampaign } from './files.ts'
 import { declarePreview, declareTest, declareTrigger } from './sending.ts'
 import { several } from './trigger-request.ts'
 
-interface Campaign extends Record<string, unknown> {
-  campaign_id: string
-  name: string
-  type: string
-  status: string
-  version: number
-  updated_at: string
-  warnings: string[]
-}
-
-type Saved = Campaign & { result: 'created' | 'updated' | 'unchanged' }
-
-interface Version {
-  version: number
-  actor: string
-  created_at: string
-  campaign: Record<'name' | 'status', string>
-}
-
 const statuses = ['draft', 'active', 'paused', 'archived']
-
-type Campaigns = ReturnType<typeof resource>
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
@@ -58,7 +38,7 @@ export function declare(command: Command, shell: Shell): void {
     none: ({ status }) =>
       status ? 'No campaigns match.' : 'No campaigns yet. Save one with `tidings campaign apply -f <file>`.'
   })
-  campaigns.list<Version>({
+  campaigns.list<CampaignVersion>({
     usage: 'versions <campaign>',
     about: 'List the versions of a campaign',
     examples: [
@@ -95,7 +75,7 @@ async function campaignsOf(shell: Shell, files: readonly string[]): Promise<File
   return (await Promise.all(files.map((file) => readCampaigns(shell, file)))).flat()
 }
 
-function declareApply(campaigns: Campaigns): void {
+function declareApply(campaigns: Resource): void {
   campaigns.verb<{ file: string[] }>(
     {
       usage: 'apply',
@@ -114,12 +94,12 @@ function declareApply(campaigns: Campaigns): void {
 }
 
 /** Saves one campaign. One that is refused is reported and does not stop the others. */
-async function apply(campaigns: Campaigns, session: Session, filed: FiledCampaign): Promise<object> {
+async function apply(campaigns: Resource, session: Session, filed: FiledCampaign): Promise<object> {
   const { withPlaces } = await import('./files.ts')
   const { id, campaign: body } = filed
   try {
     const path = campaigns.at(session, id)
-    const saved = await withPlaces(filed, () => session.client.json<Saved>('PUT', path, { body }))
+    const saved = await withPlaces(filed, () => session.client.json<SavedCampaign>('PUT', path, { body }))
     if (!session.json) print(session.shell, `${printable(id)} ${saved.result}, version ${saved.version}`)
     for (const warning of saved.warnings) remark(session.shell, `${printable(id)}: ${warning}`)
     return saved
@@ -130,7 +110,7 @@ async function apply(campaigns: Campaigns, session: Session, filed: FiledCampaig
   }
 }
 
-function declareDiff(campaigns: Campaigns): void {
+function declareDiff(campaigns: Resource): void {
   campaigns.verb<{ file: string[] }>(
     {
       usage: 'diff',
@@ -145,7 +125,9 @@ function declareDiff(campaigns: Campaigns): void {
       for (const filed of await campaignsOf(session.shell, file)) {
         const { id, campaign } = filed
         const stored = await found<Campaign>(session, campaigns.at(session, id))
-        const changes = await withPlaces(filed, () => differences(stored, { ...campaign, campaign_id: id }))
+        const changes = await withPlaces(filed, () =>
+          differences(stored && definitionOf(stored), { ...campaign, campaign_id: id })
+        )
         items.push({ campaign_id: id, changes })
       }
       const changed = items.filter(({ changes }) => changes.length > 0)
@@ -156,7 +138,7 @@ function declareDiff(campaigns: Campaigns): void {
   )
 }
 
-function declareGet(campaigns: Campaigns): void {
+function declareGet(campaigns: Resource): void {
   campaigns.verb<{ at?: number }>(
     {
       usage: 'get <campaign>',
@@ -168,7 +150,7 @@ function declareGet(campaigns: Campaigns): void {
       const path = campaigns.at(session, id)
       const { stringify } = await import('yaml')
       if (at !== undefined) {
-        const old = await session.client.json<Version>('GET', `${path}/versions/${at}`)
+        const old = await session.client.json<CampaignVersion>('GET', `${path}/versions/${at}`)
         return tell(session, old, asFile(stringify, old.campaign))
       }
       const campaign = await session.client.json<Campaign>('GET', path)
@@ -178,7 +160,7 @@ function declareGet(campaigns: Campaigns): void {
   )
 }
 
-function declareArchive(campaigns: Campaigns): void {
+function declareArchive(campaigns: Resource): void {
   campaigns.verb(
     {
       usage: 'archive <campaign>',
@@ -187,19 +169,19 @@ function declareArchive(campaigns: Campaigns): void {
       more: 'Its history stays. `tidings campaign apply` or `activate` brings it back.'
     },
     async (session, _, id: string) => {
-      const saved = await session.client.json<Saved>('DELETE', campaigns.at(session, id))
+      const saved = await session.client.json<SavedCampaign>('DELETE', campaigns.at(session, id))
       tell(session, saved, `Archived ${printable(id)}, version ${saved.version}.`)
     }
   )
 }
 
-function declareStatus(campaigns: Campaigns, verb: string, status: string, about: string, more = ''): void {
+function declareStatus(campaigns: Resource, verb: string, status: string, about: string, more = ''): void {
   campaigns.verb(
     { usage: `${verb} <campaign>`, about, examples: [`tidings campaign ${verb} welcome`], more },
     async (session, _, id: string) => {
       const path = campaigns.at(session, id)
       const campaign = await session.client.json<Campaign>('GET', path)
-      const saved = await session.client.json<Saved>('PUT', path, {
+      const saved = await session.client.json<SavedCampaign>('PUT', path, {
         body: { ...definitionOf(campaign), status },
         // Refused if the campaign was saved in between, so that no other change is undone.
         headers: { 'if-match': `"${campaign.version}"` }

@@ -2,14 +2,9 @@ import { parseCampaign } from '../../campaigns/definition/definition.ts'
 import { Refusal } from '../../platform/errors.ts'
 import { exit, Failure } from '../exit.ts'
 
-/** Fields that the service adds to a campaign. */
-const added = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result'])
-
 /** The changes that applying a campaign would make, line by line. A default that a file leaves out is no change. */
 export function differences(stored: Record<string, unknown> | undefined, filed: Record<string, unknown>): string[] {
-  const before = stored
-    ? leaves(Object.fromEntries(Object.entries(stored).filter(([name]) => !added.has(name))))
-    : new Map()
+  const before = stored ? leaves(stored) : new Map()
   const after = leaves(JSON.parse(JSON.stringify(completed(filed))))
   const places = [...new Set([...before.keys(), ...after.keys()])].sort()
   return places.flatMap((place) => {

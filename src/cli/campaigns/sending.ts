@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import type { Preview } from '../../campaigns/preview/responses.ts'
 import { newId } from '../../platform/ids.ts'
+import type { DeliveryResults, Preview } from '../../wire.ts'
 import { segment } from '../client.ts'
 import { Ended, exit, usageFailure } from '../exit.ts'
 import { amount, counted, printable, record, shortened, table } from '../output.ts'
@@ -17,11 +17,6 @@ import {
   withAudience,
   withProperties
 } from './trigger-request.ts'
-
-interface Delivered {
-  status: string
-  additional_params: { device_id: string; failure_reason: string }
-}
 
 export function declareTrigger(parent: Command, shell: Shell): void {
   const command = withAudience(parent.command('trigger <campaign>').description('Trigger a campaign'))
@@ -138,7 +133,7 @@ ${propertyNote}`
     const session = await connect(shell, options)
     const path = inProject(session, `/campaigns/${segment(id)}:test`)
     const body = { device_ids: options.device, properties: propertiesOf(options) }
-    const sent = await session.client.json<{ delivery_results: Delivered[] }>('POST', path, { body })
+    const sent = await session.client.json<DeliveryResults>('POST', path, { body })
     const results = sent.delivery_results.map(
       ({ status, additional_params: { device_id, failure_reason } }, index) => ({
         device: device_id || options.device[index]!,

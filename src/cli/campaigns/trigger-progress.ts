@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AnsweredTrigger as Trigger } from '../../triggers/responses.ts'
+import type { Trigger } from '../../wire.ts'
 import { interrupted, segment } from '../client.ts'
 import { type Cell, counted, record, time } from '../output.ts'
 import { showCount } from '../progress.ts'

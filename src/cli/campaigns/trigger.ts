@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Explanation, Gate, AnsweredTrigger as Trigger } from '../../triggers/responses.ts'
+import type { Explanation, Trigger } from '../../wire.ts'
 import { Ended, exit } from '../exit.ts'
 import { printable, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { choice, examples, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { inShort, shownTrigger, watchTrigger } from './trigger-progress.ts'
@@ -10,8 +10,6 @@ import { inShort, shownTrigger, watchTrigger } from './trigger-progress.ts'
 type Filter = Partial<Record<'campaign' | 'state' | 'since' | 'before', string>>
 
 const states = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
-
-type Triggers = ReturnType<typeof resource>
 
 export function declare(command: Command, shell: Shell): void {
   examples(
@@ -53,7 +51,7 @@ export function declare(command: Command, shell: Shell): void {
   declareExplain(triggers)
 }
 
-function declareGet(triggers: Triggers): void {
+function declareGet(triggers: Resource): void {
   triggers.verb<{ watch?: true }>(
     {
       usage: 'get <trigger>',
@@ -70,7 +68,7 @@ function declareGet(triggers: Triggers): void {
   )
 }
 
-function declareCancel(triggers: Triggers): void {
+function declareCancel(triggers: Resource): void {
   triggers.verb(
     {
       usage: 'cancel <trigger>',
@@ -87,7 +85,7 @@ function declareCancel(triggers: Triggers): void {
   )
 }
 
-function declareExplain(triggers: Triggers): void {
+function declareExplain(triggers: Resource): void {
   triggers.verb<{ user: string }>(
     {
       usage: 'explain <trigger>',
@@ -110,5 +108,5 @@ function declareExplain(triggers: Triggers): void {
   )
 }
 
-const shownGate = ({ gate, passed, reason, message }: Gate): string =>
+const shownGate = ({ gate, passed, reason, message }: Explanation['gates'][number]): string =>
   printable(`${passed ? 'yes' : 'NO '}  ${gate.padEnd(9)} ${message}${reason ? ` (${reason})` : ''}`)

@@ -1,3 +1,4 @@
+import type { Key, Project as ManagedProject } from '../../wire.ts'
 import { counted } from '../output.ts'
 import { type Finding, ok, warn } from './check.ts'
 
@@ -6,20 +7,8 @@ const soonMs = 7 * 86_400_000
 /** The keys of each project take a request, so only these many projects are checked. */
 const mostProjects = 100
 
-interface Project {
-  id: string
-  /** Older services do not have it. */
-  paused_at?: string | null
-}
-
-interface Key {
-  id: string
-  kind: string
-  name: string
-  created_at: string
-  prefix: string
-  expires_at: string | null
-}
+/** Older services do not return `paused_at`. */
+type Project = Pick<ManagedProject, 'id'> & Partial<Pick<ManagedProject, 'paused_at'>>
 
 /** Finds keys that expire soon and paused projects, if the service runs and accepts the token. */
 export async function checkProjects(baseUrl: string | undefined, token: string | undefined): Promise<Finding[]> {

@@ -1,38 +1,16 @@
 import type { Command } from 'commander'
+import type { Gateway, GatewayCheck, GatewayCredential } from '../../wire.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { Ended, exit } from '../exit.ts'
 import { showList } from '../listing.ts'
 import { type Cell, record, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { type Common, choice, connect, examples, inProject, reaching, type Session, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
 import { readSmallFile, textOrFile } from './gateway-files.ts'
 
-interface Credential {
-  id: string
-  gateway: string
-  environment?: string
-  topic?: string
-  key_id?: string
-  team_id?: string
-  firebase_project?: string
-  client_email?: string
-  subject?: string
-  public_key?: string
-  fingerprint: string
-  version: number
-  updated_at: string
-}
-
-interface Gateway<Entry = Credential> {
-  gateway: string
-  credentials: Entry[]
-}
-
 const names = ['apns', 'fcm', 'webpush'] as const
-
-type Gateways = ReturnType<typeof resource>
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
@@ -48,7 +26,7 @@ export function declare(command: Command, shell: Shell): void {
 }
 
 /** Not paged: a project has a few. */
-function declareList(gateways: Gateways): void {
+function declareList(gateways: Resource): void {
   gateways.verb(
     {
       usage: 'list',
@@ -56,8 +34,8 @@ function declareList(gateways: Gateways): void {
       examples: ['tidings gateway list', 'tidings gateway list -p shop --json']
     },
     async (session) => {
-      const { items } = await session.client.json<{ items: Credential[] }>('GET', gateways.at(session))
-      showList<Credential>(
+      const { items } = await session.client.json<{ items: GatewayCredential[] }>('GET', gateways.at(session))
+      showList<GatewayCredential>(
         session,
         { items, next_cursor: null },
         [
@@ -74,8 +52,7 @@ function declareList(gateways: Gateways): void {
   )
 }
 
-function declareCheck(gateways: Gateways): void {
-  type Checked = Gateway<Credential & { ok: boolean; message: string }> & { ok: boolean }
+function declareCheck(gateways: Resource): void {
   gateways.verb(
     {
       usage: 'check <gateway>',
@@ -84,7 +61,7 @@ function declareCheck(gateways: Gateways): void {
       more: 'No push is delivered. Ends with 1 if a credential is refused.'
     },
     async (session, _, gateway: string) => {
-      const checked = await session.client.json<Checked>('POST', gateways.at(session, gateway, ':check'))
+      const checked = await session.client.json<GatewayCheck>('POST', gateways.at(session, gateway, ':check'))
       const lines = checked.credentials.map((one) => `${one.ok ? 'ok  ' : 'fail'}  ${nameOf(one)}  ${one.message}`)
       tell(session, checked, lines.join('\n'))
       if (!checked.ok) throw new Ended(exit.failure)
@@ -92,7 +69,7 @@ function declareCheck(gateways: Gateways): void {
   )
 }
 
-function declareRemove(gateways: Gateways): void {
+function declareRemove(gateways: Resource): void {
   gateways.verb<{ environment?: string; topic?: string; yes?: true }>(
     {
       usage: 'remove <gateway>',
@@ -182,11 +159,11 @@ async function save(session: Session, gateway: string, body: Record<string, unkn
   if (!session.json) remark(session.shell, `\nSaved. Try it: tidings gateway check ${gateway} -p ${project}`)
 }
 
-const purpose = (one: Credential): string => one.topic ?? one.firebase_project ?? one.subject ?? ''
+const purpose = (one: GatewayCredential): string => one.topic ?? one.firebase_project ?? one.subject ?? ''
 
-const nameOf = (one: Credential): string => [one.environment, purpose(one)].filter(Boolean).join(' ')
+const nameOf = (one: GatewayCredential): string => [one.environment, purpose(one)].filter(Boolean).join(' ')
 
-function shown(one: Credential): string {
+function shown(one: GatewayCredential): string {
   const fields: [string, Cell][] = [
     ['Gateway', one.gateway],
     ['Environment', one.environment],

@@ -1,21 +1,10 @@
 import type { Command } from 'commander'
+import type { InboxItem } from '../../wire.ts'
 import { events } from '../events.ts'
-import { type ListOptions, listing, type Page, readAll } from '../listing.ts'
+import { type ListOptions, listing, readAll } from '../listing.ts'
 import { amount, printable, shortened } from '../output.ts'
 import { type Common, connect, examples, inProject, reaching, type Session, tell } from '../session.ts'
 import { print, remark, type Shell } from '../shell.ts'
-
-interface Item {
-  id: string
-  received_at: string
-  gateway: string
-  device_id: string | null
-  title: string | null
-  body: string | null
-  image_url: string | null
-  landing_url: string | null
-  answer: { status: number; reason: string | null; detail: string | null }
-}
 
 interface Options extends Common, ListOptions {
   device?: string
@@ -44,7 +33,7 @@ simulator. --watch with --json prints one line of JSON for each.`
   command.action(async (options: Options) => {
     const session = await connect(shell, options)
     if (options.watch) return watch(session, options)
-    const page = await readAll<Item>(session, pathIn(session), options, { device_id: options.device })
+    const page = await readAll<InboxItem>(session, pathIn(session), options, { device_id: options.device })
     tell(session, page, page.items.length > 0 ? page.items.toReversed().map(card).join('\n\n') : nothing)
     if (page.next_cursor !== null && !session.json)
       remark(shell, `\nShowing the newest ${amount(page.items.length)}. \`--limit all\` shows all.`)
@@ -55,12 +44,12 @@ const nothing = 'No pushes yet. Send one with `tidings send --user demo-user --t
 
 async function watch(session: Session, options: Options): Promise<void> {
   const { client, shell, json, interrupt } = session
-  const show = (item: Item) => print(shell, json ? JSON.stringify(item) : `${card(item)}\n`)
+  const show = (item: InboxItem) => print(shell, json ? JSON.stringify(item) : `${card(item)}\n`)
   const query = { device_id: options.device }
   // The stream opens before the list is read, so that no push falls between the two; `seen` removes duplicates.
-  const stream = events<Item>(client, pathIn(session), query, interrupt)
+  const stream = events<InboxItem>(client, pathIn(session), query, interrupt)
   await stream.open()
-  const { items }: Page<Item> = await readAll<Item>(session, pathIn(session), options, query)
+  const { items } = await readAll<InboxItem>(session, pathIn(session), options, query)
   const seen = new Set(items.map(({ id }) => id))
   for (const item of items.toReversed()) show(item)
   if (!json) remark(shell, 'Waiting for pushes. Ctrl-C stops.\n')
@@ -68,7 +57,7 @@ async function watch(session: Session, options: Options): Promise<void> {
 }
 
 /** A push as a phone would show it, with its gateway and the response. */
-function card({ received_at, gateway, device_id, title, body, image_url, landing_url, answer }: Item): string {
+function card({ received_at, gateway, device_id, title, body, image_url, landing_url, answer }: InboxItem): string {
   const { status, reason, detail } = answer
   const outcome = status === 0 ? `no response (${reason})` : [status, reason].filter(Boolean).join(' ')
   const lines = [

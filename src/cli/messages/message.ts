@@ -1,28 +1,9 @@
 import type { Command } from 'commander'
+import type { Message, MessageEntry } from '../../wire.ts'
 import { record, shortened, table, time } from '../output.ts'
 import { resource } from '../resource.ts'
 import { choice, examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
-
-interface Entry {
-  message_id: string
-  device_id: string
-  status: string
-  state: string
-  failure_reason: string
-  trigger_id: string | null
-  campaign_id: string | null
-  project_user_id: string | null
-  kind: string
-  title: string | null
-  body: string | null
-  attempts: number
-  created_at: string
-  delivered_at: string | null
-  tapped_at: string | null
-}
-
-type Message = Pick<Entry, 'message_id' | 'status' | 'trigger_id' | 'campaign_id' | 'created_at'> & { devices: Entry[] }
 
 type Filter = Partial<Record<'user' | 'device' | 'trigger' | 'campaign' | 'status', string>>
 
@@ -32,7 +13,7 @@ export function declare(command: Command, shell: Shell): void {
     ['tidings message list --user ana', 'tidings message get <message>'],
     'To send one, use `tidings send`.'
   )
-  resource(command, shell, { name: 'message', path: '/messages' }).list<Entry, Filter>({
+  resource(command, shell, { name: 'message', path: '/messages' }).list<MessageEntry, Filter>({
     about: 'List messages, one line for each device',
     examples: ['tidings message list --user ana', 'tidings message list --campaign welcome --status failed'],
     usual: 50,

@@ -1,20 +1,9 @@
 import type { Command } from 'commander'
+import type { DeliveryResult, DeliveryResults } from '../../wire.ts'
 import { Ended, exit, usageFailure } from '../exit.ts'
 import { record, table } from '../output.ts'
 import { type Common, choice, connect, examples, inProject, reaching, tell, wholeNumber } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
-
-interface Outcome {
-  status: string
-  device_id: string
-  failure_reason: string
-}
-
-interface Result {
-  message_id: string
-  status: string
-  additional_params: Omit<Outcome, 'status'> & { devices?: Outcome[] }
-}
 
 interface Options extends Common {
   user?: string
@@ -49,7 +38,7 @@ export function declare(command: Command, shell: Shell): void {
     const body = { push_notifications: [itemOf(options)] }
     const session = await connect(shell, options)
     const key = options.idempotencyKey
-    const { delivery_results: results } = await session.client.json<{ delivery_results: Result[] }>(
+    const { delivery_results: results } = await session.client.json<DeliveryResults>(
       'POST',
       inProject(session, '/api/v1/messages:send'),
       {
@@ -86,7 +75,7 @@ function itemOf(options: Options) {
 
 const plain = (status: string) => status.replace('DELIVERY_RESULT_STATUS_', '').toLowerCase()
 
-function shown({ message_id, status, additional_params: { devices = [], ...first } }: Result): string {
+function shown({ message_id, status, additional_params: { devices = [], ...first } }: DeliveryResult): string {
   const head = record([
     ['Message', message_id],
     ['Status', plain(status)],

@@ -1,30 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import type { Webhook, WebhookDelivery } from '../../wire.ts'
 import { usageFailure } from '../exit.ts'
 import { readAll } from '../listing.ts'
 import { counted, record, shortened, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { choice, examples, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
-
-interface Webhook {
-  id: string
-  url: string
-  events: string[]
-  active: boolean
-  created_at: string
-}
-
-interface Delivery {
-  id: string
-  state: string
-  source: { kind: string; id: string }
-  url: string
-  attempts: number
-  last_error: string | null
-  created_at: string
-}
-
-type Resource = ReturnType<typeof resource>
 
 const anId = '0199c0de-0000-7000-8000-000000000001'
 
@@ -60,7 +41,7 @@ export function declare(command: Command, shell: Shell): void {
     examples: [`tidings webhook delete ${anId}`],
     done: 'deleted'
   })
-  deliveries.list<Delivery, { state?: string }>({
+  deliveries.list<WebhookDelivery, { state?: string }>({
     usage: 'deliveries',
     about: 'List the deliveries to webhooks of projects and tasks',
     examples: ['tidings webhook deliveries --state failed'],
@@ -164,11 +145,12 @@ function declareReplay(deliveries: Resource): void {
       }
     },
     async (session, _, id?: string) => {
-      const replay = (one: string) => session.client.json<Delivery>('POST', deliveries.at(session, one, ':replay'))
+      const replay = (one: string) =>
+        session.client.json<WebhookDelivery>('POST', deliveries.at(session, one, ':replay'))
       if (id !== undefined) return tell(session, await replay(id), `The delivery ${id} is repeated.`)
       const all = { limit: Number.POSITIVE_INFINITY }
-      const { items } = await readAll<Delivery>(session, deliveries.at(session), all, { state: 'failed' })
-      const replayed: Delivery[] = []
+      const { items } = await readAll<WebhookDelivery>(session, deliveries.at(session), all, { state: 'failed' })
+      const replayed: WebhookDelivery[] = []
       for (const one of items.reverse()) replayed.push(await replay(one.id))
       tell(session, { items: replayed }, `${counted(replayed.length, 'delivery is', 'deliveries are')} repeated.`)
     }

@@ -1,20 +1,13 @@
 import type { Command } from 'commander'
+import type { AuditEntry } from '../../wire.ts'
 import { shortened, time } from '../output.ts'
 import { resource } from '../resource.ts'
 import { examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
 
-interface Entry {
-  at: string
-  actor: string
-  action: string
-  target: string
-  details: Record<string, unknown>
-}
-
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings audit list', 'tidings audit list -p shop'])
-  resource(command, shell, { name: 'audit entry', path: '/audit' }).list<Entry>({
+  resource(command, shell, { name: 'audit entry', path: '/audit' }).list<AuditEntry>({
     about: 'List the changes in a project, with who made them',
     examples: ['tidings audit list', 'tidings audit list -p shop --limit all --json'],
     usual: 100,

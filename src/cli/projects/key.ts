@@ -1,23 +1,12 @@
 import type { Command } from 'commander'
 import { parseDuration } from '../../platform/duration.ts'
 import { readTime } from '../../platform/time.ts'
+import type { CreatedKey, Key, RotatedKey } from '../../wire.ts'
 import { usageFailure } from '../exit.ts'
 import { record, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { choice, examples, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
-
-interface Key {
-  id: string
-  kind: string
-  name: string
-  prefix: string
-  created_at: string
-  last_used_at: string | null
-  expires_at: string | null
-}
-
-type NewKey = Key & { key: string }
 
 const anId = '0199c0de-0000-7000-8000-000000000001'
 const listsIds = '`tidings key list` shows the ids.'
@@ -56,9 +45,7 @@ export function declare(command: Command, shell: Shell): void {
   })
 }
 
-type Keys = ReturnType<typeof resource>
-
-function declareCreate(keys: Keys): void {
+function declareCreate(keys: Resource): void {
   keys.verb<{ kind: string; expires?: string }>(
     {
       usage: 'create <name>',
@@ -77,14 +64,14 @@ function declareCreate(keys: Keys): void {
     },
     async (session, { kind, expires }, name: string) => {
       const body = { kind, name, ...(expires && { expires_at: expires }) }
-      const key = await session.client.json<NewKey>('POST', keys.at(session), { body })
+      const key = await session.client.json<CreatedKey>('POST', keys.at(session), { body })
       tell(session, key, shown(key))
       if (!session.json) remark(session.shell, '\nSave the key now: it is not shown again.')
     }
   )
 }
 
-function declareRotate(keys: Keys): void {
+function declareRotate(keys: Resource): void {
   keys.verb<{ overlap?: string; expires?: string }>(
     {
       usage: 'rotate <id>',
@@ -99,7 +86,7 @@ function declareRotate(keys: Keys): void {
     async (session, { overlap, expires }, id: string) => {
       const body = { overlap, ...(expires && { expires_at: expires }) }
       const path = keys.at(session, id, ':rotate')
-      const key = await session.client.json<NewKey & { replaces: { expires_at: string } }>('POST', path, { body })
+      const key = await session.client.json<RotatedKey>('POST', path, { body })
       tell(session, key, shown(key))
       if (session.json) return
       const until = key.replaces.expires_at
@@ -123,10 +110,10 @@ function expiryOf(text: string): string {
   return text
 }
 
-const expiry = ({ expires_at: at }: Key): string =>
+const expiry = ({ expires_at: at }: Pick<Key, 'expires_at'>): string =>
   at !== null && Date.parse(at) <= Date.now() ? `expired ${time(at)}` : time(at)
 
-const shown = (key: NewKey): string =>
+const shown = (key: CreatedKey): string =>
   record([
     ['Key', key.key],
     ['Kind', key.kind],

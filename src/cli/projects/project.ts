@@ -1,24 +1,12 @@
 import type { Command } from 'commander'
+import type { Project } from '../../wire.ts'
 import { confirm } from '../confirm.ts'
 import { usageFailure } from '../exit.ts'
 import { printable, record, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { type Common, examples, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
 import { changesOf, type ProjectOptions, projectOptions } from './project-options.ts'
-
-interface Project {
-  id: string
-  name: string
-  mode: string
-  plan: string
-  limits: Record<'requests_per_second' | 'client_requests_per_second' | 'triggers_per_second', number>
-  retention: Record<'events_days' | 'messages_days', number>
-  created_at: string
-  paused_at: string | null
-}
-
-type Resource = ReturnType<typeof resource>
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings project list', 'tidings project create Shop --id shop', 'tidings project pause shop'])

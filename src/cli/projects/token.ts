@@ -1,19 +1,10 @@
 import type { Command } from 'commander'
+import type { CreatedToken, Token } from '../../wire.ts'
 import { usageFailure } from '../exit.ts'
 import { record, time } from '../output.ts'
 import { resource } from '../resource.ts'
 import { type Common, choice, examples, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
-
-interface Token {
-  id: string
-  name: string
-  role: string
-  project_id: string | null
-  prefix: string
-  created_at: string
-  last_used_at: string | null
-}
 
 interface CreateOptions {
   role: string
@@ -50,7 +41,7 @@ export function declare(command: Command, shell: Shell): void {
     },
     async (session, { role, project }, name: string) => {
       const body = { name, role, ...(project !== undefined && { project_id: project }) }
-      const token = await session.client.json<Token & { token: string }>('POST', tokens.at(session), { body })
+      const token = await session.client.json<CreatedToken>('POST', tokens.at(session), { body })
       tell(session, token, shown(token))
       if (!session.json) remark(shell, '\nSave the token now: it is not shown again.')
     }
@@ -86,7 +77,7 @@ function checkScope({ project, allProjects }: Common & CreateOptions): void {
     throw usageFailure('Choose what the token is for: either --project <id> or --all-projects.')
 }
 
-const shown = (token: Token & { token: string }): string =>
+const shown = (token: CreatedToken): string =>
   record([
     ['Token', token.token],
     ['Role', token.role],

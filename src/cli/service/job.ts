@@ -1,19 +1,11 @@
 import type { Command } from 'commander'
+import type { DeadJob } from '../../wire.ts'
 import { usageFailure } from '../exit.ts'
 import { readAll } from '../listing.ts'
 import { counted, shortened, time } from '../output.ts'
 import { resource } from '../resource.ts'
 import { examples, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
-
-interface DeadJob {
-  id: string
-  name: string
-  project_id: string | null
-  attempts: number
-  error: string
-  died_at: string
-}
 
 const anId = '0199c0de-0000-7000-8000-000000000001'
 

@@ -1,19 +1,9 @@
 import type { Command } from 'commander'
+import type { Node } from '../../wire.ts'
 import { showList } from '../listing.ts'
 import { time } from '../output.ts'
 import { type Common, connect, examples, reaching } from '../session.ts'
 import type { Shell } from '../shell.ts'
-
-interface Node {
-  id: string
-  role: string
-  /** Shown to editors and admins of the whole installation. */
-  host?: string
-  pid?: number
-  version: string
-  started_at: string
-  seen_at: string
-}
 
 export function declare(command: Command, shell: Shell): void {
   reaching(command)

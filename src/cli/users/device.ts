@@ -1,24 +1,11 @@
 import { Argument, type Command } from 'commander'
+import type { Device } from '../../wire.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
 import { printable, record, time } from '../output.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { examples, inProject, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
-
-interface Device {
-  id: string
-  platform: string
-  is_push_permission_granted: boolean
-  project_user_id: string | null
-  model: string | null
-  os_name: string | null
-  os_version: string | null
-  app_version: string | null
-  push: { token_prefix: string; type: string; environment: string; registered_at: string } | null
-  created_at: string
-  last_seen_at: string
-}
 
 interface AddOptions {
   user?: string
@@ -88,7 +75,7 @@ export function declare(command: Command, shell: Shell): void {
   declareDelete(devices)
 }
 
-function declareDelete(devices: ReturnType<typeof resource>): void {
+function declareDelete(devices: Resource): void {
   devices.verb<{ yes?: true }>(
     {
       usage: 'delete <device>',

@@ -1,18 +1,9 @@
 import type { Command } from 'commander'
+import type { Event } from '../../wire.ts'
 import { shortened, time } from '../output.ts'
 import { resource } from '../resource.ts'
 import { examples } from '../session.ts'
 import type { Shell } from '../shell.ts'
-
-interface Event {
-  id: string
-  at: string
-  name: string
-  project_user_id: string | null
-  device_id: string | null
-  message_id: string | null
-  properties: Record<string, unknown>
-}
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings event list --user ana', 'tidings event list --name order_completed'])

@@ -1,18 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import type { UserImport } from '../../wire.ts'
 import { Ended, exit, Failure } from '../exit.ts'
 import { amount, counted, printable, reason } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { type Session, tell } from '../session.ts'
 import { remark } from '../shell.ts'
 import { batchesOf } from './lines.ts'
-
-interface Outcome {
-  imported: number
-  failed: number
-  errors: { line: number; error: string; code: string }[]
-}
 
 /**
  * One request for each 2 MiB: each can be repeated after a 429 or a 503, none exceeds the time-out of a proxy, and the
@@ -27,7 +22,7 @@ const errorsShown = 10
 export async function importFile(session: Session, users: string, file: string): Promise<void> {
   const { shell, client, interrupt } = session
   const { input, size } = await open(session, file)
-  const outcome: Outcome = { imported: 0, failed: 0, errors: [] }
+  const outcome: UserImport = { imported: 0, failed: 0, errors: [] }
   const progress = showProgress(shell.stderr, 'Importing', size)
   let done = 0
   let lines = 0
@@ -36,7 +31,7 @@ export async function importFile(session: Session, users: string, file: string):
     for await (const { bytes, firstLine, lines: count } of batchesOf(input, batchBytes)) {
       progress.at(done, outcome.imported)
       const sent = { lines: bytes, repeatable: true }
-      const { imported, failed, errors } = await client.json<Outcome>('POST', `${users}:import`, sent, batchMs)
+      const { imported, failed, errors } = await client.json<UserImport>('POST', `${users}:import`, sent, batchMs)
       outcome.imported += imported
       outcome.failed += failed
       const room = errorsKept - outcome.errors.length
@@ -69,7 +64,7 @@ async function open({ shell }: Session, file: string): Promise<{ input: Readable
   return { input: createReadStream(file), ...(found.isFile() && { size: found.size }) }
 }
 
-function showErrors({ shell }: Session, { failed, errors }: Outcome): void {
+function showErrors({ shell }: Session, { failed, errors }: UserImport): void {
   const groups = [...Map.groupBy(errors, ({ error }) => error)].slice(0, errorsShown)
   for (const [error, found] of groups) remark(shell, `  ${linesOf(found)}: ${printable(error)}`)
   const rest = failed - groups.reduce((sum, [, found]) => sum + found.length, 0)

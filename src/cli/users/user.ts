@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
+import type { User } from '../../wire.ts'
 import { segment } from '../client.ts'
 import { confirm } from '../confirm.ts'
 import { projectOf } from '../connection.ts'
@@ -14,19 +15,9 @@ import {
   textProperty,
   userProperty
 } from '../properties.ts'
-import { resource } from '../resource.ts'
+import { type Resource, resource } from '../resource.ts'
 import { examples, inProject, type Session, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
-
-interface User {
-  id: string
-  project_user_id: string
-  properties: Properties
-  created_at: string
-  updated_at: string
-}
-
-type Users = ReturnType<typeof resource>
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, [
@@ -74,7 +65,7 @@ interface SetOptions {
   properties?: string
 }
 
-function declareSet(users: Users): void {
+function declareSet(users: Resource): void {
   users.verb<SetOptions>(
     {
       usage: 'set <user> [properties...]',
@@ -105,7 +96,7 @@ function declareSet(users: Users): void {
   )
 }
 
-function declareUnset(users: Users): void {
+function declareUnset(users: Resource): void {
   users.verb(
     {
       usage: 'unset <user> <names...>',
@@ -127,7 +118,7 @@ async function changed(session: Session, id: string, path: string, body: object)
   )
 }
 
-function declareDelete(users: Users): void {
+function declareDelete(users: Resource): void {
   users.verb<{ yes?: true }>(
     {
       usage: 'delete <user>',
@@ -146,7 +137,7 @@ function declareDelete(users: Users): void {
   )
 }
 
-function declareImport(users: Users): void {
+function declareImport(users: Resource): void {
   users.verb(
     {
       usage: 'import <file>',
@@ -163,7 +154,7 @@ imported. An import can be repeated safely. Ends with 1 if a line was refused.`
   )
 }
 
-function declareExport(users: Users): void {
+function declareExport(users: Resource): void {
   users.verb<{ output?: string }>(
     {
       usage: 'export',

@@ -139,7 +139,7 @@ export async function startApp({ config, database, log, role, say, ...given }: A
         keepEventsJob(pool),
         webhooks.keepJob,
         ...webhooks.jobs,
-        ...rooms.delivery.jobs,
+        ...rooms.messages.jobs,
         ...triggers.jobs,
         ...agents.jobs
       ].map(tracing.job)

@@ -1,21 +1,14 @@
 import { hash } from 'node:crypto'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
 import { createCampaigns } from './campaigns/campaigns.ts'
+import { parsePushItems, sendPushes } from './channels/channels.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
-import {
-  countMinute,
-  createDelivery,
-  createPauses,
-  moveMessages,
-  type OnOutcomes,
-  parsePushItems
-} from './messages/messages.ts'
+import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
 import type { Config } from './platform/config.ts'
 import type { Db, Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
-import { together } from './platform/db/together.ts'
 import { Refusal } from './platform/errors.ts'
 import type { ProjectId } from './platform/ids.ts'
 import { add } from './platform/jobs/jobs.ts'
@@ -24,14 +17,7 @@ import type { Metrics } from './platform/metrics.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
-import {
-  countOutcomes,
-  createTriggers,
-  type EndedTrigger,
-  type OnEnded,
-  removeHeld,
-  tellEnded
-} from './triggers/triggers.ts'
+import { countOnTrigger, createTriggers } from './triggers/triggers.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
@@ -39,8 +25,8 @@ import { createWebhooks } from './webhooks/webhooks.ts'
 export interface Given {
   /** Instead of the real gateways. */
   sender?: Sender
-  /** Told of every message that ends, beside those who always are. */
-  onOutcomes?: OnOutcomes
+  /** More subscribers of outcomes. */
+  onSettled?: OnSettled[]
   /** Instead of what agents would use otherwise. */
   agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'mostStreams' | 'enqueue' | 'refuseAddress' | 'readText'>> &
     Partial<AgentsOptions['does']>
@@ -113,18 +99,9 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     isPaused: pauses.isPaused,
     sender: given.sender
   })
-  const bookEnded: OnEnded = async (tx, projectId, triggers) => {
-    for (const { id, campaign_id, state, counts } of triggers) {
-      await webhooks.onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
-    }
-  }
-  const onEnded: OnEnded = async (tx, projectId, triggers) => {
-    await tellEnded(tx, projectId, triggers)
-    await bookEnded(tx, projectId, triggers)
-  }
-  const delivery = createDelivery({
+  const messages = createMessages({
     pool,
-    sender: gateways.sender,
+    carriers: gateways,
     log,
     metrics,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
@@ -132,45 +109,30 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     nodeId,
     pauses,
     isSimulated: async (projectId, tx) => (await credentials.project(projectId, tx))?.mode === 'simulator',
-    onOutcomes: async (tx, projectId, changes) => {
-      const ended: EndedTrigger[] = []
-      const keepEnded: OnEnded = async (tx, projectId, triggers) => {
-        await tellEnded(tx, projectId, triggers)
-        ended.push(...triggers)
-      }
-      // Sent together: one after the other each would wait for its turn in a busy process.
-      await together(
-        countOutcomes(keepEnded)(tx, projectId, changes),
-        webhooks.onOutcomes(tx, projectId, changes),
-        countMinute(tx, projectId, changes)
-      )
-      // Whoever is told hears of the last messages first, and then that this was all.
-      await bookEnded(tx, projectId, ended)
-      await given.onOutcomes?.(tx, projectId, changes)
-    }
+    onSettled: [countOnTrigger(webhooks.onTriggerEnded), webhooks.onOutcomes, ...(given.onSettled ?? [])]
   })
-  opened.push(() => delivery.close(stopMs))
+  opened.push(() => messages.close(stopMs))
   opened.push(() => gateways.sender.close(stopMs))
 
   /** A function declaration, because devices need it before messages exist to be removed. */
   async function beforeRemoval(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {
     await lockDevicesOf(tx, projectId, userIds)
-    await delivery.removeOfUsers(tx, projectId, userIds)
-    await removeHeld(tx, projectId, userIds, onEnded)
+    await messages.removeOfUsers(tx, projectId, userIds)
+    await triggers.removeOfUsers(tx, projectId, userIds)
   }
   const users = createUsers({ pool, metrics, beforeRemoval })
-  const events = createEvents({ pool, devices, metrics, onPushReports: delivery.recordReports })
-  const campaigns = createCampaigns({ pool, metrics, delivery })
+  const events = createEvents({ pool, devices, metrics, onPushReports: messages.recordReports })
+  const campaigns = createCampaigns({ pool, metrics, messages })
   opened.push(campaigns.close)
   const triggers = createTriggers({
     pool,
     listener,
     metrics,
-    delivery,
+    messages,
     campaigns,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     workers: () => cluster.workers(),
-    onEnded
+    onTriggerEnded: webhooks.onTriggerEnded
   })
   const agents = createAgents({
     pool,
@@ -187,7 +149,8 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
           one instanceof Refusal ? one : { userId: one.id }
         ),
       trackEvent: (projectId, event) => events.track(projectId, event),
-      sendPush: (projectId, body, runId) => delivery.sendNow(projectId, parsePushItems(body), keyOfRun(runId, body)),
+      sendPush: async (projectId, body, runId) =>
+        (await messages.send(projectId, sendPushes(parsePushItems(body)), keyOfRun(runId, body))).results,
       triggerCampaign: async (projectId, campaignId, body, runId) =>
         (await triggers.accept(projectId, campaignId, body, keyOfRun(runId, body))).answer,
       ...given.agents
@@ -205,7 +168,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   opened.push(agents.close)
 
   // What belongs to others goes first: a cascade over all of it would be one long transaction.
-  const rooms = [agents, webhooks, triggers, campaigns, delivery, events, devices, users]
+  const rooms = [agents, webhooks, triggers, campaigns, messages, events, devices, users]
   const erasure = eraseProjectJob(
     pool,
     rooms.map(({ eraseWindow }) => eraseWindow)
@@ -217,7 +180,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     log,
     scheduleErasure: (tx, projectId) => add(tx, erasure, { projectId }, { projectId, key: projectId }),
     onResume: async (tx, projectId) => {
-      await delivery.resume(tx, projectId)
+      await messages.resume(tx, projectId)
       await triggers.resume(tx, projectId)
     }
   })
@@ -232,7 +195,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     simulators,
     webhooks,
     gateways,
-    delivery,
+    messages,
     campaigns,
     triggers,
     agents,

@@ -11,7 +11,7 @@ import { gatewayRoutes } from './gateways/gateways.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
-import { deliveryManagementRoutes, deliveryRoutes } from './messages/routes.ts'
+import { messageManagementRoutes, messageRoutes } from './messages/messages.ts'
 import type { Pool } from './platform/db/db.ts'
 import { type Routes, routesOn } from './platform/http/routes.ts'
 import type { Http } from './platform/http/server.ts'
@@ -32,7 +32,7 @@ export function mountSurfaces(
   rooms: Rooms,
   { pool, nodes }: { pool: Pool; nodes: Nodes }
 ): void {
-  const { users, devices, events, delivery, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
+  const { users, devices, events, messages, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
     rooms
   const admission = tenants.createAdmission(rooms.credentials, tenants.createRateLimits(nodes.serving))
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
@@ -70,7 +70,7 @@ export function mountSurfaces(
   userRoutes(api, users)
   deviceRoutes(api, devices)
   eventRoutes(api, events)
-  deliveryRoutes(api, delivery, pool)
+  messageRoutes(api, messages.send, pool)
   triggerRoutes(api, triggers)
   campaignPreviewRoutes(api, campaigns)
   campaignSummaryRoutes(api, { campaigns, pool })
@@ -87,7 +87,7 @@ export function mountSurfaces(
   deviceManagementRoutes(manage, { devices, users, pool })
   eventManagementRoutes(manage, { users, pool })
   gatewayRoutes(manage, gateways.credentials)
-  deliveryManagementRoutes(manage, pool)
+  messageManagementRoutes(manage, pool)
   simulatorRoutes(manage, { simulators, devices, pool })
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)

@@ -1,4 +1,4 @@
-import type { Delivery } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -30,15 +30,15 @@ export type Campaigns = ReturnType<typeof createCampaigns>
 export interface CampaignsOptions {
   pool: Pool
   metrics: Metrics
-  delivery: Pick<Delivery, 'sendNow' | 'startActivities'>
+  messages: Pick<Messages, 'send'>
 }
 
 /** Campaigns as they are saved, previewed and tried out. Triggers send them. */
-export function createCampaigns({ pool, metrics, delivery }: CampaignsOptions) {
+export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
   const saving = createSaving(pool)
   const renderer = createRenderer(metrics)
   const preview = createPreview(pool, renderer)
-  const testSend = createTestSend({ pool, delivery, renderer })
+  const testSend = createTestSend({ pool, messages, renderer })
 
   return {
     saving,

@@ -13,6 +13,14 @@ import type { Sender } from './push.ts'
 import { createSender } from './sender/sender.ts'
 
 export { gatewayRoutes } from './credentials/routes.ts'
+export {
+  activityEndpoint,
+  addressesActivity,
+  type Endpoint,
+  isRegistered,
+  pushEndpoint,
+  usualGateway
+} from './endpoint.ts'
 export { payloadSize } from './payload-size.ts'
 export type {
   ActivityChange,

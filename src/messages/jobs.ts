@@ -7,47 +7,47 @@ import { add } from '../platform/jobs/jobs.ts'
 import { livingNodes } from '../platform/nodes.ts'
 import { steadyMs } from '../platform/time.ts'
 import { listRetentions } from '../projects/projects.ts'
-import { heldUntil } from './claims.ts'
-import type { createHandOver } from './dispatch.ts'
-import { sweepMessageWindow } from './maintenance.ts'
+import { claimUntil } from './dispatch/claims.ts'
+import type { Dispatcher } from './dispatch/dispatch.ts'
+import { deleteOldMessages } from './maintenance-store.ts'
 import type { MessageRow } from './message.ts'
-import { forgetMinutes } from './minutes.ts'
 import type { Pauses } from './pauses.ts'
-import { findLeftBehind, findPaused, nextDueAt, takeDueMessages, takeExpiredMessages } from './store.ts'
+import { deleteOldMinutes } from './reading/minutes-store.ts'
+import { claimDueMessages, claimExpiredMessages, findLeftBehind, findPaused, nextDueAt } from './store.ts'
 
-/** A message is written and soon after given its end: half a page is kept for that, so that no index is touched by it. */
+/** A message is settled soon after it is written: half of each page stays free for that, so that no index is touched. */
 export const messageMonths = byId('messages', 50)
 
 const retryJobRef = { name: 'delivery.retry', queue: 'retries' }
 /** How long one round waits for gateways. */
 const roundMs = 10_000
 const leastWaitMs = 500
-/** What is due and was not taken is followed by a process that lives; that one will settle it. */
+/** A due row that was not claimed is followed by a living process, which will settle it. */
 const othersWaitMs = 1_000
 
-/** Says that a message of the project is to be tried again then. One job a project, whose payload is its key. */
+/** Runs the retry job of the project at that time. One job a project, whose payload is its key. */
 export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promise<void> =>
   add(tx, retryJobRef, { projectId }, { projectId, key: projectId, runAt })
 
-/** Hands over what is due, and comes back when the next is. The rows are the truth: this is only their alarm clock. */
-export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof createHandOver>, pauses: Pauses) => {
-  async function claim(projectId: ProjectId, take: typeof takeDueMessages): Promise<MessageRow[]> {
-    const until = heldUntil()
+/** Dispatches messages that are due, and comes back when the next one is. The rows are the truth: this is their alarm clock. */
+export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, pauses: Pauses) => {
+  async function claim(projectId: ProjectId, claimSome: typeof claimDueMessages): Promise<MessageRow[]> {
+    const until = claimUntil()
     const living = await livingNodes(pool, owner)
-    // After the await: what this process began to follow meanwhile is among them.
-    const followed = hands.followedOf(projectId)
-    const rows = await take(pool, projectId, { at: new Date(), until, owner, living, followed })
-    for (const row of rows) hands.markHeld(row, until)
+    // After the await: rows that this process began to follow meanwhile are among them.
+    const followed = dispatcher.followedKeys(projectId)
+    const rows = await claimSome(pool, projectId, { at: new Date(), until, owner, living, followed })
+    for (const row of rows) dispatcher.claims.mark(row, until)
     return rows
   }
 
-  /** Nothing is sent, and the resume adds this job anew. What nobody wants any more ends. */
+  /** While a project is paused only messages whose time to live is over end. The resume adds this job anew. */
   async function expire(projectId: ProjectId, signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted()
-      const rows = await claim(projectId, takeExpiredMessages)
+      const rows = await claim(projectId, claimExpiredMessages)
       if (rows.length === 0) return
-      await hands.expire(projectId, rows)
+      await dispatcher.expire(projectId, rows)
     }
   }
 
@@ -57,10 +57,10 @@ export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof cre
       for (;;) {
         signal.throwIfAborted()
         if (await pauses.paused(projectId)) return expire(projectId, signal)
-        const rows = await claim(projectId, takeDueMessages)
+        const rows = await claim(projectId, claimDueMessages)
         if (rows.length === 0) break
         freeSlot()
-        await hands.handOver(projectId, rows, { untilMs: steadyMs() + roundMs, signal })
+        await dispatcher.dispatch(projectId, rows, { deadline: steadyMs() + roundMs, signal })
       }
       const next = await nextDueAt(pool, projectId)
       if (!next) return
@@ -71,7 +71,7 @@ export const retryJob = (pool: Pool, owner: string, hands: ReturnType<typeof cre
   })
 }
 
-/** Every few seconds: whose process died with messages in its hands. */
+/** Every few seconds: finds projects with messages that a dead process owned. */
 export const findLostJob = (pool: Pool) =>
   recurring({
     name: 'delivery.find_lost',
@@ -84,20 +84,20 @@ export const findLostJob = (pool: Pool) =>
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** A month is not dropped while a message in it may still be on its way. */
+/** A month is not dropped while a message in it may still be open. */
 const longestLifeDays = 30
 
-/** Longer ago nobody looks at single minutes. */
+/** The console shows single minutes of the last day only. */
 const minutesDays = 2
 
-/** Hourly: months ahead are made; messages and idempotency keys go when their time is over. */
+/** Hourly: makes months ahead, and deletes messages and idempotency keys whose time is over. */
 export const keepMessagesJob = (pool: Pool) =>
   recurring({
     name: 'messages.keep',
     everyMs: hourMs,
     async run({ signal }) {
       await makePartitions(pool, messageMonths, new Date())
-      // Before months are dropped: what waits in a paused project ends when its time to live does.
+      // Before months are dropped: messages that wait in a paused project end with their time to live.
       for (const { project_id } of await findPaused(pool)) await scheduleRetry(pool, project_id, new Date())
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => Date.now() - days * dayMs
@@ -105,8 +105,8 @@ export const keepMessagesJob = (pool: Pool) =>
       await dropPartitions(pool, messageMonths, new Date(agoOf(longest)))
       for (const { projectId, retention } of kept) {
         const before = firstIdAt(agoOf(retention.messages_days))
-        while ((await sweepMessageWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
-        await forgetMinutes(pool, projectId, new Date(agoOf(minutesDays)))
+        while ((await deleteOldMessages(pool, projectId, before)) > 0) signal.throwIfAborted()
+        await deleteOldMinutes(pool, projectId, new Date(agoOf(minutesDays)))
       }
       while ((await sweepKeys(pool, new Date())) > 0) signal.throwIfAborted()
     }

@@ -1,48 +1,11 @@
-import type { Content, FailureCode, GatewayName, PushEnvironment } from '../gateways/gateways.ts'
-import type { Retries } from './retry-policy.ts'
+import type { Content, Endpoint, FailureCode } from '../channels/channels.ts'
+import type { Retries } from './dispatch/retry-policy.ts'
 
 /**
- * queued: to be handed over, now or after a wait. handed: with a gateway, or was when its process died. unknown: its
- * answer was lost, and it will be repeated. The others are ends.
+ * queued: to be dispatched, now or at `due_at`. handed: with a gateway, or was when its owner died. unknown: the response
+ * of the gateway was lost, and the message will be repeated. The other states are final.
  */
 export type MessageState = 'queued' | 'handed' | 'accepted' | 'failed' | 'unknown' | 'skipped'
-
-/** Where one push goes, as found among the tokens of a device. */
-export interface PushTarget {
-  deviceId: string
-  gateway: GatewayName
-  environment: PushEnvironment
-  app: string | null
-  token: string
-  activityToken?: string
-  registeredAt: Date
-  /** The token's key, where it is one of a Live Activity. */
-  activity?: { type: string; id: string }
-}
-
-/** One push to one device, to be written. */
-export interface MessageDraft {
-  messageId: string
-  /** A UUIDv7 made by us; where no campaign sends, the message id. */
-  triggerId: string
-  campaignId: string | null
-  userId: string
-  device: PushTarget
-  content: Content
-  collapseId: string
-  priority: 'high' | 'normal'
-  notAfter: number
-}
-
-/** A result without a push: nobody to send it to. */
-export interface DeadEnd {
-  messageId: string
-  userId: string | null
-  /** '' where no device is known. */
-  deviceId: string
-  content: Content
-  reason: FailureCode
-}
 
 export interface MessageRow {
   trigger_id: string
@@ -51,16 +14,17 @@ export interface MessageRow {
   push_id: string
   user_id: string | null
   campaign_id: string | null
+  /** Orders the endpoints of one message. */
   place: number
   state: MessageState
-  /** When somebody must look at it. Null once it is settled, and while a chunk of a campaign attends to it. */
+  /** When a worker looks at it next. Null once it is settled, and while a batch of a trigger owns it. */
   due_at: Date | null
   not_after: Date
   content: Content
   collapse_id: string
   priority: 'high' | 'normal'
-  gateway: GatewayName | null
-  environment: PushEnvironment | null
+  gateway: Endpoint['gateway'] | null
+  environment: Endpoint['environment'] | null
   activity_type: string | null
   activity_id: string | null
   attempts: number
@@ -75,13 +39,13 @@ export interface MessageRow {
   settled_at: Date | null
   delivered_at: Date | null
   tapped_at: Date | null
-  /** The node that dispatches it and follows it to its end. Null once it has ended, and while it waits for a retry. */
+  /** The node that dispatches it and follows it to its end. Null once it is settled, and while it waits for a retry. */
   owner: string | null
-  /** Known where it was just looked up; else it is looked up before it is handed over. */
-  target?: PushTarget | undefined
+  /** Present where it was just looked up. Otherwise it is looked up before the message is dispatched. */
+  endpoint?: Endpoint | undefined
 }
 
-/** Told, in the transaction that records it, when a message comes to an end or its device reports back. */
+/** A message that was settled, or that a device reported on. Subscribers get it in the transaction that writes it. */
 export interface OutcomeChange {
   triggerId: string
   campaignId: string | null
@@ -93,7 +57,7 @@ export interface OutcomeChange {
   kind: 'state' | 'delivered' | 'tapped'
 }
 
-/** Those that have not come to an end, as SQL. */
+/** States that are not final, as SQL. */
 export const openStates = `('queued', 'handed', 'unknown')`
 
 export const isSettled = ({ state }: Pick<MessageRow, 'state'>): boolean =>

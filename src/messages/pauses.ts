@@ -1,17 +1,15 @@
 import type { Pool } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
+import { pausedAt } from './store.ts'
 
-/** A look goes to the cache of projects, which believes for 500 ms and forgets on a notification. */
+/** A look reads the cache of projects, which keeps an entry for 500 ms and drops it on a notification. */
 const lookMs = 100
 const mostKnown = 10_000
 
-const find = statement('projects.paused', 'select paused_at from projects where project_id = $1')
-
 export type Pauses = ReturnType<typeof createPauses>
 
-/** Which projects are paused: nothing of theirs is given to a gateway. */
+/** Tells which projects are paused: none of their messages is dispatched. */
 export function createPauses(
   pool: Pool,
   projectOf: (projectId: ProjectId) => Promise<{ pausedAt: Date | null } | undefined>
@@ -27,7 +25,7 @@ export function createPauses(
     return paused
   }
 
-  /** By a look-up that may be half a second old. While the database is away the last one holds. */
+  /** The look-up may be half a second old. While the database is away the last one counts. */
   function look(projectId: ProjectId): Promise<boolean> {
     const begun = looking.get(projectId)
     if (begun !== undefined) return begun
@@ -41,21 +39,20 @@ export function createPauses(
     return look
   }
 
-  const since = async (projectId: ProjectId): Promise<Date | null> =>
-    (await pool.one<{ paused_at: Date | null }>(find, [projectId]))?.paused_at ?? null
+  const since = (projectId: ProjectId): Promise<Date | null> => pausedAt(pool, projectId)
 
   return {
     look,
     since,
-    /** As far as this process knows; it looks again in the background. For the senders, which cannot wait. */
+    /** As far as this process knows; it looks again in the background. For the sender, which cannot wait. */
     isPaused(projectId: ProjectId): boolean {
       const last = known.get(projectId)
       if (!last || steadyMs() - last.lookedAtMs >= lookMs) void look(projectId)
       return last?.paused ?? false
     },
     /**
-     * For jobs, which end where a project is paused because its resume adds them anew. So a yes is never an old one: the
-     * resume may have come meanwhile, and would not come again.
+     * For jobs: a job ends where its project is paused, because the resume adds it anew. So a yes is read from the database:
+     * the resume may have happened since, and would not happen again.
      */
     async paused(projectId: ProjectId): Promise<boolean> {
       return (await look(projectId)) && keep(projectId, (await since(projectId)) !== null)

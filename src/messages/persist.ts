@@ -1,9 +1,27 @@
+import type { Draft, Undeliverable } from '../channels/channels.ts'
 import type { Db } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
-import { heldMs } from './claims.ts'
-import type { DeadEnd, MessageDraft, MessageRow } from './message.ts'
+import { type Claims, claimMs, claimUntil } from './dispatch/claims.ts'
+import type { MessageRow } from './message.ts'
 import { findMessages, insertMessages, isProject, keyOf } from './store.ts'
+
+/**
+ * The owner of new messages.
+ * node: this process, which dispatches them next. After a crash other processes find them when their claim has ended.
+ * claimed: the same, written as claimed. That saves a statement; after a crash they count as messages whose response was lost.
+ * batch: a batch of a trigger, which dispatches them at once, is run again after a crash, and calls `release` at its end.
+ * Such rows have no `due_at`, so that no index is touched when they are settled.
+ * none: the retry job takes them, for example after the pause of their project.
+ */
+export type Owner = 'node' | 'claimed' | 'batch' | 'none'
+
+export type Persist = (
+  tx: Db,
+  projectId: ProjectId,
+  drafts: (Draft | Undeliverable)[],
+  options?: { owner?: Owner }
+) => Promise<MessageRow[]>
 
 /** Rows that one statement writes. */
 const rowsAtOnce = 1_000
@@ -18,55 +36,54 @@ const blank = {
   tapped_at: null
 }
 
-export const rowOf = (draft: MessageDraft, place: number, simulated: boolean, at: Date, owner: string): MessageRow => ({
+const rowOf = (draft: Draft, place: number, simulated: boolean, at: Date, owner: string): MessageRow => ({
   ...blank,
   trigger_id: draft.triggerId,
-  device_id: draft.device.deviceId,
+  device_id: draft.endpoint.deviceId,
   message_id: draft.messageId,
   push_id: newId(),
   user_id: draft.userId,
   campaign_id: draft.campaignId,
   place,
   state: 'queued',
-  // Whoever wrote it hands it over now. If that process dies, others find it then.
-  due_at: new Date(at.getTime() + heldMs),
+  due_at: new Date(at.getTime() + claimMs),
   not_after: new Date(draft.notAfter),
   content: draft.content,
   collapse_id: draft.collapseId,
   priority: draft.priority,
-  gateway: draft.device.gateway,
-  environment: draft.device.environment,
-  activity_type: draft.device.activity?.type ?? null,
-  activity_id: draft.device.activity?.id ?? null,
+  gateway: draft.endpoint.gateway,
+  environment: draft.endpoint.environment,
+  activity_type: draft.endpoint.activity?.type ?? null,
+  activity_id: draft.endpoint.activity?.id ?? null,
   reason: null,
   simulated,
   created_at: at,
   handed_at: null,
   settled_at: null,
   owner,
-  target: draft.device
+  endpoint: draft.endpoint
 })
 
-export const deadEndRow = (end: DeadEnd, simulated: boolean, at: Date): MessageRow => ({
+const failedRow = (draft: Undeliverable, simulated: boolean, at: Date): MessageRow => ({
   ...blank,
-  trigger_id: end.messageId,
-  device_id: end.deviceId,
-  message_id: end.messageId,
+  trigger_id: draft.messageId,
+  device_id: draft.deviceId,
+  message_id: draft.messageId,
   push_id: newId(),
-  user_id: end.userId,
+  user_id: draft.userId,
   campaign_id: null,
   place: 0,
   state: 'failed',
   due_at: null,
   not_after: at,
-  content: end.content,
-  collapse_id: end.messageId,
+  content: draft.content,
+  collapse_id: draft.messageId,
   priority: 'high',
   gateway: null,
   environment: null,
   activity_type: null,
   activity_id: null,
-  reason: end.reason,
+  reason: draft.reason,
   simulated,
   created_at: at,
   handed_at: null,
@@ -74,8 +91,31 @@ export const deadEndRow = (end: DeadEnd, simulated: boolean, at: Date): MessageR
   owner: null
 })
 
-/** Writes rows, and answers those that stand now: an earlier run's where it wrote one, none for users who are gone. */
-export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+/** The only function that adds messages. Returns the rows that stand now, also those of an earlier run. */
+export const createPersist =
+  (nodeId: string, claims: Claims, isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>): Persist =>
+  async (tx, projectId, drafts, { owner = 'node' } = {}) => {
+    const simulated = await isSimulated(projectId, tx)
+    const at = new Date()
+    const until = claimUntil()
+    let place = 0
+    const rows = drafts.map((draft, index) => {
+      place = drafts[index - 1]?.messageId === draft.messageId ? place + 1 : 0
+      if ('reason' in draft) return failedRow(draft, simulated, at)
+      const row = rowOf(draft, place, simulated, at, nodeId)
+      if (owner === 'batch') claims.markOfBatch(row, at)
+      if (owner === 'none') Object.assign(row, { due_at: at, owner: null })
+      if (owner === 'claimed') {
+        claims.mark(row, until)
+        row.handed_at = at
+      }
+      return row
+    })
+    return write(tx, projectId, rows)
+  }
+
+/** An earlier run's row stands where it wrote one. Users who were deleted get none. */
+async function write(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
   const standing: MessageRow[] = []
   for (let from = 0; from < rows.length; from += rowsAtOnce) {
     const batch = rows.slice(from, from + rowsAtOnce)
@@ -87,8 +127,8 @@ export async function writeRows(tx: Db, projectId: ProjectId, rows: MessageRow[]
     const known = new Map((await findMessages(tx, projectId, batch)).map((row) => [keyOf(row), row]))
     for (const row of batch) {
       const found = known.get(keyOf(row))
-      // Where the id is the one made for this row, the row is ours: it stands as we have it.
-      if (found) standing.push(found.push_id === row.push_id ? row : Object.assign(found, { target: row.target }))
+      // The id that was made for this row tells that this run wrote it: then it stands as we have it.
+      if (found) standing.push(found.push_id === row.push_id ? row : Object.assign(found, { endpoint: row.endpoint }))
     }
   }
   if (standing.length < rows.length && !(await isProject(tx, projectId)))

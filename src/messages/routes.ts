@@ -1,21 +1,17 @@
 import { Type } from '@sinclair/typebox'
+import { sendRoutes } from '../channels/channels.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { defaultLimit, pageOf, pageQuery } from '../platform/http/paging.ts'
 import { type Call, largestBody, type Routes } from '../platform/http/routes.ts'
 import { saying } from '../platform/http/schema.ts'
-import type { IdempotencyKey } from '../platform/idempotency.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../projects/projects.ts'
-import { parseActivityChanges, parseActivityStarts, parsePushItems } from './items.ts'
-import type { Delivery } from './messages.ts'
-import { lastMinutes } from './minutes.ts'
-import { listMessages, type MessageFilter, readMessage } from './reading.ts'
-import { shownResult } from './results.ts'
-import { ChangeBody, MessageAnswer, MessageEntry, MinuteEntry, ResultsAnswer, SendBody, StartBody } from './schemas.ts'
-import type { Delivered } from './send.ts'
-
-const pushWording = { invalid: 'Invalid push notification parameters' }
-const activityWording = { invalid: 'Invalid live activity parameters' }
+import { lastMinutes } from './reading/minutes-store.ts'
+import { listMessages, readMessage } from './reading/reading.ts'
+import type { MessageFilter } from './reading/reading-store.ts'
+import { shownResult } from './reading/results.ts'
+import { MessageAnswer, MessageEntry, MinuteEntry, ResultsAnswer } from './schemas.ts'
+import type { Send } from './send.ts'
 
 const ResultsQuery = Type.Object({
   expand: Type.Optional(
@@ -23,97 +19,30 @@ const ResultsQuery = Type.Object({
   )
 })
 
-async function answer(
-  { caller, query, request, reply }: Call<ApiCaller, (typeof ResultsQuery)['static'], unknown>,
-  scope: string,
-  work: (key: IdempotencyKey | undefined) => Promise<Delivered>
-) {
-  const key = idempotencyKeyOf(request, scope)
-  if (caller.project.mode === 'simulator') reply.header('x-service-simulated', 'true')
-  const { results } = await answerOnce(reply, () => work(key))
-  return { delivery_results: results.map((result) => shownResult(result, query.expand === 'devices')) }
-}
-
-/** Contract 4.5 and 4.6, and what is additive beside them. */
-export function deliveryRoutes(api: Routes<ApiCaller, ApiAccess>, delivery: Delivery, pool: Pool): void {
-  api.post(
-    '/messages::send',
-    {
-      summary: 'Send push notifications now',
-      body: SendBody,
-      maxBody: largestBody,
-      checksBody: true,
-      query: ResultsQuery,
-      answer: ResultsAnswer,
-      wording: pushWording,
-      idempotent: true,
-      example: {
-        push_notifications: [
-          { target: { project_user_id: 'ana' }, title: 'Your order is on its way', body: 'It arrives tomorrow.' }
-        ]
-      }
-    },
-    (call) => {
-      const items = parsePushItems(call.body)
-      return answer(call, 'messages:send', (key) => delivery.send(call.caller.project.id, items, key))
-    }
-  )
-
-  api.post(
-    '/live-activities::start',
-    {
-      summary: 'Start Live Activities',
-      body: StartBody,
-      maxBody: largestBody,
-      checksBody: true,
-      query: ResultsQuery,
-      answer: ResultsAnswer,
-      wording: activityWording,
-      idempotent: true,
-      example: {
-        live_activities: [
-          {
-            target: { project_user_id: 'ana' },
-            attributes_type: 'DeliveryAttributes',
-            attributes: { order: '42' },
-            content_state: { minutes: 20 }
-          }
-        ]
-      }
-    },
-    (call) => {
-      const items = parseActivityStarts(call.body)
-      return answer(call, 'live-activities:start', (key) =>
-        delivery.startActivities(call.caller.project.id, items, key)
-      )
-    }
-  )
-
-  for (const [action, summary] of [
-    ['update', 'Change running Live Activities'],
-    ['end', 'End Live Activities']
-  ] as const) {
+/** Contract 4.5 and 4.6: each channel brings its routes. Reading messages is additive. */
+export function messageRoutes(api: Routes<ApiCaller, ApiAccess>, send: Send, pool: Pool): void {
+  for (const { path, scope, summary, body, invalid, example, parse } of sendRoutes)
     api.post(
-      `/live-activities::${action}`,
+      path,
       {
         summary,
-        body: ChangeBody,
+        body,
         maxBody: largestBody,
         checksBody: true,
         query: ResultsQuery,
         answer: ResultsAnswer,
-        wording: activityWording,
+        wording: { invalid },
         idempotent: true,
-        example: { live_activities: [{ activity_id: '3F2B', content_state: { minutes: 5 } }] }
+        example
       },
-      (call) => {
-        const items = parseActivityChanges(call.body)
-        return answer(call, `live-activities:${action}`, (key) =>
-          delivery.changeActivities(call.caller.project.id, `activity-${action}`, items, key)
-        )
+      async ({ caller, body, query, request, reply }) => {
+        const command = parse(body)
+        const key = idempotencyKeyOf(request, scope)
+        if (caller.project.mode === 'simulator') reply.header('x-service-simulated', 'true')
+        const { results } = await answerOnce(reply, () => send(caller.project.id, command, key))
+        return { delivery_results: results.map((result) => shownResult(result, query.expand === 'devices')) }
       }
     )
-  }
 
   api.get(
     '/messages/:message_id',
@@ -160,8 +89,8 @@ const filterOf = (query: Query): MessageFilter => ({
   limit: query.limit ?? defaultLimit
 })
 
-/** What the console and the CLI see of messages. */
-export function deliveryManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
+/** The routes of the console and the CLI. */
+export function messageManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
   manage.get('/projects/:project_id/messages', { ...listing, access: 'viewer' }, ({ caller, query }) =>
     listMessages(pool, caller.project!.id, filterOf(query))
   )

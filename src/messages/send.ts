@@ -1,4 +1,5 @@
-import { isPassing, type Pool } from '../platform/db/db.ts'
+import type { SendCommand } from '../channels/channels.ts'
+import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
@@ -6,84 +7,67 @@ import { Refusal } from '../platform/errors.ts'
 import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
-import { heldUntil } from './claims.ts'
-import type { createHandOver } from './dispatch.ts'
-import { type Planned, planChanges, planPushes, planStarts, type Wish } from './draft.ts'
-import type { ActivityChangeItem, ActivityStartItem, PushItem } from './items.ts'
+import type { Dispatcher } from './dispatch/dispatch.ts'
 import { messageMonths } from './jobs.ts'
 import { isSettled, type MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
-import { deadEndRow, rowOf, writeRows } from './persist.ts'
-import { type DeliveryResult, resultOf } from './results.ts'
+import type { Persist } from './persist.ts'
+import { type DeliveryResult, resultOf } from './reading/results.ts'
 import { findByMessageId } from './store.ts'
 
 export interface Delivered {
   results: DeliveryResult[]
-  /** The answer of an earlier call with the same key. */
+  /** The response to an earlier call with the same key. */
   replayed: boolean
 }
 
-/** What a repeat after a crash goes on with. */
+/** Sends now. Returns a result for each item within 10 s; a message that is not settled by then is pending. */
+export type Send = (projectId: ProjectId, command: SendCommand, key?: IdempotencyKey) => Promise<Delivered>
+
+export interface SendOptions {
+  pool: Pool
+  idempotencyHours: number
+  presence: Presence | undefined
+  nodeId: string
+  persist: Persist
+  dispatcher: Dispatcher
+  pauses: Pauses
+}
+
+/** Stored with an idempotency key: a repeat after a crash goes on with it. */
 interface Work {
   messageIds: string[]
   /** The node that wrote them. Absent in keys of older versions. */
   owner?: string
 }
 
-/** A request waits this long for gateways; what is not settled then is pending. */
-const requestMs = 10_000
-/** As long as the gateways keep a notification by themselves. */
-const alertTtlSeconds = 28 * 86_400
-/** As long as an activity lives. */
-const activityTtlSeconds = 8 * 3_600
-/** Less would be over before a gateway can be asked. */
-const leastTtlSeconds = 10
-/** Up to here rows are written as handed: one statement less, and a crash in between is one whose answer was lost. */
-const handedAtOnce = 500
-
 interface Begun {
   messageIds: string[]
   rows: MessageRow[]
-  /** The owner of the rows, where it is known to be gone. */
-  gone?: string | undefined
+  /** The owner of the rows, where it is known to be dead. */
+  deadOwner?: string | undefined
 }
 
-type Item = { priority: 'high' | 'normal'; ttlSeconds: number | undefined }
+/** A request waits this long for gateways. */
+const requestMs = 10_000
+/** A shorter time to live would be over before a gateway can respond. */
+const leastTtlSeconds = 10
+/** Up to this many rows are written as claimed. */
+const claimedAtOnce = 500
 
-export function createSending({
-  pool,
-  idempotencyHours,
-  presence,
-  nodeId,
-  isSimulated,
-  hands,
-  pauses
-}: {
-  pool: Pool
-  idempotencyHours: number
-  presence: Presence | undefined
-  nodeId: string
-  isSimulated: (projectId: ProjectId) => Promise<boolean>
-  hands: ReturnType<typeof createHandOver>
-  pauses: Pauses
-}) {
-  async function deliver(
-    projectId: ProjectId,
-    items: Item[],
-    ttlSeconds: number,
-    plan: (wishes: Wish[]) => Promise<Planned[]>,
-    key: IdempotencyKey | undefined
-  ): Promise<Delivered> {
+export const createSend = (options: SendOptions): Send => {
+  const { pool, dispatcher, pauses } = options
+  return async (projectId, command, key) => {
     const at = new Date()
-    const untilMs = steadyMs() + requestMs
-    const wishes = items.map(({ priority, ttlSeconds: own }) => ({
+    const deadline = steadyMs() + requestMs
+    const headings = command.items.map(({ priority, ttlSeconds = command.ttlSeconds }) => ({
       messageId: newId(),
       priority,
-      notAfter: at.getTime() + Math.max(own ?? ttlSeconds, leastTtlSeconds) * 1000
+      notAfter: at.getTime() + Math.max(ttlSeconds, leastTtlSeconds) * 1000
     }))
-    const simulated = await isSimulated(projectId)
     const paused = await pauses.paused(projectId)
-    const begin = () => writeInTries((last) => write(projectId, wishes, plan, { simulated, paused }, at, key, last))
+    const request = { projectId, command, headings, paused, key }
+    const begin = () => inTries((last) => beginOnce(options, request, last))
     const begun = await begin().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
       // No worker has run for months, or the clock was set: the month is made now.
@@ -91,100 +75,90 @@ export function createSending({
       return begin()
     })
     if ('answered' in begun) return { results: begun.answered, replayed: true }
-    const { messageIds, rows, gone } = begun
-    // In a paused project nothing is waited for: what was written is pending, and goes out after the resume.
-    if (!paused) await hands.handOver(projectId, rows.filter(isOurs), { untilMs, gone, urgent: true })
+    const { messageIds, rows, deadOwner } = begun
+    // In a paused project nothing is dispatched: the messages are pending, and go out after the resume.
+    if (!paused)
+      await dispatcher.dispatch(projectId, rows.filter(isUndispatched), { deadline, deadOwner, urgent: true })
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
     // As text: a repeat gets the same bytes, and the database would put the fields into another order.
     if (key) await settleKey(pool, projectId, key, JSON.stringify(results))
     return { results, replayed: false }
   }
-
-  /** Takes the key and writes the rows in one transaction: a crash leaves both or neither. */
-  async function write(
-    projectId: ProjectId,
-    wishes: Wish[],
-    plan: (wishes: Wish[]) => Promise<Planned[]>,
-    { simulated, paused }: { simulated: boolean; paused: boolean },
-    at: Date,
-    key: IdempotencyKey | undefined,
-    last: boolean
-  ): Promise<{ answered: DeliveryResult[] } | Begun> {
-    const messageIds = wishes.map(({ messageId }) => messageId)
-    // Outside of the transaction, so that it is short.
-    const planned = await plan(wishes)
-    const rows = planned.flatMap((one) =>
-      'deadEnd' in one
-        ? [deadEndRow(one.deadEnd, simulated, at)]
-        : one.drafts.map((draft, place) => rowOf(draft, place, simulated, at, nodeId))
-    )
-    const open = rows.filter((row) => !isSettled(row))
-    if (paused) for (const row of open) Object.assign(row, { due_at: at, owner: null })
-    else if (open.length <= handedAtOnce) {
-      const until = heldUntil()
-      for (const row of open) {
-        hands.markHeld(row, until)
-        row.handed_at = at
-      }
-    }
-    let written = false
-    const begun = pool.transaction(async (tx) => {
-      if (key) {
-        const work = { messageIds, owner: nodeId }
-        const claim = await claimKey<Work, string>(tx, projectId, key, work, idempotencyHours, presence)
-        refuseTaken(claim)
-        if (claim.state === 'answered') return { answered: JSON.parse(claim.answer) }
-        if (claim.state === 'resumed') {
-          const { messageIds, owner } = claim.work
-          const gone = claim.gone ? owner : undefined
-          const rows = await findByMessageId(tx, projectId, messageIds)
-          // A request may outlast the time of its key, as when the database was away. The refusal leaves the key to it.
-          if ((await hands.sort(projectId, rows.filter(isOurs), gone, tx)).others.length > 0)
-            refuseTaken({ state: 'running' })
-          return { messageIds, rows, gone }
-        }
-      }
-      const standing = await writeRows(tx, projectId, rows)
-      if (standing.length < rows.length && !last) throw new UserGone('a user went while this was being written')
-      written = true
-      return { messageIds, rows: standing }
-    })
-    return begun.catch((error: unknown) => {
-      // The commit may have gone through, and only its answer was lost: then the retry job sends them.
-      if (written && isPassing(error)) hands.giveUp(projectId, rows)
-      throw error
-    })
-  }
-
-  return {
-    pushes: (projectId: ProjectId, items: PushItem[], key?: IdempotencyKey) =>
-      deliver(projectId, items, alertTtlSeconds, (wishes) => planPushes(pool, projectId, items, wishes), key),
-    starts: (projectId: ProjectId, items: ActivityStartItem[], key?: IdempotencyKey) =>
-      deliver(projectId, items, activityTtlSeconds, (wishes) => planStarts(pool, projectId, items, wishes), key),
-    changes: (
-      projectId: ProjectId,
-      kind: 'activity-update' | 'activity-end',
-      items: ActivityChangeItem[],
-      key?: IdempotencyKey
-    ) =>
-      deliver(projectId, items, activityTtlSeconds, (wishes) => planChanges(pool, projectId, kind, items, wishes), key)
-  }
 }
 
-/** What was accepted stays so, and what a job will try again is left to it. The rest nobody has: a crash left it. */
-const isOurs = (row: MessageRow) =>
+interface Request {
+  projectId: ProjectId
+  command: SendCommand
+  headings: Parameters<SendCommand['draft']>[2]
+  paused: boolean
+  key: IdempotencyKey | undefined
+}
+
+/** Takes the key and writes the rows in one transaction: a crash leaves both or neither. */
+async function beginOnce(
+  options: SendOptions,
+  { projectId, command, headings, paused, key }: Request,
+  last: boolean
+): Promise<{ answered: DeliveryResult[] } | Begun> {
+  const { pool, nodeId, persist, dispatcher } = options
+  const messageIds = headings.map(({ messageId }) => messageId)
+  // Outside of the transaction, so that it is short.
+  const drafts = (await command.draft(pool, projectId, headings)).flat()
+  const open = drafts.filter((draft) => !('reason' in draft)).length
+  const owner = paused ? 'none' : open <= claimedAtOnce ? 'claimed' : 'node'
+  let written: MessageRow[] = []
+  const begun = pool.transaction(async (tx) => {
+    if (key) {
+      const known = await resumeKey(tx, options, projectId, key, { messageIds, owner: nodeId })
+      if (known) return known
+    }
+    const rows = await persist(tx, projectId, drafts, { owner })
+    if (rows.length < drafts.length && !last) throw new UserDeleted('a user was deleted while this was written')
+    written = rows
+    return { messageIds, rows }
+  })
+  return begun.catch((error: unknown) => {
+    // The commit may have gone through, and only its response was lost: then the retry job sends the messages.
+    if (isPassing(error)) dispatcher.releaseUnsure(projectId, written)
+    throw error
+  })
+}
+
+/** The stored response, or the messages of a request that a crash cut off; undefined where the key is new. */
+async function resumeKey(
+  tx: Db,
+  { idempotencyHours, presence, dispatcher }: SendOptions,
+  projectId: ProjectId,
+  key: IdempotencyKey,
+  work: Work
+): Promise<{ answered: DeliveryResult[] } | Begun | undefined> {
+  const claim = await claimKey<Work, string>(tx, projectId, key, work, idempotencyHours, presence)
+  refuseTaken(claim)
+  if (claim.state === 'answered') return { answered: JSON.parse(claim.answer) }
+  if (claim.state !== 'resumed') return undefined
+  const { messageIds, owner } = claim.work
+  const deadOwner = claim.gone ? owner : undefined
+  const rows = await findByMessageId(tx, projectId, messageIds)
+  const { others } = await dispatcher.byOwner(projectId, rows.filter(isUndispatched), deadOwner, tx)
+  // A request may outlast the time of its key, as when the database was away. The refusal leaves the key to it.
+  if (others.length > 0) refuseTaken({ state: 'running' })
+  return { messageIds, rows, deadOwner }
+}
+
+/** An accepted message stays accepted, and the retry job keeps those that it will try again. A crash left the others. */
+const isUndispatched = (row: MessageRow) =>
   !isSettled(row) && (row.state === 'handed' || (row.state === 'queued' && row.attempts === 0))
 
-/** Its devices may be somebody else's now: who has them is looked up anew. */
-class UserGone extends Error {}
+/** The devices of a deleted user may belong to another one: the recipients are looked up anew. */
+class UserDeleted extends Error {}
 
-async function writeInTries<Result>(write: (last: boolean) => Promise<Result>): Promise<Result> {
+async function inTries<Result>(attempt: (last: boolean) => Promise<Result>): Promise<Result> {
   for (let left = 3; ; left -= 1) {
     try {
-      return await againIfRaced(() => write(left === 1))
+      return await againIfRaced(() => attempt(left === 1))
     } catch (error) {
-      if (!(error instanceof UserGone)) throw error
+      if (!(error instanceof UserDeleted)) throw error
     }
   }
 }

@@ -1,192 +1,223 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reach } from '../devices/devices.ts'
-import { createCoalescer } from '../platform/coalesce.ts'
+import { channelOf, type End } from '../channels/channels.ts'
+import { type Coalescer, createCoalescer } from '../platform/coalesce.ts'
 import { type Db, isPassing, type Pool, type Transaction } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
+import { together } from '../platform/db/together.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { OutcomeChange } from './message.ts'
-import { keyOf, type Settlement, settleMessages } from './store.ts'
+import { type Settlement, settleMessages } from './settle-store.ts'
+import { keyOf } from './store.ts'
 
-/** In the transaction that records: what others keep about messages changes with them. */
-export type OnOutcomes = (tx: Db, projectId: ProjectId, changes: OutcomeChange[]) => Promise<void>
+/**
+ * Takes part in the transaction that settles messages: what other capabilities keep about messages changes with them. May
+ * return a step that has to follow those of all subscribers.
+ */
+export type OnSettled = (
+  tx: Db,
+  projectId: ProjectId,
+  changes: OutcomeChange[]
+) => Promise<(() => Promise<void>) | undefined | void>
 
-export interface Recording {
+export type Publish = (tx: Db, projectId: ProjectId, changes: OutcomeChange[]) => Promise<void>
+
+/**
+ * The order of subscribers. All of them at once: one after the other, each would wait for its turn in a busy process. Then
+ * the steps they returned, in the order of the list: receivers of webhooks get the last messages of a trigger before its end.
+ */
+export const inOrder =
+  (subscribers: readonly OnSettled[]): Publish =>
+  async (tx, projectId, changes) => {
+    const last: ((() => Promise<void>) | undefined | void)[] = []
+    const run = async (subscriber: OnSettled, index: number) => {
+      last[index] = await subscriber(tx, projectId, changes)
+    }
+    await together(...subscribers.map(run))
+    for (const step of last) await step?.()
+  }
+
+/** One outcome to be written. */
+export interface Settling {
   settlement: Settlement
-  deadToken?: (reach.DeadToken & { isActivity: boolean }) | undefined
-  /** Set where a gateway accepted the end of a Live Activity. */
-  endedActivity?: reach.EndedActivity | undefined
+  /** Set where a gateway has responded for good: its channel learns of it. */
+  end?: End | undefined
 }
 
-export type Recorder = ReturnType<typeof createRecorder>
-
-/** After a failure; the last one again and again, for as long as the database is away. */
+/** Waits after a failure; the last one repeats for as long as the database is away. */
 const waitsMs = [100, 200, 500, 1_000]
-/** An outcome that a database which works refuses this often is dropped: waiting does not mend that. */
+/** A database that works and refuses an outcome this often will not take it: the outcome is dropped. */
 const refusalsForgiven = 5
 /** Of many outcomes the next ones are waited for: a transaction costs as much for ten as for fifty. */
 const gatherMs = 20
 /**
- * What a killed process has handed over and not recorded is sent once more. So while the database does not keep up,
- * which it does as long as few outcomes wait for it, no more than this of a project is with the gateways or waiting. While
- * it is away nothing more is handed over: the outcomes that wait are of what was with the gateways when it went.
+ * A message that a killed process has dispatched and not settled is sent once more. So while the database does not keep up
+ * (it does as long as few outcomes wait for it), no more than this of a project is with the gateways or waiting. While the
+ * database is away nothing more is dispatched: the outcomes that wait are of messages that were with the gateways before.
  */
-const mostUnrecorded = 800
+const mostUnsettled = 800
 const fewWaiting = 200
-/** Of all projects together, so that they do not fill the memory. */
+/** Of all projects together, so that outcomes do not fill the memory. */
 const mostWaiting = 4_000
 
-/** Writes outcomes down, those that come together in one transaction. */
-export function createRecorder({
-  pool,
-  log,
-  metrics,
-  onOutcomes,
-  scheduleRetry
-}: {
+export interface SettlerOptions {
   pool: Pool
   log: Log
   metrics: Metrics
-  onOutcomes: OnOutcomes
+  publish: Publish
   scheduleRetry: (tx: Db, projectId: ProjectId, at: Date) => Promise<void>
-}) {
-  let waiting = 0
-  const waitingOf = new Map<ProjectId, number>()
-  const blocked: (() => void)[] = []
-  let waking = false
-  /** Whether the last write found the database away. */
-  let away = false
-  let closed = false
-  const ends = new Map<string, { labels: { state: string; reason: string }; value: number }>()
-  metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [...ends.values()])
+}
 
-  function count({ to: state, reason }: OutcomeChange): void {
-    const labels = { state, reason: reason ?? '' }
-    const known = ends.get(`${state} ${reason}`)
-    if (known) known.value += 1
-    else ends.set(`${state} ${reason}`, { labels, value: 1 })
+/** Writes outcomes: rows, subscribers, endpoints and retries change in one transaction for many messages. */
+export class Settler {
+  readonly #pool: Pool
+  readonly #log: Log
+  readonly #publish: Publish
+  readonly #scheduleRetry: SettlerOptions['scheduleRetry']
+  readonly #writes: Coalescer<Settling, void>
+  #waiting = 0
+  readonly #waitingOf = new Map<ProjectId, number>()
+  readonly #blocked: (() => void)[] = []
+  #waking = false
+  /** Whether the last write found the database away. */
+  #away = false
+  #closed = false
+  readonly #counts = new Map<string, { labels: { state: string; reason: string }; value: number }>()
+
+  constructor({ pool, log, metrics, publish, scheduleRetry }: SettlerOptions) {
+    this.#pool = pool
+    this.#log = log
+    this.#publish = publish
+    this.#scheduleRetry = scheduleRetry
+    metrics.counter('tidings_messages_total', 'Messages that came to an end, by device.', () => [
+      ...this.#counts.values()
+    ])
+    this.#writes = createCoalescer<Settling, void>(
+      async (projectId, batch) => {
+        metrics.coalesced('outcomes', batch.length)
+        const changes = await againIfRaced(() => pool.transaction((tx) => this.#settleTogether(tx, projectId, batch)))
+        for (const change of changes) this.#count(change)
+        return []
+      },
+      undefined,
+      gatherMs
+    )
   }
 
-  const writes = createCoalescer<Recording, void>(
-    async (projectId, batch) => {
-      metrics.coalesced('outcomes', batch.length)
-      const changes = await againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, batch)))
-      changes.forEach(count)
-      return []
-    },
-    undefined,
-    gatherMs
-  )
+  /**
+   * Keeps the outcome until the database has taken it, however long that is away. False where this process stops before, or
+   * the database refuses it: then the row is as it was, and another process finds it by its time.
+   */
+  async settle(projectId: ProjectId, settling: Settling): Promise<boolean> {
+    this.#enter(projectId)
+    let refusals = 0
+    try {
+      for (let tries = 0; ; tries += 1) {
+        try {
+          await this.#attempt(projectId, settling)
+          this.#noteDatabase(false)
+          return true
+        } catch (error) {
+          const isAway = isPassing(error)
+          if (isAway) this.#noteDatabase(true, error)
+          else refusals += 1
+          if (this.#closed || refusals > refusalsForgiven) {
+            this.#log.error({ error, projectId }, 'an outcome was not recorded')
+            return false
+          }
+        }
+        await sleep(waitsMs[Math.min(tries, waitsMs.length - 1)]!)
+      }
+    } finally {
+      this.#leave(projectId)
+    }
+  }
 
-  async function recordTogether(tx: Transaction, projectId: ProjectId, batch: Recording[]): Promise<OutcomeChange[]> {
+  /** Undefined while the database keeps up; otherwise resolves when it does. */
+  room(projectId: ProjectId, submitted: () => number): Promise<void> | undefined {
+    return this.#isFull(projectId, submitted()) ? this.#untilRoom(projectId, submitted) : undefined
+  }
+
+  /** From now on an outcome that the database does not take is dropped: the process ends. */
+  close(): void {
+    this.#closed = true
+  }
+
+  async #settleTogether(tx: Transaction, projectId: ProjectId, batch: Settling[]): Promise<OutcomeChange[]> {
     const settlements = batch.map(({ settlement }) => settlement)
-    const done = await settleMessages(tx, projectId, settlements, new Date())
-    const changes = changesOf(done)
-    if (changes.length > 0) await onOutcomes(tx, projectId, changes)
-    const dead = batch.flatMap(({ deadToken }) => deadToken ?? [])
-    const [ofPush, ofActivities] = [dead.filter((one) => !one.isActivity), dead.filter((one) => one.isActivity)]
-    if (ofPush.length > 0) await reach.buryTokens(tx, projectId, ofPush)
-    if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
-    const ended = batch.flatMap(({ endedActivity }) => endedActivity ?? [])
-    if (ended.length > 0) await reach.endActivities(tx, projectId, ended, new Date())
-    const planned = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
-    if (planned.length > 0) await scheduleRetry(tx, projectId, new Date(Math.min(...planned)))
+    const changes = changesOf(await settleMessages(tx, projectId, settlements, new Date()))
+    if (changes.length > 0) await this.#publish(tx, projectId, changes)
+    const ends = batch.flatMap(({ end }) => end ?? [])
+    for (const [channel, own] of Map.groupBy(ends, ({ message }) => channelOf(message.content)))
+      await channel.settled(tx, projectId, own)
+    const due = settlements.flatMap(({ due_at }) => due_at?.getTime() ?? [])
+    if (due.length > 0) await this.#scheduleRetry(tx, projectId, new Date(Math.min(...due)))
     return changes
   }
 
-  /** A fault in what is told must not make a push that was accepted go out again. */
-  async function recordAlone(projectId: ProjectId, { settlement }: Recording, error: unknown): Promise<void> {
-    log.error({ error, projectId }, 'an outcome could not be told')
-    await againIfRaced(() => pool.transaction((tx) => settleMessages(tx, projectId, [settlement], new Date())))
-  }
-
-  async function attempt(projectId: ProjectId, recording: Recording): Promise<void> {
+  async #attempt(projectId: ProjectId, settling: Settling): Promise<void> {
     try {
-      await writes.write(projectId, keyOf(recording.settlement), recording)
+      await this.#writes.write(projectId, keyOf(settling.settlement), settling)
     } catch (error) {
       if (isPassing(error)) throw error
-      await recordAlone(projectId, recording, error)
+      await this.#settleAlone(projectId, settling, error)
     }
   }
 
-  function found(isAway: boolean, error?: unknown): void {
-    if (isAway && !away) log.error({ error }, 'outcomes wait in memory: the database does not take them')
-    if (!isAway && away) log.info('outcomes are recorded again: the database takes them')
-    away = isAway
+  /** A fault of a subscriber must not repeat a message that a gateway has accepted. */
+  async #settleAlone(projectId: ProjectId, { settlement }: Settling, error: unknown): Promise<void> {
+    this.#log.error({ error, projectId }, 'an outcome could not be told')
+    await againIfRaced(() => this.#pool.transaction((tx) => settleMessages(tx, projectId, [settlement], new Date())))
   }
 
-  /** `onTheWay`: pushes of the project that no gateway has answered yet. */
-  function isFull(projectId: ProjectId, onTheWay: number): boolean {
-    const own = waitingOf.get(projectId) ?? 0
-    return waiting >= mostWaiting || (away && waiting > 0) || (own >= fewWaiting && own + onTheWay >= mostUnrecorded)
+  #count({ to: state, reason }: OutcomeChange): void {
+    const labels = { state, reason: reason ?? '' }
+    const known = this.#counts.get(`${state} ${reason}`)
+    if (known) known.value += 1
+    else this.#counts.set(`${state} ${reason}`, { labels, value: 1 })
   }
 
-  function wait(projectId: ProjectId): void {
-    waiting += 1
-    waitingOf.set(projectId, (waitingOf.get(projectId) ?? 0) + 1)
+  #noteDatabase(isAway: boolean, error?: unknown): void {
+    if (isAway && !this.#away) this.#log.error({ error }, 'outcomes wait in memory: the database does not take them')
+    if (!isAway && this.#away) this.#log.info('outcomes are recorded again: the database takes them')
+    this.#away = isAway
   }
 
-  function leave(projectId: ProjectId): void {
-    waiting -= 1
-    const left = waitingOf.get(projectId)! - 1
-    if (left > 0) waitingOf.set(projectId, left)
-    else waitingOf.delete(projectId)
-    // Once for all that leave together.
-    if (blocked.length === 0 || waking) return
-    waking = true
-    setImmediate(wake)
+  /** `submitted`: messages of the project that no gateway has responded to yet. */
+  #isFull(projectId: ProjectId, submitted: number): boolean {
+    const own = this.#waitingOf.get(projectId) ?? 0
+    if (this.#waiting >= mostWaiting || (this.#away && this.#waiting > 0)) return true
+    return own >= fewWaiting && own + submitted >= mostUnsettled
   }
 
-  function wake(): void {
-    waking = false
-    for (const resume of blocked.splice(0)) resume()
+  async #untilRoom(projectId: ProjectId, submitted: () => number): Promise<void> {
+    while (this.#isFull(projectId, submitted())) await new Promise<void>((resolve) => this.#blocked.push(resolve))
   }
 
-  return {
-    /**
-     * Keeps the outcome until the database has taken it, however long that is away. False where this process stops before,
-     * or the database refuses it: then the row is as it was, and another process finds it by its time.
-     */
-    async record(projectId: ProjectId, recording: Recording): Promise<boolean> {
-      wait(projectId)
-      let refusals = 0
-      try {
-        for (let tries = 0; ; tries += 1) {
-          try {
-            await attempt(projectId, recording)
-            found(false)
-            return true
-          } catch (error) {
-            const isAway = isPassing(error)
-            if (isAway) found(true, error)
-            else refusals += 1
-            if (closed || refusals > refusalsForgiven) {
-              log.error({ error, projectId }, 'an outcome was not recorded')
-              return false
-            }
-          }
-          await sleep(waitsMs[Math.min(tries, waitsMs.length - 1)]!)
-        }
-      } finally {
-        leave(projectId)
-      }
-    },
-    /** Nothing while the database keeps up; else resolves when it does. */
-    room(projectId: ProjectId, onTheWay: () => number): Promise<void> | undefined {
-      const untilRoom = async () => {
-        while (isFull(projectId, onTheWay())) await new Promise<void>((resolve) => blocked.push(resolve))
-      }
-      return isFull(projectId, onTheWay()) ? untilRoom() : undefined
-    },
-    /** From now on an outcome that the database does not take is dropped: the process ends. */
-    close(): void {
-      closed = true
-    }
+  #enter(projectId: ProjectId): void {
+    this.#waiting += 1
+    this.#waitingOf.set(projectId, (this.#waitingOf.get(projectId) ?? 0) + 1)
+  }
+
+  #leave(projectId: ProjectId): void {
+    this.#waiting -= 1
+    const left = this.#waitingOf.get(projectId)! - 1
+    if (left > 0) this.#waitingOf.set(projectId, left)
+    else this.#waitingOf.delete(projectId)
+    // Once for all outcomes that leave together.
+    if (this.#blocked.length === 0 || this.#waking) return
+    this.#waking = true
+    setImmediate(() => this.#wake())
+  }
+
+  #wake(): void {
+    this.#waking = false
+    for (const resume of this.#blocked.splice(0)) resume()
   }
 }
 
-/** Only ends are told: until then a message is pending, whatever it is called. */
+/** Only final states are published: until then a message is pending, whatever its state is called. */
 function changesOf(done: Settlement[]): OutcomeChange[] {
   return done.flatMap((one) => {
     if (one.due_at !== null) return []

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Delivery } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { statement } from '../platform/db/statement.ts'
@@ -25,11 +25,11 @@ const decide = statement(
 
 export function createCancel({
   pool,
-  delivery,
+  messages,
   onEnded
 }: {
   pool: Pool
-  delivery: Pick<Delivery, 'cancel' | 'abandonDead'>
+  messages: Pick<Messages, 'cancel' | 'cancelOfDeadNodes'>
   onEnded: OnEnded
 }) {
   /** Takes back what nobody has in hands. Says it once more: what a gateway wanted later comes back to be taken too. */
@@ -47,7 +47,7 @@ export function createCancel({
         await addToCounters(tx, projectId, [delta], onEnded)
       })
     )
-    const window = () => againIfRaced(() => pool.transaction((tx) => delivery.cancel(tx, projectId, triggerId)))
+    const window = () => againIfRaced(() => pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)))
     while ((await window()) > 0);
   }
 
@@ -71,7 +71,7 @@ export function createCancel({
     /** For what takes longer: comes back until it has ended. */
     async goOn(projectId: ProjectId, triggerId: string): Promise<void> {
       await takeBack(projectId, triggerId)
-      await delivery.abandonDead(projectId, triggerId)
+      await messages.cancelOfDeadNodes(projectId, triggerId)
       const row = await findTrigger(pool, projectId, triggerId)
       if (row && !terminal.has(row.state))
         throw new RetryLater('messages are still with the gateways', goOnMs, { counts: false })

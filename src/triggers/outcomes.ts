@@ -1,5 +1,8 @@
-import type { MessageState, OnOutcomes } from '../messages/messages.ts'
-import { addToCounters, type Delta, nothing, type OnEnded, tally } from './counters-store.ts'
+import type { MessageState, OnSettled } from '../messages/messages.ts'
+import type { Db } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { addToCounters, type Counted, type Delta, nothing, type OnEnded, tally } from './counters-store.ts'
+import { tellEnded } from './stream.ts'
 
 const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
   ['accepted', 'sent'],
@@ -7,9 +10,31 @@ const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
   ['skipped', 'skipped']
 ])
 
-/** Counts what became of messages on their triggers, in the transaction that records it. */
-export const countOutcomes =
-  (onEnded: OnEnded): OnOutcomes =>
+/** Receives a trigger that has ended, in the transaction in which it ends. */
+export type OnTriggerEnded = (
+  tx: Db,
+  projectId: ProjectId,
+  end: { triggerId: string; campaignId: string; state: string; counts: Counted['counts'] }
+) => Promise<void>
+
+const publishEnds =
+  (onTriggerEnded: OnTriggerEnded): OnEnded =>
+  async (tx, projectId, triggers) => {
+    for (const { id, campaign_id, state, counts } of triggers)
+      await onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
+  }
+
+/** For triggers that end by what happens here: streams learn of it, and then the subscriber. */
+export const tellAndPublish =
+  (onTriggerEnded: OnTriggerEnded): OnEnded =>
+  async (tx, projectId, triggers) => {
+    await tellEnded(tx, projectId, triggers)
+    await publishEnds(onTriggerEnded)(tx, projectId, triggers)
+  }
+
+/** Counts outcomes on their triggers, in the transaction that settles the messages. */
+export const countOnTrigger =
+  (onTriggerEnded: OnTriggerEnded): OnSettled =>
   async (tx, projectId, changes) => {
     const deltas = new Map<string, Delta>()
     for (const { triggerId, campaignId, kind, to, reason } of changes) {
@@ -27,5 +52,11 @@ export const countOutcomes =
       if (counter === 'failed') tally(delta.failedFor, reason ?? 'INTERNAL_ERROR')
       if (counter === 'skipped') tally(delta.skippedFor, (reason ?? 'CANCELED').toLowerCase())
     }
-    await addToCounters(tx, projectId, [...deltas.values()], onEnded)
+    const ended: Counted[] = []
+    await addToCounters(tx, projectId, [...deltas.values()], async (tx, projectId, triggers) => {
+      await tellEnded(tx, projectId, triggers)
+      ended.push(...triggers)
+    })
+    // Last: receivers get the last messages of a trigger before its end.
+    return () => publishEnds(onTriggerEnded)(tx, projectId, ended)
   }

@@ -1,4 +1,4 @@
-import type { Delivery } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { firstIdAt, newId, type ProjectId } from '../platform/ids.ts'
@@ -39,7 +39,7 @@ export const scheduleResume = (tx: Db, projectId: ProjectId): Promise<void> =>
  * While a project is paused, the jobs of its triggers end without doing anything, so that none of them runs again and
  * again. This adds them anew: the trigger rows are the truth.
  */
-export const resumeJob = (pool: Pool, delivery: Pick<Delivery, 'paused'>) =>
+export const resumeJob = (pool: Pool, messages: Pick<Messages, 'paused'>) =>
   defineJob<{ projectId: ProjectId }>({
     name,
     async run({ projectId }, { signal }) {
@@ -50,7 +50,7 @@ export const resumeJob = (pool: Pool, delivery: Pick<Delivery, 'paused'>) =>
         let after = firstIdAt(0)
         for (;;) {
           signal.throwIfAborted()
-          if (await delivery.paused(projectId)) return
+          if (await messages.paused(projectId)) return
           const ids = (await pool.query<{ id: string }>(waiting, [projectId, state, after])).map(({ id }) => id)
           await again(pool, projectId, ids)
           if (ids.length < atOnce) break

@@ -1,5 +1,5 @@
 import type { Campaigns } from '../campaigns/campaigns.ts'
-import type { Delivery } from '../messages/messages.ts'
+import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -8,43 +8,42 @@ import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
 import { createAccept } from './accept.ts'
 import { createChunks } from './batches/batch.ts'
+import { removeHeld } from './batches/deferred.ts'
 import { createExpansion } from './batches/expand.ts'
 import { createBeginning } from './batches/small.ts'
 import { createWaiting } from './batches/waiting.ts'
 import { createCancel } from './cancel.ts'
-import type { OnEnded } from './counters-store.ts'
 import { createExplain } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
+import { type OnTriggerEnded, tellAndPublish } from './outcomes.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
 import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './store.ts'
 import { createStreams } from './stream.ts'
 
-export { removeHeld } from './batches/deferred.ts'
-export type { Counted as EndedTrigger, OnEnded } from './counters-store.ts'
-export { countOutcomes } from './outcomes.ts'
-export { tellEnded } from './stream.ts'
+export { countOnTrigger } from './outcomes.ts'
 export type Triggers = ReturnType<typeof createTriggers>
 
 export interface TriggersOptions {
   pool: Pool
   listener: Listener
   metrics: Metrics
-  delivery: Delivery
+  messages: Messages
   campaigns: Pick<Campaigns, 'versions'>
   idempotencyHours: number
   /** How many processes work on jobs. */
   workers: () => number
-  /** Receives triggers that end by what happens here; `countOutcomes` passes on those that end by an outcome. */
-  onEnded: OnEnded
+  /** Receives triggers that end by what happens here; `countOnTrigger` passes on those that end by an outcome. */
+  onTriggerEnded: OnTriggerEnded
 }
 
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
-  const { pool, listener, delivery, workers, onEnded } = options
+  const { pool, listener, messages, workers } = options
+  const onEnded = tellAndPublish(options.onTriggerEnded)
   const { versions } = options.campaigns
-  const { cancel, goOn } = createCancel({ pool, delivery, onEnded })
+  const { cancel, goOn } = createCancel({ pool, messages, onEnded })
   const waiting = createWaiting()
-  const chunks = createChunks({ pool, delivery, versions, onEnded, waiting })
+  const chunks = createChunks({ pool, messages, versions, onEnded, waiting })
   const expansion = createExpansion({
     pool,
     versions,
@@ -52,10 +51,10 @@ export function createTriggers(options: TriggersOptions) {
     workers,
     runChunk: chunks.run,
     goOnCanceling: goOn,
-    paused: delivery.paused
+    paused: messages.paused
   })
-  const beginning = createBeginning({ pool, delivery, versions, onEnded, waiting })
-  const explain = createExplain({ pool, versions, pausedSince: delivery.pausedSince })
+  const beginning = createBeginning({ pool, messages, versions, onEnded, waiting })
+  const explain = createExplain({ pool, versions, pausedSince: messages.pausedSince })
 
   return {
     streams: createStreams(pool, listener),
@@ -78,10 +77,13 @@ export function createTriggers(options: TriggersOptions) {
       return existing(await explain(projectId, checkTriggerId(triggerId), checkProjectUserId(projectUserId)))
     },
 
+    /** Before users are deleted: cancels what quiet hours defer for them. */
+    removeOfUsers: (tx: Db, projectId: ProjectId, userIds: string[]) => removeHeld(tx, projectId, userIds, onEnded),
+
     /** Wakes the triggers that waited while their project was paused. */
     resume: scheduleResume,
 
-    jobs: [beginning, expansion, chunks.job, resumeJob(pool, delivery), sweepTriggersJob(pool), keepTriggersJob(pool)],
+    jobs: [beginning, expansion, chunks.job, resumeJob(pool, messages), sweepTriggersJob(pool), keepTriggersJob(pool)],
 
     /** Deletes up to 500 triggers of a project that is being erased, and returns how many. */
     eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseTriggerWindow(db, projectId)

@@ -18,14 +18,16 @@ const service = await startService(
   { DATABASE_POOL_SIZE: '20' },
   {
     sender,
-    onOutcomes: async (tx, _projectId, changes) => {
-      const rows = changes.map(({ messageId, deviceId, kind }) => ({
-        message_id: messageId,
-        device_id: deviceId,
-        kind
-      }))
-      await tx.run(tell, [JSON.stringify(rows)])
-    }
+    onSettled: [
+      async (tx, _projectId, changes) => {
+        const rows = changes.map(({ messageId, deviceId, kind }) => ({
+          message_id: messageId,
+          device_id: deviceId,
+          kind
+        }))
+        await tx.run(tell, [JSON.stringify(rows)])
+      }
+    ]
   }
 )
 await service.sql('create table told (message_id uuid, device_id text, kind text)')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { payloadSize } from '../../src/channels/channels.ts'
 import type { Content, GatewayName, Outcome } from '../../src/gateways/push.ts'
-import { payloadSize } from '../../src/messages/messages.ts'
 import { newId } from '../../src/platform/ids.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { simulator } from '../simulator/client.ts'

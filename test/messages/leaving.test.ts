@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import type { Outcome } from '../../src/gateways/gateways.ts'
 import { messageMonths } from '../../src/messages/jobs.ts'
-import { createDelivery, createPauses } from '../../src/messages/messages.ts'
+import { createMessages, createPauses } from '../../src/messages/messages.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
@@ -29,9 +29,9 @@ async function given(t: TestContext) {
     [projectId, userId, at]
   )
   const sender = scriptedSender()
-  const delivery = createDelivery({
+  const messages = createMessages({
     pool,
-    sender,
+    carriers: { sender },
     log: silentLog,
     metrics: createMetrics(),
     idempotencyHours: 24,
@@ -43,7 +43,7 @@ async function given(t: TestContext) {
     triggerId,
     campaignId: 'news',
     userId,
-    device: {
+    endpoint: {
       deviceId,
       gateway: 'apns' as const,
       environment: 'production' as const,
@@ -56,17 +56,17 @@ async function given(t: TestContext) {
     priority: 'normal' as const,
     notAfter: Date.now() + 3_600_000
   })
-  return { pool, sql, sender, delivery, draft }
+  return { pool, sql, sender, messages, draft }
 }
 
 it('E2: what a chunk could not dispatch in its time is due at once, and not when its hold would have ended', async (t) => {
-  const { pool, sql, sender, delivery, draft } = await given(t)
+  const { pool, sql, sender, messages, draft } = await given(t)
   const triggerId = newId()
   const drafts = Array.from({ length: 300 }, (_, n) => draft(triggerId, `d${n}`))
-  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts, { attended: true }))
+  const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'batch' }))
   sender.shut()
-  await delivery.handOver(projectId, rows, { untilMs: steadyMs() + 300 })
-  await pool.transaction((tx) => delivery.leave(tx, projectId, triggerId, rows))
+  await messages.dispatch(projectId, rows, { deadline: steadyMs() + 300 })
+  await pool.transaction((tx) => messages.release(tx, projectId, triggerId, rows))
   const states = () =>
     sql(`select state, owner is null as free, due_at <= now() as due, count(*)::int from messages group by 1, 2, 3`)
   await eventually(async () =>
@@ -75,16 +75,16 @@ it('E2: what a chunk could not dispatch in its time is due at once, and not when
 })
 
 it('E2: a retry is recorded of a message that a chunk has left, also where the chunk could not say so', async (t) => {
-  const { pool, sql, sender, delivery, draft } = await given(t)
+  const { pool, sql, sender, messages, draft } = await given(t)
   for (const fails of [false, true]) {
     const [triggerId, answer] = [newId(), Promise.withResolvers<Outcome>()]
     sender.script('a', answer.promise)
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(triggerId, 'a')], { attended: true })
+      messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
     )
-    await delivery.handOver(projectId, rows, { untilMs: steadyMs() + 50 })
+    await messages.dispatch(projectId, rows, { deadline: steadyMs() + 50 })
     const leaving = pool.transaction(async (tx) => {
-      await delivery.leave(tx, projectId, triggerId, rows)
+      await messages.release(tx, projectId, triggerId, rows)
       if (fails) throw new Error('the lease was lost')
     })
     await (fails ? assert.rejects(leaving) : leaving)
@@ -97,14 +97,16 @@ it('E2: a retry is recorded of a message that a chunk has left, also where the c
 })
 
 it('E2: a clock that jumps makes no second run dispatch what waits for room in the first one', async (t) => {
-  const { pool, sql, sender, delivery, draft } = await given(t)
-  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')]))
+  const { pool, sql, sender, messages, draft } = await given(t)
+  const rows = await pool.transaction((tx) =>
+    messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
+  )
   sender.shut()
-  const handing = delivery.handOver(projectId, rows, { untilMs: steadyMs() + 20_000 })
+  const handing = messages.dispatch(projectId, rows, { deadline: steadyMs() + 20_000 })
   await eventually(async () => assert.equal((await sql(`select 1 from messages where state = 'handed'`)).length, 2))
   // As the retry job of this process sees it when its clock jumps an hour ahead.
   await sql(`update messages set due_at = due_at - interval '1 hour'`)
-  const retries = delivery.jobs[0]!.run({ projectId } as never, {
+  const retries = messages.jobs[0]!.run({ projectId } as never, {
     jobId: newId(),
     attempt: 1,
     last: false,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { messageMonths } from '../../src/messages/jobs.ts'
-import { createDelivery, createPauses } from '../../src/messages/messages.ts'
-import { type Settlement, settleMessages, takeDueMessages } from '../../src/messages/store.ts'
+import { createMessages, createPauses } from '../../src/messages/messages.ts'
+import { type Settlement, settleMessages } from '../../src/messages/settle-store.ts'
+import { claimDueMessages } from '../../src/messages/store.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
@@ -30,9 +31,9 @@ async function given(t: TestContext) {
     [projectId, userId, at]
   )
   const sender = scriptedSender()
-  const delivery = createDelivery({
+  const messages = createMessages({
     pool,
-    sender,
+    carriers: { sender },
     nodeId: me,
     log: silentLog,
     metrics: createMetrics(),
@@ -40,7 +41,7 @@ async function given(t: TestContext) {
     isSimulated: async () => false,
     pauses: createPauses(pool, async () => undefined)
   })
-  const device = {
+  const endpoint = {
     deviceId: 'a',
     gateway: 'apns' as const,
     environment: 'production' as const,
@@ -53,19 +54,19 @@ async function given(t: TestContext) {
     triggerId,
     campaignId: 'news',
     userId,
-    device,
+    endpoint,
     content: { kind: 'alert' as const, notification: { title: 'Hello' } },
     collapseId: 'c',
     priority: 'normal' as const,
     notAfter: Date.now() + 3_600_000
   }
-  const rows = await pool.transaction((tx) => delivery.write(tx, projectId, [draft], { attended: true }))
-  return { pool, sql, sender, delivery, rows, row: rows[0]!, triggerId }
+  const rows = await pool.transaction((tx) => messages.persist(tx, projectId, [draft], { owner: 'batch' }))
+  return { pool, sql, sender, messages, rows, row: rows[0]!, triggerId }
 }
 
 it('E2: a release that is said once more, because its answer was lost, takes no message from the run that has it', async (t) => {
   const { pool, sql, row } = await given(t)
-  const release = { ...row, state: 'queued' as const, due_at: new Date(), held: { owner: me, due_at: null } }
+  const release = { ...row, state: 'queued' as const, due_at: new Date(), claimed: { owner: me, due_at: null } }
   const settle = (settlement: Settlement) =>
     pool.transaction((tx) => settleMessages(tx, projectId, [settlement], new Date()))
   const say = async () => (await settle(release)).length
@@ -74,7 +75,7 @@ it('E2: a release that is said once more, because its answer was lost, takes no 
   for (const owner of [other, me]) {
     await sql('update messages set due_at = $1, owner = null', [release.due_at])
     const taking = { at: new Date(), until, owner, living: [me, other], followed: [] }
-    assert.equal((await takeDueMessages(pool, projectId, taking)).length, 1)
+    assert.equal((await claimDueMessages(pool, projectId, taking)).length, 1)
     assert.equal(await say(), 0)
     const [found] = await sql('select state, owner, due_at from messages')
     assert.deepEqual([found.state, found.owner, found.due_at], ['handed', owner, until])
@@ -84,16 +85,16 @@ it('E2: a release that is said once more, because its answer was lost, takes no 
 })
 
 it('E2: a message is taken from its owner once that is dead, by a node that would have noticed an outage', async (t) => {
-  const { sql, sender, delivery, row, triggerId } = await given(t)
+  const { sql, sender, messages, row, triggerId } = await given(t)
   await sql('update messages set owner = $1', [other])
   const join = `insert into nodes (id, role, host, pid, version, started_at, seen_at, steady_since)
                 values ($1, 'all', 'h', 1, 'v', now(), now(), now() - interval '1 hour')`
   for (const id of [me, other]) await sql(join, [id])
   const handOver = async () => {
     await sql('update nodes set seen_at = now() where id = $1', [me])
-    const found = await delivery.unanswered(projectId, [triggerId])
-    for (const one of found) one.target = row.target
-    return (await delivery.handOver(projectId, found, { untilMs: steadyMs() + 5_000 })).length
+    const found = await messages.findUnanswered(projectId, [triggerId])
+    for (const one of found) one.endpoint = row.endpoint
+    return (await messages.dispatch(projectId, found, { deadline: steadyMs() + 5_000 })).length
   }
   assert.equal(await handOver(), 1, 'its owner beats')
   await sql(`update nodes set seen_at = now() - interval '9 seconds' where id = $1`, [other])
@@ -108,23 +109,23 @@ it('E2: a message is taken from its owner once that is dead, by a node that woul
 })
 
 it('E2: what a node that left had is taken at once, also by one that has just started', async (t) => {
-  const { sql, sender, delivery, row, triggerId } = await given(t)
+  const { sql, sender, messages, row, triggerId } = await given(t)
   await sql('update messages set owner = $1', [other])
-  const found = await delivery.unanswered(projectId, [triggerId])
-  for (const one of found) one.target = row.target
-  assert.deepEqual(await delivery.handOver(projectId, found, { untilMs: steadyMs() + 5_000 }), [])
+  const found = await messages.findUnanswered(projectId, [triggerId])
+  for (const one of found) one.endpoint = row.endpoint
+  assert.deepEqual(await messages.dispatch(projectId, found, { deadline: steadyMs() + 5_000 }), [])
   assert.equal(sender.pushes.length, 1)
 })
 
 it('E2: a message that waits in one run of this process for room at the gateway is not sent by another run too', async (t) => {
-  const { sender, delivery, rows, row, triggerId } = await given(t)
-  const options = () => ({ untilMs: steadyMs() + 5_000 })
+  const { sender, messages, rows, row, triggerId } = await given(t)
+  const options = () => ({ deadline: steadyMs() + 5_000 })
   sender.shut()
-  const first = delivery.handOver(projectId, rows, options())
+  const first = messages.dispatch(projectId, rows, options())
   // As a job does that runs again because its lease was lost while the database was away.
-  const found = await delivery.unanswered(projectId, [triggerId])
-  for (const one of found) one.target = row.target
-  const second = delivery.handOver(projectId, found, options())
+  const found = await messages.findUnanswered(projectId, [triggerId])
+  for (const one of found) one.endpoint = row.endpoint
+  const second = messages.dispatch(projectId, found, options())
   await new Promise((resolve) => setTimeout(resolve, 300))
   sender.open()
   await Promise.all([first, second])

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import type { Draft } from '../../src/channels/channels.ts'
 import type { Outcome } from '../../src/gateways/gateways.ts'
 import { messageMonths } from '../../src/messages/jobs.ts'
-import { createDelivery, createPauses, type MessageDraft, type OutcomeChange } from '../../src/messages/messages.ts'
+import { createMessages, createPauses, type OutcomeChange } from '../../src/messages/messages.ts'
 import type { Db } from '../../src/platform/db/db.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
@@ -16,7 +17,7 @@ const projectId = 'p' as ProjectId
 const at = new Date()
 
 /** Delivery by itself, as campaigns see it, with a project and one user. */
-async function given(t: TestContext, onOutcomes?: (tx: Db, changes: OutcomeChange[]) => Promise<void>) {
+async function given(t: TestContext, onSettled?: (tx: Db, changes: OutcomeChange[]) => Promise<void>) {
   const pool = await testPool(t)
   await makePartitions(pool, messageMonths, at)
   const sql = async (text: string, values: unknown[] = []) => {
@@ -31,25 +32,27 @@ async function given(t: TestContext, onOutcomes?: (tx: Db, changes: OutcomeChang
   )
   const sender = scriptedSender()
   const told: OutcomeChange[] = []
-  const delivery = createDelivery({
+  const messages = createMessages({
     pool,
-    sender,
+    carriers: { sender },
     log: silentLog,
     metrics: createMetrics(),
     idempotencyHours: 24,
     isSimulated: async () => false,
     pauses: createPauses(pool, async () => undefined),
-    onOutcomes: async (tx, _, changes) => {
-      await onOutcomes?.(tx, changes)
-      told.push(...changes)
-    }
+    onSettled: [
+      async (tx, _, changes) => {
+        await onSettled?.(tx, changes)
+        told.push(...changes)
+      }
+    ]
   })
-  const draft = (triggerId: string, deviceId: string, more: Partial<MessageDraft> = {}): MessageDraft => ({
+  const draft = (triggerId: string, deviceId: string, more: Partial<Draft> = {}): Draft => ({
     messageId: newId(),
     triggerId,
     campaignId: 'welcome',
     userId,
-    device: { deviceId, gateway: 'apns', environment: 'production', app: null, token: deviceId, registeredAt: at },
+    endpoint: { deviceId, gateway: 'apns', environment: 'production', app: null, token: deviceId, registeredAt: at },
     content: { kind: 'alert', notification: { title: 'Hello' } },
     collapseId: `${triggerId}`,
     priority: 'normal',
@@ -60,21 +63,21 @@ async function given(t: TestContext, onOutcomes?: (tx: Db, changes: OutcomeChang
     Object.fromEntries(
       (await sql('select device_id, state from messages order by device_id')).map((row) => [row.device_id, row.state])
     )
-  return { pool, sql, sender, told, delivery, draft, states, userId }
+  return { pool, sql, sender, told, messages, draft, states, userId }
 }
 
-const soon = () => ({ untilMs: Date.now() + 5_000 })
+const soon = () => ({ deadline: Date.now() + 5_000 })
 
 describe('delivery for campaigns', () => {
   it('writes drafts once: an earlier run of the same trigger stands, with its ids and outcomes', async (t) => {
-    const { pool, delivery, draft, sender } = await given(t)
+    const { pool, messages, draft, sender } = await given(t)
     const triggerId = newId()
     const first = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
+      messages.persist(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
     )
-    await delivery.handOver(projectId, first.slice(0, 1), soon())
+    await messages.dispatch(projectId, first.slice(0, 1), soon())
     const again = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(triggerId, 'c')])
+      messages.persist(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(triggerId, 'c')])
     )
     assert.deepEqual(
       again.map(({ device_id, state }) => [device_id, state]),
@@ -88,7 +91,7 @@ describe('delivery for campaigns', () => {
       again.slice(0, 2).map(({ message_id }) => message_id),
       first.map(({ message_id }) => message_id)
     )
-    await delivery.handOver(projectId, again, soon())
+    await messages.dispatch(projectId, again, soon())
     assert.deepEqual(
       sender.pushes.map(({ deviceId }) => deviceId),
       ['a', 'b', 'c'],
@@ -97,7 +100,7 @@ describe('delivery for campaigns', () => {
   })
 
   it('tells each end once, in the transaction that records it', async (t) => {
-    const { pool, sql, delivery, draft, sender, told } = await given(t, async (tx, changes) => {
+    const { pool, sql, messages, draft, sender, told } = await given(t, async (tx, changes) => {
       const statement = { name: 'test.count', text: 'update settings set value = value::int + $1', acrossProjects: '' }
       await tx.run(statement, [changes.length])
     })
@@ -109,8 +112,8 @@ describe('delivery for campaigns', () => {
     const drafts = ['a', 'b', 'c', 'd', 'e'].map((id) =>
       draft(triggerId, id, id === 'e' ? { notAfter: Date.now() - 1 } : {})
     )
-    const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts))
-    await delivery.handOver(projectId, rows, soon())
+    const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts))
+    await messages.dispatch(projectId, rows, soon())
     assert.deepEqual(
       told.map(({ deviceId, to, reason, campaignId }) => [deviceId, to, reason, campaignId].join(' ')).sort(),
       ['a accepted  welcome', 'b failed TOKEN_INVALID welcome', 'c accepted  welcome', 'e failed EXPIRED welcome']
@@ -124,25 +127,25 @@ describe('delivery for campaigns', () => {
   })
 
   it('does not send again what was accepted, even if telling of it fails for good', async (t) => {
-    const { pool, delivery, draft, states } = await given(t, async () => {
+    const { pool, messages, draft, states } = await given(t, async () => {
       throw new Error('a bug of somebody else')
     })
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
+      messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
     )
-    await delivery.handOver(projectId, rows, soon())
+    await messages.dispatch(projectId, rows, soon())
     assert.deepEqual(await states(), { a: 'accepted', b: 'accepted' })
   })
 
   it('records an outcome whose words hold what the database cannot store, and does not send it again', async (t) => {
-    const { pool, sql, delivery, draft, sender, told } = await given(t)
+    const { pool, sql, messages, draft, sender, told } = await given(t)
     const unstorable = { message: 'cut in two: \ud83d', gatewayCode: 'Raw\0' }
     sender.script('a', { ...rejected('PAYLOAD_INVALID'), ...unstorable } as Outcome)
     sender.script('b', { kind: 'accepted', gatewayMessageId: 'name\0' })
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
+      messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
     )
-    await delivery.handOver(projectId, rows, soon())
+    await messages.dispatch(projectId, rows, soon())
     const found = await sql(
       'select state, reason_message, gateway_code, gateway_message_id from messages order by device_id'
     )
@@ -155,10 +158,10 @@ describe('delivery for campaigns', () => {
 
   it('is at most a few hundred answers ahead of the database, and goes on when that keeps up', async (t) => {
     let waits: Promise<void> | undefined
-    const { pool, delivery, draft, sender, states } = await given(t, async () => waits)
+    const { pool, messages, draft, sender, states } = await given(t, async () => waits)
     const rows = await pool.transaction((tx) => {
       const triggerId = newId()
-      return delivery.write(
+      return messages.persist(
         tx,
         projectId,
         Array.from({ length: 2_000 }, (_, n) => draft(triggerId, `d${n}`))
@@ -178,7 +181,7 @@ describe('delivery for campaigns', () => {
         done(outcome)
       })
     }
-    const handing = delivery.handOver(projectId, rows, { untilMs: Date.now() + 100_000 })
+    const handing = messages.dispatch(projectId, rows, { deadline: Date.now() + 100_000 })
     await eventually(() => assert.ok(sender.pushes.length >= 700))
     for (let before = 0; before < sender.pushes.length; ) {
       before = sender.pushes.length
@@ -192,14 +195,14 @@ describe('delivery for campaigns', () => {
   })
 
   it('hands nothing over that was canceled meanwhile', async (t) => {
-    const { pool, delivery, draft, sender, told, states } = await given(t)
+    const { pool, messages, draft, sender, told, states } = await given(t)
     const triggerId = newId()
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(newId(), 'c')])
+      messages.persist(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(newId(), 'c')])
     )
-    assert.equal(await pool.transaction((tx) => delivery.cancel(tx, projectId, triggerId)), 2)
-    assert.equal(await pool.transaction((tx) => delivery.cancel(tx, projectId, triggerId)), 0)
-    await delivery.handOver(projectId, rows, soon())
+    assert.equal(await pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)), 2)
+    assert.equal(await pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)), 0)
+    await messages.dispatch(projectId, rows, soon())
     assert.deepEqual(await states(), { a: 'skipped', b: 'skipped', c: 'accepted' })
     assert.deepEqual(
       sender.pushes.map(({ deviceId }) => deviceId),
@@ -217,18 +220,18 @@ describe('delivery for campaigns', () => {
   })
 
   it('writes what is attended without a time, and gives one to what is left of it', async (t) => {
-    const { pool, sql, delivery, draft, sender } = await given(t)
+    const { pool, sql, messages, draft, sender } = await given(t)
     const triggerId = newId()
     sender.script('b', 'silence')
     const drafts = ['a', 'b'].map((id) => draft(triggerId, id))
-    const rows = await pool.transaction((tx) => delivery.write(tx, projectId, drafts, { attended: true }))
+    const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'batch' }))
     const found = () => sql('select device_id, state, due_at is not null as timed from messages order by device_id')
     assert.deepEqual(await found(), [
       { device_id: 'a', state: 'handed', timed: false },
       { device_id: 'b', state: 'handed', timed: false }
     ])
-    await delivery.handOver(projectId, rows, { untilMs: Date.now() + 500 })
-    await pool.transaction((tx) => delivery.leave(tx, projectId, triggerId, rows))
+    await messages.dispatch(projectId, rows, { deadline: Date.now() + 500 })
+    await pool.transaction((tx) => messages.release(tx, projectId, triggerId, rows))
     assert.deepEqual(await found(), [
       { device_id: 'a', state: 'accepted', timed: false },
       { device_id: 'b', state: 'handed', timed: true }
@@ -240,23 +243,23 @@ describe('delivery for campaigns', () => {
   })
 
   it('does not send again what it still follows, when a run after a failure finds it without an answer', async (t) => {
-    const { pool, delivery, draft, sender, states } = await given(t)
+    const { pool, messages, draft, sender, states } = await given(t)
     const [triggerId, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
     sender.script('a', answer.promise)
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(triggerId, 'a')], { attended: true })
+      messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
     )
-    await delivery.handOver(projectId, rows, { untilMs: Date.now() + 50 })
-    const again = await delivery.unanswered(projectId, [triggerId])
+    await messages.dispatch(projectId, rows, { deadline: Date.now() + 50 })
+    const again = await messages.findUnanswered(projectId, [triggerId])
     assert.equal(again.length, 1)
-    await delivery.handOver(projectId, again, { untilMs: Date.now() + 50 })
+    await messages.dispatch(projectId, again, { deadline: Date.now() + 50 })
     assert.equal(sender.pushes.length, 1)
     answer.resolve(accepted())
     await eventually(async () => assert.deepEqual(await states(), { a: 'accepted' }))
   })
 
   it('records the outcome of a message whose user has become another meanwhile', async (t) => {
-    const { pool, sql, delivery, draft, told, sender } = await given(t)
+    const { pool, sql, messages, draft, told, sender } = await given(t)
     const [other, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
     await sql(
       `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'bob', '{}', $3, $3)`,
@@ -264,9 +267,9 @@ describe('delivery for campaigns', () => {
     )
     sender.script('a', answer.promise)
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(newId(), 'a')], { attended: true })
+      messages.persist(tx, projectId, [draft(newId(), 'a')], { owner: 'batch' })
     )
-    const handing = delivery.handOver(projectId, rows, soon())
+    const handing = messages.dispatch(projectId, rows, soon())
     await sql('update messages set user_id = $1', [other])
     answer.resolve(accepted())
     await handing
@@ -277,13 +280,13 @@ describe('delivery for campaigns', () => {
   })
 
   it('does not touch what somebody else has taken meanwhile', async (t) => {
-    const { pool, sql, delivery, draft, sender } = await given(t)
+    const { pool, sql, messages, draft, sender } = await given(t)
     const triggerId = newId()
     const rows = await pool.transaction((tx) =>
-      delivery.write(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
+      messages.persist(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b')])
     )
     await sql(`update messages set state = 'handed', due_at = due_at + interval '10 s' where device_id = 'a'`)
-    await delivery.handOver(projectId, rows, soon())
+    await messages.dispatch(projectId, rows, soon())
     assert.deepEqual(
       sender.pushes.map(({ deviceId }) => deviceId),
       ['b']
@@ -295,17 +298,17 @@ describe('delivery for campaigns', () => {
   })
 
   it('stops when it is told to, and leaves the rest to others', async (t) => {
-    const { pool, delivery, draft, sender, states } = await given(t)
+    const { pool, messages, draft, sender, states } = await given(t)
     sender.shut()
     const stop = new AbortController()
     const rows = await pool.transaction((tx) =>
-      delivery.write(
+      messages.persist(
         tx,
         projectId,
         ['a', 'b'].map((id) => draft(newId(), id))
       )
     )
-    const handing = delivery.handOver(projectId, rows, { untilMs: Date.now() + 50_000, signal: stop.signal })
+    const handing = messages.dispatch(projectId, rows, { deadline: Date.now() + 50_000, signal: stop.signal })
     stop.abort()
     await handing
     assert.deepEqual(await states(), { a: 'queued', b: 'queued' })
@@ -313,8 +316,8 @@ describe('delivery for campaigns', () => {
   })
 
   it('does not write for a user who is gone, or a project that is being erased', async (t) => {
-    const { pool, sql, delivery, draft } = await given(t)
-    const write = (drafts: MessageDraft[]) => pool.transaction((tx) => delivery.write(tx, projectId, drafts))
+    const { pool, sql, messages, draft } = await given(t)
+    const write = (drafts: Draft[]) => pool.transaction((tx) => messages.persist(tx, projectId, drafts))
     const rows = await write([draft(newId(), 'a', { userId: newId() }), draft(newId(), 'b')])
     assert.deepEqual(
       rows.map(({ device_id }) => device_id),

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
 import { messageMonths } from '../../src/messages/jobs.ts'
 import type { MessageRow } from '../../src/messages/message.ts'
-import { findMessages, insertMessages, settleMessages } from '../../src/messages/store.ts'
+import { settleMessages } from '../../src/messages/settle-store.ts'
+import { findMessages, insertMessages } from '../../src/messages/store.ts'
 import { makePartitions } from '../../src/platform/db/partitions.ts'
 import { againIfRaced } from '../../src/platform/db/races.ts'
 import { firstIdAt, newId, type ProjectId } from '../../src/platform/ids.ts'
@@ -66,7 +67,7 @@ async function given(t: TestContext) {
   await other.query('begin')
   /** Settles them while the other session has rows that this waits for, and answers which were settled. */
   async function settleMeanwhile(as: Pick<MessageRow, 'state' | 'due_at'> = { state: 'accepted', due_at: null }) {
-    const settlements = rows.map((row) => ({ ...row, ...as, attempts: 1, held: row }))
+    const settlements = rows.map((row) => ({ ...row, ...as, attempts: 1, claimed: row }))
     const settled = againIfRaced(() => pool.transaction((tx) => settleMessages(tx, projectId, settlements, new Date())))
     const waits = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     await eventually(async () => assert.equal((await other.query(waits)).rowCount, 1))

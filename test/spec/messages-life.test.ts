@@ -18,10 +18,12 @@ const service = await startService(
   {},
   {
     sender,
-    onOutcomes: async (_tx, _projectId, changes) => {
-      if (outcomesFail-- > 0) throw Object.assign(new Error('a deadlock'), { code: '40P01' })
-      told.push(...changes)
-    }
+    onSettled: [
+      async (_tx, _projectId, changes) => {
+        if (outcomesFail-- > 0) throw Object.assign(new Error('a deadlock'), { code: '40P01' })
+        told.push(...changes)
+      }
+    ]
   }
 )
 const { count } = lookInto(service)

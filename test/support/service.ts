@@ -20,7 +20,7 @@ export interface TestProject {
 }
 
 /** What a test gives in the place of the real thing. */
-export type Given = Pick<AppOptions, 'sender' | 'onOutcomes' | 'agents' | 'console'> &
+export type Given = Pick<AppOptions, 'sender' | 'onSettled' | 'agents' | 'console'> &
   Partial<Pick<AppOptions, 'log' | 'say'>>
 
 export interface TestService {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, it } from 'node:test'
 import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
 import { readyOf } from '../../src/campaigns/versions.ts'
-import type { PushTarget } from '../../src/messages/messages.ts'
+import type { Endpoint } from '../../src/channels/channels.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import { createRenderer } from '../../src/templates/renderer.ts'
 import { renderingOf } from '../../src/templates/rendering.ts'
@@ -19,7 +19,7 @@ const recipients = Array.from({ length: 60 }, (_, n) => ({
   platform: 'IOS' as const,
   facts: {}
 }))
-const targets = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as PushTarget]))
+const targets = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as Endpoint]))
 const projectId = '00000000-0000-7000-8000-000000000003' as ProjectId
 const trigger = { id: '00000000-0000-7000-8000-000000000002', campaign_id: 'slow', properties: {} }
 

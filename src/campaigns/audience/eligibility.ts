@@ -1,6 +1,5 @@
-import { reach } from '../../devices/devices.ts'
-import type { FailureCode } from '../../gateways/gateways.ts'
-import { activityTargetOf, type PushTarget, pushTargetOf } from '../../messages/messages.ts'
+import { type Endpoint, type FailureCode, findStartEndpoints, pushEndpointOf } from '../../channels/channels.ts'
+import type { reach } from '../../devices/devices.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
@@ -32,24 +31,14 @@ const deviceOf = (recipient: Reachable): reach.ReachRow => ({
   registered_at: recipient.registered_at
 })
 
-/** The tokens of devices, or why there is none; for a Live Activity, of its kind. */
+/** The endpoints of devices, or why there is none; for a Live Activity, those that can start its type. */
 export async function findTargets(
   db: Db,
   projectId: ProjectId,
   live_activity: Campaign['live_activity'],
   recipients: Reachable[]
-): Promise<Map<string, PushTarget | FailureCode>> {
+): Promise<Map<string, Endpoint | FailureCode>> {
   const devices = recipients.map(deviceOf)
-  if (!live_activity) return new Map(devices.map((device) => [device.id, pushTargetOf(device)]))
-  const deviceIds = devices.map(({ id }) => id)
-  const wanted = live_activity.attributes_type
-  const tokens = await reach.findStartTokens(db, projectId, deviceIds, [wanted])
-  const byDevice = Map.groupBy(tokens, ({ device_id }) => device_id)
-  return new Map(
-    devices.map((device) => {
-      const own = byDevice.get(device.id) ?? []
-      const token = own.find(({ attributes_type }) => attributes_type === wanted) ?? own[0]
-      return [device.id, activityTargetOf(device, token)]
-    })
-  )
+  if (live_activity) return findStartEndpoints(db, projectId, devices, live_activity.attributes_type)
+  return new Map(devices.map((device) => [device.id, pushEndpointOf(device)]))
 }

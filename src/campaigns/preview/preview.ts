@@ -1,4 +1,5 @@
-import { payloadSize } from '../../messages/messages.ts'
+import { payloadSize } from '../../channels/channels.ts'
+import { usualGateway } from '../../gateways/gateways.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
@@ -27,8 +28,6 @@ const sampleSize = 5
 /** How long the sample waits for its turn to be rendered. */
 const renderMs = 10_000
 const targetsAtOnce = 500
-/** For a device without a token: the one that its token would be of. */
-const usualGateways = { IOS: 'apns', ANDROID: 'fcm', WEB: 'webpush' } as const
 
 interface Found {
   users: number
@@ -173,7 +172,7 @@ async function sampleOf(
       const why = content === 'late' ? 'there was no time to render it' : content.message
       return { ...shown, reason: `template_failed: ${why}`, content: null, payload_bytes: null }
     }
-    const gateway = typeof target === 'object' ? target.gateway : usualGateways[platform]
+    const gateway = typeof target === 'object' ? target.gateway : usualGateway(platform)
     const { bytes, most } = payloadSize(gateway, content)
     const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)
     return { ...shown, reason, content, payload_bytes: bytes }

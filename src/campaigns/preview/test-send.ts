@@ -1,4 +1,5 @@
-import { type Delivery, type DeliveryResult, parseActivityStarts, parsePushItems } from '../../messages/messages.ts'
+import { parseActivityStarts, parsePushItems, sendPushes, startActivities } from '../../channels/channels.ts'
+import type { DeliveryResult, Messages } from '../../messages/messages.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -14,18 +15,10 @@ const renderMs = 30_000
 
 /**
  * Sends a campaign to chosen devices, now, whatever its segment, status and rules: to see it on a phone before anybody
- * else does. Answers a delivery result for each device.
+ * else does. Answers a messages result for each device.
  */
 export const createTestSend =
-  ({
-    pool,
-    delivery,
-    renderer
-  }: {
-    pool: Pool
-    delivery: Pick<Delivery, 'sendNow' | 'startActivities'>
-    renderer: Renderer
-  }) =>
+  ({ pool, messages, renderer }: { pool: Pool; messages: Pick<Messages, 'send'>; renderer: Renderer }) =>
   async (
     projectId: ProjectId,
     definition: Campaign,
@@ -45,8 +38,10 @@ export const createTestSend =
       Date.now() + renderMs
     )
     const items = deviceIds.map((id, index) => itemOf(id, rendered[index]!))
-    if (!definition.live_activity) return delivery.sendNow(projectId, parsePushItems({ push_notifications: items }))
-    return (await delivery.startActivities(projectId, parseActivityStarts({ live_activities: items }))).results
+    const command = definition.live_activity
+      ? startActivities(parseActivityStarts({ live_activities: items }))
+      : sendPushes(parsePushItems({ push_notifications: items }))
+    return (await messages.send(projectId, command)).results
   }
 
 function itemOf(deviceId: string, content: Rendered): object {

@@ -1,5 +1,5 @@
+import type { Saved } from '../credentials/credential.ts'
 import { createFaults } from '../credentials/faults.ts'
-import type { Saved } from '../credentials/parse.ts'
 import { fingerprintOf, readPrivateKey, toPem } from '../credentials/pem.ts'
 import type { PushEnvironment } from '../push.ts'
 

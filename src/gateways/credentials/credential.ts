@@ -43,6 +43,14 @@ export interface WebPushCredential extends Common {
   privateKey: string
 }
 
+/** One entry to be stored: `secret` is sealed, everyone who may see the project sees `facts`. */
+export interface Saved<Secret> {
+  environment: PushEnvironment | ''
+  app: string
+  secret: Secret
+  facts: Record<string, string>
+}
+
 export type Credential = ApnsCredential | FcmCredential | WebPushCredential
 
 export interface CredentialSource {

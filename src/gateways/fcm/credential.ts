@@ -1,5 +1,5 @@
+import type { Saved } from '../credentials/credential.ts'
 import { createFaults, type Faults } from '../credentials/faults.ts'
-import type { Saved } from '../credentials/parse.ts'
 import { fingerprintOf, readPrivateKey, toPem } from '../credentials/pem.ts'
 
 /** The one place where service accounts are exchanged for tokens: a file cannot send us anywhere else. */

@@ -1,6 +1,6 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
+import type { Saved } from '../credentials/credential.ts'
 import { createFaults, type Faults } from '../credentials/faults.ts'
-import type { Saved } from '../credentials/parse.ts'
 import { fingerprintOf, signsWell } from '../credentials/pem.ts'
 
 export interface WebPushSecret {

@@ -8,7 +8,7 @@ import {
   type Ready,
   type Versions
 } from '../../campaigns/campaigns.ts'
-import type { Delivery, MessageRow } from '../../messages/messages.ts'
+import type { MessageRow, Messages } from '../../messages/messages.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import { parseDuration } from '../../platform/duration.ts'
@@ -24,7 +24,7 @@ import { followedByOthers, orGiveUp, unlessGone } from './job-errors.ts'
 import type { Waiting } from './waiting.ts'
 
 /** How long a chunk waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
-const handOverMs = 5_000
+const dispatchMs = 5_000
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
 
@@ -35,40 +35,43 @@ class Canceled extends Error {
 
 export interface ChunkOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'sort' | 'handOver' | 'leave' | 'abandon' | 'paused'>
+  messages: Pick<
+    Messages,
+    'persist' | 'findUnanswered' | 'byOwner' | 'dispatch' | 'release' | 'cancelClaimed' | 'paused'
+  >
   versions: Versions
   onEnded: OnEnded
   waiting: Waiting
 }
 
 /** Sends one chunk: messages are written under their unique key, counted, and handed over. */
-export function createChunks({ pool, delivery, versions, onEnded, waiting }: ChunkOptions) {
+export function createChunks({ pool, messages, versions, onEnded, waiting }: ChunkOptions) {
   async function run({ projectId, triggerId, number }: ChunkPayload, context: JobContext, inline = false) {
     const work = await chunks.loadWork(pool, projectId, triggerId)
     const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
     if (!work || !chunk) return
     // What is not written waits as it is. What is written is released by its hand-over, for after the resume.
-    if (chunk.state === 'planned' && (await delivery.paused(projectId))) return
+    if (chunk.state === 'planned' && (await messages.paused(projectId))) return
     const written = chunk.state === 'planned' ? await writeOnce(projectId, work, chunk) : 'before'
     // Where the one who wrote it is gone, and the trigger was canceled since.
     const canceled = written === 'before' && work.outcome === 'canceled'
     // Whoever cancels takes care of what is not written.
     if (written === 'canceled') return
     const rows =
-      typeof written === 'string' ? await delivery.unanswered(projectId, [triggerId], chunk.device_ids) : written
+      typeof written === 'string' ? await messages.findUnanswered(projectId, [triggerId], chunk.device_ids) : written
     // Rows that were written before are owned by a dead process, or still by a living one, where this run follows one whose
     // lease was lost: then they are not handed over again. Rows that are written this very moment are their writer's.
-    const options = { untilMs: steadyMs() + handOverMs, signal: context.signal }
-    const sorted = canceled ? await delivery.sort(projectId, rows) : undefined
+    const options = { deadline: steadyMs() + dispatchMs, signal: context.signal }
+    const sorted = canceled ? await messages.byOwner(projectId, rows) : undefined
     const handsOver = written !== 'meanwhile' && !canceled
     const others = handsOver
-      ? await waiting(context, rows.length, () => delivery.handOver(projectId, rows, options))
+      ? await waiting(context, rows.length, () => messages.dispatch(projectId, rows, options))
       : (sorted?.others ?? [])
     if (others.length > 0) throw followedByOthers()
     // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
     await pool.transaction(async (tx) => {
-      if (sorted) await delivery.abandon(tx, projectId, triggerId, sorted.free)
-      await delivery.leave(tx, projectId, triggerId, rows)
+      if (sorted) await messages.cancelClaimed(tx, projectId, triggerId, sorted.free)
+      await messages.release(tx, projectId, triggerId, rows)
       if (await chunks.removeChunk(tx, projectId, triggerId, number)) {
         const [counted] = await addToCounters(tx, projectId, [{ ...nothing(triggerId), openChunks: -1 }], onEnded)
         if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
@@ -101,7 +104,7 @@ export function createChunks({ pool, delivery, versions, onEnded, waiting }: Chu
       const chunk = { ...read, device_ids }
       const sorted = await sort(tx, projectId, work, chunk, ready)
       const held = await chunks.keepDevices(tx, projectId, sorted.held)
-      const rows = await delivery.write(tx, projectId, sorted.drafts, { attended: true })
+      const rows = await messages.persist(tx, projectId, sorted.drafts, { owner: 'batch' })
       const own = new Set(sorted.drafts.map(({ messageId }) => messageId))
       // A device that another chunk of this trigger has reached already is not counted twice.
       const written = rows.filter(({ message_id }) => own.has(message_id))
@@ -161,8 +164,8 @@ export function createChunks({ pool, delivery, versions, onEnded, waiting }: Chu
       const chunk = await chunks.findChunk(tx, projectId, triggerId, number)
       const removed = chunk && (await chunks.removeChunk(tx, projectId, triggerId, number))
       if (!removed) return
-      const rows = await delivery.unanswered(projectId, [triggerId], chunk.device_ids, tx)
-      await delivery.leave(tx, projectId, triggerId, rows)
+      const rows = await messages.findUnanswered(projectId, [triggerId], chunk.device_ids, tx)
+      await messages.release(tx, projectId, triggerId, rows)
       const delta = { ...nothing(triggerId), openChunks: -1 }
       if (removed.state === 'planned') {
         const { devices } = removed

@@ -1,6 +1,5 @@
 import { quietFor, type Ready } from '../../campaigns/campaigns.ts'
-import type { FailureCode } from '../../gateways/gateways.ts'
-import { collapseIdOf, type MessageDraft, type PushTarget } from '../../messages/messages.ts'
+import { channelOf, type Draft, type Endpoint, type FailureCode } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Recipient, TemplateFailed } from '../../templates/templates.ts'
 import { type Delta, nothing, tally } from '../counters-store.ts'
@@ -8,7 +7,7 @@ import type { Skip } from './batch-store.ts'
 
 /** What comes of devices: a message, a reason to pass them over, or a later time. */
 export interface Sorted {
-  drafts: MessageDraft[]
+  drafts: Draft[]
   skips: Skip[]
   /** Devices that quiet hours hold, by when these end; and those for which there was no time, by now. */
   held: Map<number, string[]>
@@ -18,7 +17,7 @@ export interface Sorting {
   trigger: { id: string; campaign_id: string; properties: Record<string, unknown> }
   ready: Ready
   recipients: Recipient[]
-  targets: Map<string, PushTarget | FailureCode>
+  targets: Map<string, Endpoint | FailureCode>
   /** Users that the frequency cap spares. */
   full: Set<string>
   notAfter: number
@@ -43,31 +42,31 @@ export async function sortRecipients(sorting: Sorting): Promise<Sorted> {
   }
   const skip = ({ device_id: value, user_id: userId }: Recipient, reason: string) =>
     sorted.skips.push({ triggerId, kind: 'device_id', value, reason, userId })
-  const passed: { recipient: Recipient; device: PushTarget }[] = []
+  const passed: { recipient: Recipient; endpoint: Endpoint }[] = []
   for (const recipient of recipients) {
-    const device = targets.get(recipient.device_id) ?? 'NO_DEVICE'
+    const endpoint = targets.get(recipient.device_id) ?? 'NO_DEVICE'
     const quiet = quietFor(ready.definition, recipient, now)
-    if (typeof device === 'string') skip(recipient, device.toLowerCase())
+    if (typeof endpoint === 'string') skip(recipient, endpoint.toLowerCase())
     else if (notAfter <= now.getTime()) skip(recipient, 'expired')
     else if (quiet && ready.definition.quiet_hours!.action === 'skip') skip(recipient, 'quiet_hours')
     else if (quiet) hold(quiet, recipient.device_id)
     else if (full.has(recipient.user_id)) skip(recipient, 'frequency_cap')
-    else passed.push({ recipient, device })
+    else passed.push({ recipient, endpoint })
   }
   const render = ready.rendering.for(trigger, triggerId)
   const rendered = await render(
     passed.map(({ recipient }) => recipient),
     now.getTime() + chunkMs
   )
-  for (const [index, { recipient, device }] of passed.entries()) {
+  for (const [index, { recipient, endpoint }] of passed.entries()) {
     const content = rendered[index]!
     if (content === 'late') hold(now, recipient.device_id)
     else if (content instanceof TemplateFailed) skip(recipient, templateFailed)
     else {
       const messageId = newId()
       const ids = { messageId, triggerId, campaignId, userId: recipient.user_id }
-      const collapseId = collapseIdOf(content, messageId)
-      sorted.drafts.push({ ...ids, collapseId, device, content, priority: 'high', notAfter })
+      const collapseId = channelOf(content).collapseId(content, messageId)
+      sorted.drafts.push({ ...ids, collapseId, endpoint, content, priority: 'high', notAfter })
     }
   }
   return sorted

@@ -7,7 +7,7 @@ import {
   type StoredTarget,
   type Versions
 } from '../../campaigns/campaigns.ts'
-import type { Delivery } from '../../messages/messages.ts'
+import type { Messages } from '../../messages/messages.ts'
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -55,7 +55,7 @@ export interface ExpansionOptions {
   runChunk(payload: ChunkPayload, context: JobContext, inline: boolean): Promise<void>
   /** Goes on with a trigger that is being canceled. */
   goOnCanceling(projectId: ProjectId, triggerId: string): Promise<void>
-  paused: Delivery['paused']
+  paused: Messages['paused']
 }
 
 /** Somebody else has taken this step, or the trigger is to end. */

@@ -8,12 +8,11 @@ import {
   type StoredTarget,
   type Versions
 } from '../../campaigns/campaigns.ts'
-import type { Delivery, MessageRow } from '../../messages/messages.ts'
+import type { MessageRow, Messages } from '../../messages/messages.ts'
 import { isDataFault, type Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
-import { inParts } from '../../platform/parts.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { type Begin, beginJobRef, smallTargets, wakeAll } from '../accept.ts'
@@ -24,7 +23,7 @@ import { followedByOthers, unlessGone } from './job-errors.ts'
 import type { Waiting } from './waiting.ts'
 
 /** How long a job waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
-const handOverMs = 3_000
+const dispatchMs = 3_000
 
 /** A trigger whose whole audience fits into one step. */
 interface Small {
@@ -39,7 +38,7 @@ class TooSlow extends Error {}
 
 export interface BeginningOptions {
   pool: Pool
-  delivery: Pick<Delivery, 'write' | 'unanswered' | 'handOver' | 'paused'>
+  messages: Pick<Messages, 'persist' | 'findUnanswered' | 'dispatch' | 'paused'>
   versions: Versions
   onEnded: OnEnded
   waiting: Waiting
@@ -49,11 +48,11 @@ export interface BeginningOptions {
  * Triggers that were accepted together. Those for a few targets, which are most, are looked up, written and handed over
  * together: as many statements for fifty as for one. All others are woken to be expanded by themselves.
  */
-export function createBeginning({ pool, delivery, versions, onEnded, waiting }: BeginningOptions) {
+export function createBeginning({ pool, messages, versions, onEnded, waiting }: BeginningOptions) {
   async function run({ projectId, triggerIds }: Begin, context: JobContext): Promise<void> {
     const { attempt, signal } = context
     // The resume of the project adds this job anew.
-    if (await delivery.paused(projectId)) return
+    if (await messages.paused(projectId)) return
     const works = await chunks.loadWorks(pool, projectId, triggerIds, smallTargets)
     const fresh = works.filter(({ outcome, cursor }) => outcome === null && cursor === '')
     const all = await Promise.all(fresh.map((work) => asSmall(projectId, work)))
@@ -68,10 +67,10 @@ export function createBeginning({ pool, delivery, versions, onEnded, waiting }: 
     // The process that ran this before has died, or lost its lease and follows these still.
     // Those of a trigger that was canceled since are left to the job that cancels it.
     const begun = works.filter(({ outcome }) => outcome !== null && outcome !== 'canceled').map(({ id }) => id)
-    if (attempt > 1 && begun.length > 0) rows.push(...(await delivery.unanswered(projectId, begun)))
+    if (attempt > 1 && begun.length > 0) rows.push(...(await messages.findUnanswered(projectId, begun)))
     if (rows.length === 0) return
     const others = await waiting(context, rows.length, () =>
-      delivery.handOver(projectId, rows, { untilMs: steadyMs() + handOverMs, signal })
+      messages.dispatch(projectId, rows, { deadline: steadyMs() + dispatchMs, signal })
     )
     if (others.length > 0) throw followedByOthers()
   }
@@ -136,12 +135,8 @@ export function createBeginning({ pool, delivery, versions, onEnded, waiting }: 
         if (one.held.size > 0 || Date.now() - at.getTime() > chunkMs) throw new TooSlow()
         sorted.push(one)
       }
-      const rows: MessageRow[] = []
-      for (const drafts of inParts(
-        sorted.flatMap((one) => one.drafts),
-        1_000
-      ))
-        rows.push(...(await delivery.write(tx, projectId, drafts)))
+      const drafts = sorted.flatMap((one) => one.drafts)
+      const rows = await messages.persist(tx, projectId, drafts)
       const unresolved = parts.flatMap(({ work, resolved }) =>
         resolved.skips.map((skip) => ({ ...skip, triggerId: work.id }))
       )

@@ -1,4 +1,4 @@
-import type { FailureCode, Outcome } from '../gateways/gateways.ts'
+import type { FailureCode, Outcome } from '../../gateways/gateways.ts'
 
 /** How often a push was tried again, by cause. */
 export type Retries = Partial<Record<'gateway' | 'device' | 'lost' | 'crashed', number>>

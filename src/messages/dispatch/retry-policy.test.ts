@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { FailureCode, Outcome } from '../gateways/gateways.ts'
+import type { FailureCode, Outcome } from '../../gateways/gateways.ts'
 import { nextStep, type Retries } from './retry-policy.ts'
 
 const now = 1_000_000

@@ -42,6 +42,26 @@ const isAbsent = (value: unknown): value is null | undefined => value === undefi
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The fields that items of every channel have. */
+export interface CommonItem {
+  priority: 'high' | 'normal'
+  /** Absent: the default of the channel. */
+  ttlSeconds: number | undefined
+}
+
+export const commonOf = (reader: Reader): CommonItem => ({
+  priority: reader.priority(),
+  ttlSeconds: reader.ttlSeconds()
+})
+
+type Defined<Fields> = { [Name in keyof Fields as undefined extends Fields[Name] ? never : Name]: Fields[Name] } & {
+  [Name in keyof Fields as undefined extends Fields[Name] ? Name : never]?: Exclude<Fields[Name], undefined>
+}
+
+/** Drops absent fields, so that none is stored or sent. */
+export const defined = <Fields extends object>(fields: Fields): Defined<Fields> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<Fields>
+
 function readerOf(item: Record<string, unknown>, path: string, refuse: (field: string, message: string) => Refusal) {
   /** An empty text is as good as none. */
   function text(field: string, maxLength?: number): string | undefined {

@@ -1,7 +1,7 @@
-import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
-import type { OutcomeChange } from './message.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { OutcomeChange } from '../message.ts'
 
 const counted = ['sent', 'failed', 'delivered', 'tapped'] as const
 type Counted = (typeof counted)[number]
@@ -26,7 +26,7 @@ const sweep = statement('message_minutes.sweep', 'delete from message_minutes wh
 const columnOf = ({ kind, to }: OutcomeChange): Counted | undefined =>
   kind !== 'state' ? kind : to === 'accepted' ? 'sent' : to === 'failed' ? 'failed' : undefined
 
-/** Adds what ended to this minute, in the transaction that records it. Among its last writes: the row is everybody's. */
+/** Counts outcomes on this minute, in the transaction that settles them. A late write: all messages share the row. */
 export async function countMinute(tx: Db, projectId: ProjectId, changes: readonly OutcomeChange[]): Promise<void> {
   const counts: Record<Counted, number> = { sent: 0, failed: 0, delivered: 0, tapped: 0 }
   for (const change of changes) {
@@ -38,7 +38,7 @@ export async function countMinute(tx: Db, projectId: ProjectId, changes: readonl
   await tx.run(add, [projectId, minute, ...counted.map((name) => counts[name])])
 }
 
-/** Each of the last minutes, the oldest first, those in which nothing happened too. */
+/** Each of the last minutes, the oldest first, also those without an outcome. */
 export async function lastMinutes(db: Db, projectId: ProjectId, many: number): Promise<Minute[]> {
   const newest = Math.floor(Date.now() / minuteMs)
   const from = new Date((newest - many + 1) * minuteMs)
@@ -51,4 +51,4 @@ export async function lastMinutes(db: Db, projectId: ProjectId, many: number): P
   })
 }
 
-export const forgetMinutes = (db: Db, projectId: ProjectId, before: Date) => db.run(sweep, [projectId, before])
+export const deleteOldMinutes = (db: Db, projectId: ProjectId, before: Date) => db.run(sweep, [projectId, before])

@@ -1,5 +1,5 @@
-import { type FailureCode, failureReason } from '../gateways/gateways.ts'
-import { isSettled, type MessageRow } from './message.ts'
+import { type FailureCode, failureReason } from '../../gateways/gateways.ts'
+import { isSettled, type MessageRow } from '../message.ts'
 
 export type DeliveryStatus =
   | 'DELIVERY_RESULT_STATUS_SUCCEED'
@@ -13,7 +13,7 @@ export interface DeviceResult {
   failure_reason: string
 }
 
-/** Contract 2.7, with what `shownResult` needs to tell of each device. */
+/** Contract 2.7, with the devices that `shownResult` shows where the caller asks for them. */
 export interface DeliveryResult {
   message_id: string
   status: DeliveryStatus
@@ -44,7 +44,7 @@ export const deviceResult = (row: MessageRow): DeviceResult => ({
   failure_reason: failureOf(row)
 })
 
-/** Of several failures the one is told that somebody can do most about. */
+/** Of several failures the result shows the one that the caller can do most about. */
 const urgency = new Map<FailureCode, number>(
   (
     [
@@ -66,14 +66,14 @@ const urgency = new Map<FailureCode, number>(
 )
 const urgencyOf = ({ reason }: MessageRow) => (reason === null ? 99 : (urgency.get(reason) ?? 98))
 
-/** One item's result out of its rows, one for each device, in their order. */
+/** Makes the result of one item out of its rows, one for each device, in their order. */
 export function resultOf(messageId: string, rows: MessageRow[]): DeliveryResult {
   const shown =
     rows.find(({ state }) => state === 'accepted') ??
     rows.find((row) => !isSettled(row)) ??
     [...rows].sort((one, two) => urgencyOf(one) - urgencyOf(two) || one.place - two.place)[0]
-  // Its user was deleted while it was on its way, and the message with it.
-  if (!shown) return gone(messageId)
+  // Its user was deleted after the dispatch, and the message with it.
+  if (!shown) return canceled(messageId)
   const { status, ...params } = deviceResult(shown)
   return {
     message_id: messageId,
@@ -95,7 +95,7 @@ export function shownResult({ message_id, status, additional_params }: DeliveryR
   return { message_id, status, additional_params: { ...three, devices: each, simulated } }
 }
 
-const gone = (messageId: string): DeliveryResult => ({
+const canceled = (messageId: string): DeliveryResult => ({
   message_id: messageId,
   status: 'DELIVERY_RESULT_STATUS_FAILED',
   additional_params: { device_id: '', gateway_message_id: '', failure_reason: failureReason('CANCELED') }

@@ -1,0 +1,47 @@
+import { reach } from '../devices/devices.ts'
+import { addressesActivity, type Push } from '../gateways/gateways.ts'
+import type { Db } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Carriers, Dispatch, End, Endpoint, Envelope } from './channel.ts'
+
+// Shared by the channels whose messages go through the push gateways.
+
+export const laneOf = ({ gateway, environment, app }: Endpoint): string => `${gateway} ${environment} ${app}`
+
+export function throughGateways(envelope: Envelope, { sender }: Carriers): Dispatch {
+  const { deviceId, gateway, environment, app, token, activityToken, registeredAt } = envelope.endpoint
+  const push: Push = {
+    projectId: envelope.projectId,
+    messageId: envelope.messageId,
+    pushId: envelope.pushId,
+    deviceId,
+    gateway,
+    environment,
+    app,
+    token,
+    ...(activityToken !== undefined && { activityToken }),
+    registeredAt,
+    content: envelope.content,
+    collapseId: envelope.collapseId,
+    priority: envelope.priority,
+    notAfter: envelope.notAfter,
+    repeat: envelope.repeat,
+    urgent: envelope.urgent
+  }
+  return { submit: (done) => sender.submit(push, done), ready: () => sender.ready(push) }
+}
+
+/** Turns off the tokens that gateways call dead. */
+export async function buryDeadTokens(tx: Db, projectId: ProjectId, ends: End[]): Promise<void> {
+  const ofPush: reach.DeadToken[] = []
+  const ofActivities: reach.DeadToken[] = []
+  for (const { endpoint, outcome } of ends) {
+    if (outcome.kind !== 'rejected' || !outcome.tokenDeadAsOf) continue
+    const { deviceId, token } = endpoint
+    const dead = { deviceId, token, asOf: outcome.tokenDeadAsOf, reason: outcome.reason }
+    if (addressesActivity(endpoint)) ofActivities.push(dead)
+    else ofPush.push(dead)
+  }
+  if (ofPush.length > 0) await reach.buryTokens(tx, projectId, ofPush)
+  if (ofActivities.length > 0) await reach.buryActivities(tx, projectId, ofActivities)
+}

@@ -1,0 +1,29 @@
+import type { Notification } from '../../gateways/gateways.ts'
+import { type CommonItem, commonOf, defined, readItems, type Target } from '../fields.ts'
+
+export interface PushItem extends CommonItem {
+  target: Target
+  notification: Notification
+}
+
+/** The items of messages:send. One fault refuses the whole request and names its place. */
+export const parsePushItems = (body: unknown): PushItem[] =>
+  readItems(body, 'push_notifications', 'invalid_push_notification', (reader) => {
+    const target = reader.target()
+    const title = reader.text('title')
+    const text = reader.text('body')
+    if (title === undefined && text === undefined) throw reader.refuse('', 'must have a title or a body')
+    const notification: Notification = defined({
+      title,
+      body: text,
+      imageUrl: reader.url('image_url', 'http', 'https'),
+      landingUrl: reader.url('landing_url'),
+      data: reader.texts('data'),
+      sound: reader.text('sound', 255),
+      badge: reader.whole('badge', 2_147_483_647),
+      channelId: reader.text('channel_id', 255),
+      threadId: reader.text('thread_id', 255),
+      collapseKey: reader.text('collapse_key', 255)
+    })
+    return { target, notification, ...commonOf(reader) }
+  })

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isPassing, type Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { steadyMs } from '../../platform/time.ts'
+import type { MessageRow } from '../message.ts'
+import { claimMessages, findMessages, keyOf } from '../store.ts'
+
+/** How long a claim lasts. After that another process takes the row, if its owner is dead. */
+export const claimMs = 30_000
+/** A gateway responds within 10 s or so: a claim with less than this left is renewed before the row is dispatched. */
+const marginMs = 15_000
+/** Between attempts while the database is away. */
+const againMs = 500
+const mostTried = 20
+
+export const claimUntil = (): Date => new Date(Date.now() + claimMs)
+
+/** The rows that this process (`owner`) has claimed, by `owner` and `due_at` in the database. */
+export class Claims {
+  readonly #pool: Pool
+  readonly #owner: string
+  /** By the steady clock: setting the wall clock must not make a claim longer than it is for other processes. */
+  readonly #endsAt = new WeakMap<MessageRow, number>()
+  /** Rows that another process claimed or settled, or that were deleted with their user. */
+  readonly #lost = new WeakSet<MessageRow>()
+  #closed = false
+
+  constructor(pool: Pool, owner: string) {
+    this.#pool = pool
+    this.#owner = owner
+  }
+
+  isClaimed(row: MessageRow): boolean {
+    return (this.#endsAt.get(row) ?? 0) >= steadyMs() + marginMs
+  }
+
+  isLost(row: MessageRow): boolean {
+    return this.#lost.has(row)
+  }
+
+  /** Notes a claim that is written until then. */
+  mark(row: MessageRow, until: Date): void {
+    this.#endsAt.set(row, steadyMs() + claimMs)
+    Object.assign(row, { state: 'handed', due_at: until, owner: this.#owner })
+  }
+
+  /** Notes a claim without an end: a batch owns the row, and finds it again after a crash. */
+  markOfBatch(row: MessageRow, at: Date): void {
+    this.#endsAt.set(row, steadyMs() + claimMs)
+    Object.assign(row, { state: 'handed', due_at: null, handed_at: at, owner: this.#owner })
+  }
+
+  /**
+   * Claims the rows for long enough to dispatch them, and returns those that are claimed; other processes have or ended the
+   * rest. Waits for a database that is away: until it is back no row is dispatched, and none is forgotten.
+   */
+  async claim(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
+    const tried: Date[] = []
+    for (;;) {
+      const loose = rows.filter((row) => !this.#lost.has(row) && !this.isClaimed(row))
+      try {
+        if (loose.length > 0) await this.#claimOnce(projectId, loose, tried)
+        return rows.filter((row) => !this.#lost.has(row))
+      } catch (error) {
+        if (this.#closed || !isPassing(error)) throw error
+        // Only the call that was cut off may have been written: while the database is away no other one reaches it.
+        if (tried.length > mostTried) tried.splice(1, 1)
+        await sleep(againMs)
+      }
+    }
+  }
+
+  /** `tried`: times of earlier calls whose responses were lost. They may have been written. */
+  async #claimOnce(projectId: ProjectId, loose: MessageRow[], tried: Date[]): Promise<void> {
+    const until = claimUntil()
+    const before = [...tried]
+    tried.push(until)
+    const claim = { at: new Date(), until, owner: this.#owner, tried: before }
+    const claimed = await claimMessages(this.#pool, projectId, loose, claim)
+    const lost = loose.filter((row) => !claimed.has(keyOf(row)))
+    for (const row of loose) if (claimed.has(keyOf(row))) this.mark(row, until)
+    for (const row of lost) this.#lost.add(row)
+    if (lost.length > 0) await this.readAgain(projectId, lost)
+  }
+
+  /** Reads rows that another process has or ended. A row that is no longer there was deleted with its user. */
+  async readAgain(projectId: ProjectId, rows: MessageRow[]): Promise<void> {
+    const found = new Map((await findMessages(this.#pool, projectId, rows)).map((row) => [keyOf(row), row]))
+    for (const row of rows)
+      Object.assign(row, found.get(keyOf(row)) ?? { state: 'skipped', reason: 'CANCELED', due_at: null })
+  }
+
+  /** From now on a claim that the database does not take fails: the process ends. */
+  close(): void {
+    this.#closed = true
+  }
+}

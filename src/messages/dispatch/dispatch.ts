@@ -1,0 +1,382 @@
+import { type Carriers, channelOf, type Dispatch, type FailureCode } from '../../channels/channels.ts'
+import type { Outcome } from '../../gateways/gateways.ts'
+import type { Db, Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Log } from '../../platform/log.ts'
+import { livingNodes } from '../../platform/nodes.ts'
+import { steadyMs } from '../../platform/time.ts'
+import { isSettled, type MessageRow } from '../message.ts'
+import type { Pauses } from '../pauses.ts'
+import type { Settler, Settling } from '../settle.ts'
+import { Claims } from './claims.ts'
+import { Following } from './following.ts'
+import { locate } from './locate.ts'
+import { crashesForgiven, nextStep } from './retry-policy.ts'
+
+export interface DispatchOptions {
+  /** By the steady clock. Until then `dispatch` waits for responses and short retries; the rest goes on durably. */
+  deadline: number
+  signal?: AbortSignal | undefined
+  /** A caller waits for the outcomes: these messages go before those of campaigns. */
+  urgent?: boolean
+  /** An owner of rows that is known to be dead, though the list of nodes may still name it. */
+  deadOwner?: string | undefined
+}
+
+/** Open rows, by the process that owns them. */
+export interface ByOwner {
+  /** Followed by this process. */
+  followed: MessageRow[]
+  /** Owned by another process that is alive, or may be: it follows them, and no other process touches them. */
+  others: MessageRow[]
+  /** Owned by no process, by a dead one, or by this one, which lost them. */
+  free: MessageRow[]
+}
+
+/** Rows that one statement claims. */
+const batchSize = 500
+
+/** One call of `dispatch`. `ends` settle when its messages do. */
+interface Run extends DispatchOptions {
+  projectId: ProjectId
+  ends: Promise<unknown>[]
+}
+
+interface Sent {
+  response: Promise<Outcome>
+}
+
+export interface DispatcherOptions {
+  pool: Pool
+  /** The owner of all rows that this process dispatches. */
+  nodeId: string
+  carriers: Carriers
+  settler: Settler
+  pauses: Pauses
+  log: Log
+}
+
+/** Gives messages to their carriers and settles them by the outcomes. Every way to send goes through it. */
+export class Dispatcher {
+  readonly claims: Claims
+  readonly #pool: Pool
+  readonly #nodeId: string
+  readonly #carriers: Carriers
+  readonly #settler: Settler
+  readonly #pauses: Pauses
+  readonly #log: Log
+  readonly #following = new Following()
+  /** Promises that `close` waits for. */
+  #active = 0
+  /** Messages without a response, by project. */
+  readonly #submitted = new Map<ProjectId, number>()
+
+  constructor({ pool, nodeId, carriers, settler, pauses, log }: DispatcherOptions) {
+    this.claims = new Claims(pool, nodeId)
+    this.#pool = pool
+    this.#nodeId = nodeId
+    this.#carriers = carriers
+    this.#settler = settler
+    this.#pauses = pauses
+    this.#log = log
+  }
+
+  /** Dispatches rows that are not settled. Returns those that another living process follows: they are left to it. */
+  async dispatch(projectId: ProjectId, rows: MessageRow[], options: DispatchOptions): Promise<MessageRow[]> {
+    const run: Run = { ...options, projectId, ends: [] }
+    const open = rows.filter((row) => !isSettled(row))
+    const [owned, located] = await this.#prepare(run, open)
+    const lanes = Map.groupBy(located, ({ content, endpoint }) => channelOf(content).lane(endpoint!))
+    const work = Promise.all([...lanes.values()].map((rows) => this.#guarded(run, this.#lane(run, rows)))).then(() =>
+      Promise.all(run.ends)
+    )
+    const { followed, others } = owned
+    const awaited = followed.length > 0 ? this.#guarded(run, this.#awaitEnds(run, followed)) : undefined
+    await soonest(Promise.all([work, awaited]), options.deadline - steadyMs(), undefined)
+    return others
+  }
+
+  async byOwner(projectId: ProjectId, rows: MessageRow[], deadOwner?: string, db: Db = this.#pool): Promise<ByOwner> {
+    return this.#byOwner(projectId, rows, await this.#living(rows, deadOwner, db), deadOwner)
+  }
+
+  /** Releases rows that may have been written, though the response to that was lost: no run will dispatch them. */
+  releaseUnsure(projectId: ProjectId, rows: MessageRow[]): void {
+    this.#releaseUndispatched({ projectId, ends: [], deadline: 0 }, rows)
+  }
+
+  /** The keys of rows that runs of this process follow, also before dispatch: its clock may jump past the end of a claim. */
+  followedKeys(projectId: ProjectId): string[] {
+    return this.#following.keysOf(projectId)
+  }
+
+  /** For rows of a paused project whose time to live is over. */
+  expire(projectId: ProjectId, rows: MessageRow[]): Promise<unknown> {
+    return Promise.all(rows.map((row) => this.#fail(projectId, row, 'EXPIRED')))
+  }
+
+  /** Resolves when all messages have ended, or at the deadline; then outcomes that are left are dropped. */
+  async close(deadlineMs: number): Promise<void> {
+    const dropAt = steadyMs() + deadlineMs
+    while (this.#active > 0 && steadyMs() < dropAt) await soonest(undefined, 20, undefined)
+    this.claims.close()
+    this.#settler.close()
+  }
+
+  /** Finds the owners of rows, takes the free ones for this run, and finds their endpoints. */
+  async #prepare(run: Run, open: MessageRow[]): Promise<[ByOwner, MessageRow[]]> {
+    const { projectId, deadOwner } = run
+    let taken: MessageRow[] = []
+    try {
+      await this.#pauses.look(projectId)
+      const alive = await this.#living(open, deadOwner, this.#pool)
+      // Without an await in between: another run of this process may want the same rows.
+      const owned = this.#byOwner(projectId, open, alive, deadOwner)
+      taken = owned.free.filter((row) => this.#following.take(projectId, row))
+      return [owned, await this.#locateAll(run, taken)]
+    } catch (error) {
+      const own = (row: MessageRow) => this.claims.isClaimed(row) && !this.#following.has(projectId, row)
+      this.#releaseUndispatched(run, taken.length > 0 ? taken : open.filter(own))
+      throw error
+    }
+  }
+
+  #isOfOther({ owner }: MessageRow, deadOwner?: string): boolean {
+    return owner !== null && owner !== this.#nodeId && owner !== deadOwner
+  }
+
+  /** The nodes that may be alive. Read only where another process owns some of the rows. */
+  async #living(rows: MessageRow[], deadOwner: string | undefined, db: Db): Promise<Set<string>> {
+    return rows.some((row) => this.#isOfOther(row, deadOwner)) ? livingNodes(db, this.#nodeId) : new Set()
+  }
+
+  #byOwner(projectId: ProjectId, rows: MessageRow[], alive: Set<string>, deadOwner?: string): ByOwner {
+    const groupOf = (row: MessageRow): keyof ByOwner => {
+      if (this.#following.has(projectId, row)) return 'followed'
+      return this.#isOfOther(row, deadOwner) && alive.has(row.owner!) ? 'others' : 'free'
+    }
+    const by = Map.groupBy(rows, groupOf)
+    return { followed: by.get('followed') ?? [], others: by.get('others') ?? [], free: by.get('free') ?? [] }
+  }
+
+  /** Settles rows that have no endpoint any more, and returns the others. */
+  async #locateAll(run: Run, rows: MessageRow[]): Promise<MessageRow[]> {
+    const unlocated = rows.filter(({ endpoint }) => !endpoint)
+    if (unlocated.length === 0) return rows
+    for (const [row, found] of await locate(this.#pool, run.projectId, unlocated)) {
+      if ((row.retries.crashed ?? 0) > crashesForgiven)
+        this.#end(run, row, this.#fail(run.projectId, row, 'CONNECTION_LOST'))
+      else if (typeof found === 'string') this.#end(run, row, this.#fail(run.projectId, row, found))
+      else row.endpoint = found
+    }
+    return rows.filter(({ endpoint }) => endpoint)
+  }
+
+  /** Dispatches the rows of one lane, in order: a lane without room does not keep the others waiting. */
+  async #lane(run: Run, rows: MessageRow[]): Promise<void> {
+    const left = new Set(rows)
+    try {
+      for (let from = 0; from < rows.length; from += batchSize) {
+        const batch = rows.slice(from, from + batchSize)
+        if (this.#isOver(run)) await this.#releaseBatch(run, batch, left)
+        else await this.#dispatchBatch(run, batch, left)
+      }
+    } catch (error) {
+      this.#releaseUndispatched(run, [...left])
+      throw error
+    }
+  }
+
+  /** There may be many rows: they too wait until the database keeps up. */
+  async #releaseBatch(run: Run, batch: MessageRow[], left: Set<MessageRow>): Promise<void> {
+    await this.#room(run.projectId)
+    for (const row of batch) {
+      left.delete(row)
+      this.#end(run, row, this.#release(run.projectId, row))
+    }
+  }
+
+  /** Takes out of `left` the rows that are dispatched, released or lost. */
+  async #dispatchBatch(run: Run, batch: MessageRow[], left: Set<MessageRow>): Promise<void> {
+    const { projectId } = run
+    const { claims } = this
+    for (const [index, row] of batch.entries()) {
+      const full = this.#room(projectId)
+      if (full !== undefined) await full
+      // For the first row, and again where a slow gateway lets the claim on the rest run out.
+      if (!claims.isLost(row) && !claims.isClaimed(row)) await claims.claim(projectId, batch.slice(index))
+      const expired = row.not_after.getTime() < Date.now()
+      const sent = claims.isLost(row) || expired ? undefined : await this.#submit(run, row)
+      left.delete(row)
+      if (claims.isLost(row)) {
+        this.#following.drop(projectId, row)
+        continue
+      }
+      this.#end(run, row, expired ? this.#fail(projectId, row, 'EXPIRED') : this.#follow(run, row, sent))
+    }
+  }
+
+  /** Waits for room at the carrier. Undefined where there was none in time, or the row is no longer claimed. */
+  async #submit(run: Run, row: MessageRow): Promise<Sent | undefined> {
+    const { projectId } = run
+    const attempt = this.#attemptOf(run, row)
+    const { promise: response, resolve } = Promise.withResolvers<Outcome>()
+    const responded = (outcome: Outcome) => {
+      this.#countSubmitted(projectId, -1)
+      resolve(outcome)
+    }
+    while (!this.#isOver(run)) {
+      this.#countSubmitted(projectId, 1)
+      try {
+        if (attempt.submit(responded)) return { response }
+        this.#countSubmitted(projectId, -1)
+      } catch (error) {
+        this.#log.error({ error, projectId }, 'a push could not be handed over')
+        responded({ kind: 'rejected', reason: 'INTERNAL_ERROR', message: 'A fault of the service.', gatewayCode: '' })
+        return { response }
+      }
+      await soonest(attempt.ready(), Math.min(run.deadline - steadyMs(), 5_000), run.signal)
+      // Never without a turn of the event loop: a gate that opens and shuts again must not stop the process.
+      await new Promise((resolve) => setImmediate(resolve))
+      if ((await this.claims.claim(projectId, [row])).length === 0) return undefined
+    }
+    return undefined
+  }
+
+  #attemptOf({ projectId, urgent = false }: Run, row: MessageRow): Dispatch {
+    const { message_id, push_id, endpoint, content, collapse_id, priority, not_after, attempts } = row
+    const envelope = {
+      projectId,
+      messageId: message_id,
+      pushId: push_id,
+      endpoint: endpoint!,
+      content,
+      collapseId: collapse_id,
+      priority,
+      notAfter: not_after.getTime(),
+      repeat: attempts > 0,
+      urgent
+    }
+    return channelOf(content).dispatch(envelope, this.#carriers)
+  }
+
+  /** From the first response on: short retries go on here, all others are left to the retry job. */
+  async #follow(run: Run, row: MessageRow, first: Sent | undefined): Promise<void> {
+    const { projectId } = run
+    let sent = first
+    for (;;) {
+      if (!sent) return this.claims.isLost(row) ? undefined : this.#release(projectId, row)
+      const outcome = await sent.response
+      const now = Date.now()
+      const attempts = row.attempts + (outcome.kind === 'retry' && outcome.free ? 0 : 1)
+      const next = nextStep(outcome, { retries: row.retries, notAfter: row.not_after.getTime() }, now)
+      const end = { message: row, endpoint: row.endpoint!, outcome }
+      if (next.kind === 'accepted') {
+        const { gatewayMessageId } = next
+        const none = { reason: null, reason_message: null, gateway_code: null }
+        const accepted = { state: 'accepted' as const, due_at: null, attempts, gateway_message_id: gatewayMessageId }
+        return this.#settle(projectId, row, { ...none, ...accepted }, end)
+      }
+      const said = { reason: next.reason, reason_message: next.message ?? null, gateway_code: next.gatewayCode }
+      if (next.kind === 'failed')
+        return this.#settle(projectId, row, { ...said, state: 'failed', due_at: null, attempts }, end)
+      const { retries } = next
+      if (steadyMs() + next.at - now < run.deadline && !run.signal?.aborted) {
+        Object.assign(row, { ...said, attempts, retries })
+        await soonest(undefined, next.at - now, run.signal)
+        if ((await this.claims.claim(projectId, [row])).length === 0) return
+        sent = await this.#submit(run, row)
+        continue
+      }
+      const state = next.lost ? ('unknown' as const) : ('queued' as const)
+      return this.#settle(projectId, row, { ...said, state, due_at: new Date(next.at), attempts, retries })
+    }
+  }
+
+  /** Writes the changes as they follow from the row as it was claimed; the row has them once they are written. */
+  async #settle(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end?: Settling['end']) {
+    const { trigger_id, device_id, message_id, campaign_id, user_id, state, due_at } = row
+    const { attempts, retries, gateway_message_id, reason, reason_message, gateway_code } = row
+    const ids = { trigger_id, device_id, message_id, campaign_id, user_id }
+    const before = { state, due_at, attempts, retries, gateway_message_id, reason, reason_message, gateway_code }
+    const claimed = { owner: row.owner, due_at }
+    const settling = { settlement: { ...ids, ...before, ...changes, claimed }, end }
+    if (await this.#settler.settle(projectId, settling)) Object.assign(row, changes, { owner: null })
+  }
+
+  #fail(projectId: ProjectId, row: MessageRow, reason: FailureCode): Promise<void> {
+    const failed = { state: 'failed' as const, due_at: null, reason, reason_message: null, gateway_code: null }
+    return this.#settle(projectId, row, failed)
+  }
+
+  /** Leaves the row without an owner: the retry job takes it at once. */
+  #release(projectId: ProjectId, row: MessageRow): Promise<void> {
+    const state = row.state === 'unknown' ? ('unknown' as const) : ('queued' as const)
+    return this.#settle(projectId, row, { state, due_at: new Date() })
+  }
+
+  /** Releases rows that a run owns and cannot dispatch: otherwise they would be owned for as long as this process lives. */
+  #releaseUndispatched(run: Run, rows: MessageRow[]): void {
+    const { projectId } = run
+    for (const row of rows)
+      if (isSettled(row) || this.claims.isLost(row) || row.owner !== this.#nodeId) this.#following.drop(projectId, row)
+      else if (this.#following.take(projectId, row)) this.#end(run, row, this.#release(projectId, row))
+  }
+
+  #end(run: Run, row: MessageRow, ended: Promise<unknown>): void {
+    const { projectId } = run
+    // A run that failed before it dispatched the row owns it still: the release lets another process take it.
+    const settled = ended.catch((error: unknown) => {
+      this.#log.error({ error, projectId }, 'a push could not be followed to its end')
+      return this.#release(projectId, row)
+    })
+    run.ends.push(this.#guarded(run, settled).finally(() => this.#following.drop(projectId, row)))
+  }
+
+  /** Rows that another run of this process follows are not dispatched again, and read once they have ended. */
+  async #awaitEnds({ projectId }: Run, rows: MessageRow[]): Promise<void> {
+    await Promise.all(rows.map((row) => this.#following.ended(projectId, row)))
+    await this.claims.readAgain(projectId, rows)
+  }
+
+  /** A row that could not be followed is found by the retry job: one failure must not end the run of the others. */
+  #guarded({ projectId }: Run, work: Promise<unknown>): Promise<unknown> {
+    this.#active += 1
+    return work
+      .catch((error: unknown) => this.#log.error({ error, projectId }, 'a push could not be followed to its end'))
+      .finally(() => {
+        this.#active -= 1
+      })
+  }
+
+  #countSubmitted(projectId: ProjectId, by: number): void {
+    const count = (this.#submitted.get(projectId) ?? 0) + by
+    if (count > 0) this.#submitted.set(projectId, count)
+    else this.#submitted.delete(projectId)
+  }
+
+  /** Undefined while the database keeps up; otherwise resolves when it does. */
+  #room(projectId: ProjectId): Promise<void> | undefined {
+    return this.#settler.room(projectId, () => this.#submitted.get(projectId) ?? 0)
+  }
+
+  /** A paused project gets no more turns: its rows are released, and the retry job takes them after the resume. */
+  #isOver({ deadline, signal, projectId }: Run): boolean {
+    return steadyMs() >= deadline || signal?.aborted === true || this.#pauses.isPaused(projectId)
+  }
+}
+
+/** Resolves with the promise, after the time, or when the signal aborts: whichever comes first. */
+async function soonest(promise: Promise<unknown> | undefined, ms: number, signal: AbortSignal | undefined) {
+  const { promise: stopped, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, Math.max(0, ms))
+  const stop = () => resolve()
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) resolve()
+  try {
+    await Promise.race(promise === undefined ? [stopped] : [promise, stopped])
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}

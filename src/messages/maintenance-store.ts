@@ -1,0 +1,84 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { type MessageState, openStates } from './message.ts'
+
+const published = 'trigger_id, device_id, message_id, campaign_id, user_id'
+
+// Rows are locked in the order in which outcomes lock them, before several of them change.
+const lock = statement(
+  'messages.lock_of_users',
+  `select 1 from messages where project_id = $1 and user_id = any($2::uuid[])
+    order by trigger_id, device_id for update`
+)
+const move = statement('messages.move', 'update messages set user_id = $3 where project_id = $1 and user_id = $2')
+const remove = statement(
+  'messages.remove_of_users',
+  `delete from messages where project_id = $1 and user_id = any($2::uuid[]) returning ${published}, state`
+)
+const cancelBatch = statement(
+  'messages.cancel_window',
+  `with open as (
+     select trigger_id, device_id, state from messages
+      where project_id = $1 and trigger_id = $2 and state in ('queued', 'unknown')
+      order by device_id limit 1000 for update)
+   update messages set state = 'skipped', reason = 'CANCELED', due_at = null, settled_at = $3
+     from open
+    where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
+   returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
+             open.state`
+)
+// The first report of a device counts. A tap without a report of delivery counts as both.
+const report = (column: string) => `
+  update messages set ${column} = g.at
+    from json_to_recordset($2::json) as g(message_id uuid, device_id text, at timestamptz)
+   where messages.project_id = $1 and messages.message_id = g.message_id and messages.device_id = g.device_id
+     and messages.${column} is null
+  returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
+            messages.state`
+const delivered = statement('messages.delivered', report('delivered_at'))
+const tapped = statement('messages.tapped', report('tapped_at'))
+const sweep = statement(
+  'messages.sweep_window',
+  `delete from messages where project_id = $1 and trigger_id < $2 and (trigger_id, device_id) in (
+     select trigger_id, device_id from messages
+      where project_id = $1 and trigger_id < $2 and state not in ${openStates} order by trigger_id, device_id limit 5000)`
+)
+const erase = statement(
+  'messages.erase_window',
+  `delete from messages where project_id = $1 and (trigger_id, device_id) in (
+     select trigger_id, device_id from messages where project_id = $1 order by trigger_id, device_id limit 5000)`
+)
+
+export interface Touched {
+  trigger_id: string
+  device_id: string
+  message_id: string
+  campaign_id: string | null
+  user_id: string
+  state: MessageState
+}
+
+/** Locks the messages of users until the end of the transaction. */
+export const lockOfUsers = (tx: Db, projectId: ProjectId, userIds: string[]) => tx.run(lock, [projectId, userIds])
+
+export const moveToUser = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) =>
+  tx.run(move, [projectId, fromUserId, toUserId])
+
+export const deleteOfUsers = (tx: Db, projectId: ProjectId, userIds: string[]) =>
+  tx.query<Touched>(remove, [projectId, userIds])
+
+/** Skips up to 1,000 messages of a trigger that no gateway has. */
+export const cancelQueued = (tx: Db, projectId: ProjectId, triggerId: string, at: Date) =>
+  tx.query<Touched>(cancelBatch, [projectId, triggerId, at])
+
+/** `reports` is JSON. Returns the messages that had no report of this kind before. */
+export const writeReports = (tx: Db, projectId: ProjectId, kind: 'delivered' | 'tapped', reports: string) =>
+  tx.query<Touched>(kind === 'delivered' ? delivered : tapped, [projectId, reports])
+
+/** Deletes up to 5,000 settled messages that are older than the id. */
+export const deleteOldMessages = (db: Db, projectId: ProjectId, beforeId: string) =>
+  db.run(sweep, [projectId, beforeId])
+
+/** Deletes up to 5,000 messages of a project that is being erased. */
+export const eraseMessages = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,0 +1,71 @@
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import { decodeCursor } from '../../platform/http/paging.ts'
+import { isUuid, type ProjectId } from '../../platform/ids.ts'
+import { identity } from '../../users/users.ts'
+import { type MessageRow, openStates } from '../message.ts'
+import { columns } from '../store.ts'
+
+export interface MessageFilter {
+  projectUserId: string | undefined
+  deviceId: string | undefined
+  triggerId: string | undefined
+  campaignId: string | undefined
+  status: 'SUCCEED' | 'FAILED' | 'PENDING' | undefined
+  cursor: string | undefined
+  limit: number
+}
+
+// The next messages by a filter that has an index; the other filters mark hits among them. The last row comes along whether
+// it is a hit or not: the next page goes on there.
+const windowOf = (narrowed: string) => `
+  select * from (
+    select ${columns}, ($5::text is null or campaign_id = $5)
+           and ($6::text is null
+                or ($6 = 'PENDING' and state in ${openStates}) or ($6 = 'SUCCEED' and state = 'accepted')
+                or ($6 = 'FAILED' and state in ('failed', 'skipped')))
+           and ($7::text is null or device_id = $7) as hit,
+           row_number() over (order by trigger_id desc, device_id desc)::int as rank, count(*) over ()::int as seen
+      from (select ${columns} from messages
+             where project_id = $1 ${narrowed} and ($2::uuid is null or (trigger_id, device_id) < ($2, $3::text))
+             order by trigger_id desc, device_id desc limit $4) newest) w
+   where w.hit or w.rank = w.seen order by w.rank`
+const newest = statement('messages.newest', windowOf(''))
+const newestOfUser = statement('messages.newest_of_user', windowOf('and user_id = $8::uuid'))
+const newestOfTrigger = statement('messages.newest_of_trigger', windowOf('and trigger_id = $8::uuid'))
+const newestOfDevice = statement('messages.newest_of_device', windowOf('and device_id = $8'))
+
+type Windowed = MessageRow & { hit: boolean; seen: number }
+
+/** Reads by the narrowest index that the filter has. A user who does not exist has no messages. */
+export async function findNewest(
+  db: Db,
+  projectId: ProjectId,
+  filter: MessageFilter,
+  limit: number
+): Promise<Windowed[]> {
+  const { triggerId, projectUserId, deviceId, campaignId, status } = filter
+  const after = filter.cursor === undefined ? undefined : cursorParts(filter.cursor)
+  const values = [projectId, after?.[0] ?? null, after?.[1] ?? null, limit, campaignId ?? null, status ?? null]
+  if (projectUserId !== undefined) {
+    const userId = (await identity.idsOf(db, projectId, [projectUserId])).get(projectUserId)
+    if (userId === undefined) return []
+    const rows = await db.query<Windowed>(newestOfUser, [...values, deviceId ?? null, userId])
+    return triggerId === undefined
+      ? rows
+      : rows.map((row) => ({ ...row, hit: row.hit && row.trigger_id === triggerId }))
+  }
+  if (triggerId !== undefined) {
+    if (!isUuid(triggerId)) return []
+    return db.query<Windowed>(newestOfTrigger, [...values, deviceId ?? null, triggerId])
+  }
+  if (deviceId !== undefined) return db.query<Windowed>(newestOfDevice, [...values, null, deviceId])
+  return db.query<Windowed>(newest, [...values, null])
+}
+
+function cursorParts(cursor: string): [string, string] {
+  const [triggerId, deviceId] = decodeCursor(cursor, 2)
+  // A foreign cursor is refused: text that is not an id must not reach the database.
+  if (!isUuid(triggerId!)) decodeCursor('', 2)
+  return [triggerId!, deviceId!]
+}

@@ -1,0 +1,114 @@
+import type { Transaction } from '../platform/db/db.ts'
+import { lostRace } from '../platform/db/races.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { type MessageRow, openStates } from './message.ts'
+import { inKeyOrder, keyOf, releasedAt } from './store.ts'
+
+// Rows are settled in the order given, so that two batches cannot wait for each other. A settled row stays as it is. A
+// message that is to be tried again is released only as it was claimed: this may be a repeat of a statement whose response
+// was lost, and another run may have dispatched the message since. A final state is written in any case. The insert always
+// finds its row, so it is an update that can only go by the primary key. The planner would choose a join by statistics,
+// which know nothing of a project that has just begun: it read all messages of the project for each row. Nothing is locked
+// before, which PostgreSQL 18 does not survive (docs/decisions/0034), so a row may be deleted in between: then the insert
+// writes a new one, which `deleted` tells from the others.
+const deleted = -1
+const settling = (narrowed: string) => `
+   insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries, gateway_message_id,
+          reason, reason_message, gateway_code, settled_at, owner, handed_at, message_id, push_id, place, not_after, content,
+          collapse_id, priority, simulated, created_at)
+   select $1, g.trigger_id, g.device_id, g.to_state, g.due_at, g.attempts, coalesce(g.retries, '{}'),
+          g.gateway_message_id, g.reason, g.reason_message, g.gateway_code,
+          case when g.due_at is null then $3::timestamptz end, g.held_by, g.held_until, m.message_id, m.message_id, ${deleted},
+          $3, '{}', '', 'high', false, $3
+     from json_to_recordset($2::json)
+       as g(trigger_id uuid, device_id text, message_id uuid, user_id uuid, to_state text, due_at timestamptz,
+            attempts int, retries jsonb, gateway_message_id text, reason text, reason_message text, gateway_code text,
+            held_by uuid, held_until timestamptz)
+    cross join lateral (
+      select m.message_id from messages m
+       where m.project_id = $1 and m.trigger_id = g.trigger_id and m.device_id = g.device_id ${narrowed}
+         and m.state in ${openStates}
+      offset 0) m
+   on conflict (project_id, trigger_id, device_id) do update
+      set state = excluded.state, due_at = excluded.due_at, attempts = excluded.attempts, retries = excluded.retries,
+          gateway_message_id = excluded.gateway_message_id, reason = excluded.reason,
+          reason_message = excluded.reason_message, gateway_code = excluded.gateway_code,
+          settled_at = excluded.settled_at, owner = null
+    where kept.state in ${openStates}
+      and (excluded.due_at is null
+           or (kept.owner is not distinct from excluded.owner
+               and coalesce(kept.due_at, ${releasedAt('kept')}) = coalesce(excluded.handed_at, ${releasedAt('kept')})))
+   returning kept.trigger_id, kept.device_id, kept.user_id, kept.place`
+// With all of these given, each index that the planner may choose leads to the one row.
+const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
+const settleMoved = statement('messages.settle_moved', settling(''))
+
+export type Settlement = Pick<
+  MessageRow,
+  | 'trigger_id'
+  | 'device_id'
+  | 'message_id'
+  | 'campaign_id'
+  | 'user_id'
+  | 'state'
+  | 'due_at'
+  | 'attempts'
+  | 'retries'
+  | 'gateway_message_id'
+  | 'reason'
+  | 'reason_message'
+  | 'gateway_code'
+> & {
+  /** The owner and the time that the row had when it was claimed. */
+  claimed: Pick<MessageRow, 'owner' | 'due_at'>
+}
+
+/** Writes outcomes, and returns those that were not settled before, each with the user that it belongs to now. */
+export async function settleMessages(tx: Transaction, projectId: ProjectId, settlements: Settlement[], at: Date) {
+  const ask = async (text: typeof settle, some: Settlement[]) => {
+    const sorted = some.toSorted(inKeyOrder)
+    const rows = await tx.query<Pick<MessageRow, 'trigger_id' | 'device_id' | 'user_id' | 'place'>>(text, [
+      projectId,
+      JSON.stringify(sorted.map(brief)),
+      at
+    ])
+    // The transaction of the caller is rolled back and done again.
+    if (rows.some(({ place }) => place === deleted))
+      throw lostRace('A message was removed while its outcome was recorded.')
+    const byKey = new Map(sorted.map((one) => [keyOf(one), one]))
+    return rows.map((row) => {
+      const one = byKey.get(keyOf(row))!
+      return one.user_id === row.user_id ? one : { ...one, user_id: row.user_id }
+    })
+  }
+  const done = await ask(settle, settlements)
+  if (done.length === settlements.length) return done
+  // Settled before, deleted with their user, or of another user by now.
+  const found = new Set(done.map(keyOf))
+  const missed = settlements.filter((one) => !found.has(keyOf(one)))
+  return [...done, ...(await ask(settleMoved, missed))]
+}
+
+/** Drops characters of a gateway's words that the database refuses: a message that is not settled would be sent again. */
+const storable = (text: string | null) => text?.replaceAll('\0', '').toWellFormed()
+
+/** Leaves null and empty fields out: most of them are. */
+const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
+  trigger_id,
+  device_id,
+  message_id,
+  user_id,
+  to_state: state,
+  attempts,
+  ...(Object.keys(retries).length > 0 && { retries }),
+  due_at: rest.due_at ?? undefined,
+  gateway_message_id: storable(rest.gateway_message_id),
+  reason: rest.reason ?? undefined,
+  reason_message: storable(rest.reason_message),
+  gateway_code: storable(rest.gateway_code),
+  ...(rest.due_at !== null && {
+    held_by: rest.claimed.owner ?? undefined,
+    held_until: rest.claimed.due_at ?? undefined
+  })
+})

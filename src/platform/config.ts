@@ -248,13 +248,19 @@ export function printConfigDocs(): string {
   })
   return `# Settings
 
-Environment variables, read once at the start; all faults are reported together. None is needed: the service starts with
-all of them unset. Booleans are \`true\`/\`false\` or \`1\`/\`0\`. An empty variable counts as unset.
+Settings are environment variables. Tidings reads them once, at the start, and reports all faults together. You need none of
+them: the service starts with all of them unset. For example:
+
+\`\`\`sh
+PORT=9000 DATA_DIR=/var/lib/tidings LOG_LEVEL=debug npm start
+\`\`\`
+
+Booleans are \`true\`/\`false\` or \`1\`/\`0\`. An empty variable counts as unset.
 
 | Variable | Default | Meaning |
 |---|---|---|
 ${rows.join('\n')}
 
-This page is printed from \`src/platform/config.ts\` by \`npm run docs\`.
+\`npm run docs\` prints this page from \`src/platform/config.ts\`.
 `
 }

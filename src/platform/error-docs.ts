@@ -8,27 +8,30 @@ export function printErrorDocs(): string {
     .map(({ code, status, meaning }) => `| ${status} | \`${code}\` | ${meaning} |`)
   return `# Errors
 
-Every refusal has a code. The codes stay as they are; the sentences beside them may change.
+Every refusal has a code. Codes are stable; the sentences beside them may change. A refusal in full:
 
-- Most operations answer JSON: \`{"error": sentence, "code": code, "details": [{"path", "message"}]}\`. The details name
-  the fields that were wrong, at most 20, and are absent where there are none.
-- Where an operation answers a fixed text or an empty body, the code is in the header \`X-Service-Error-Code\`, and the
-  header \`X-Service-Error-Detail\` says what was wrong in one line of printable ASCII,
-  several faults with \`; \` between them.
-- 401 on \`/api/v1\` is plain text: \`Missing project id\`, \`Missing API key\` or \`Invalid API key\`.
-- 429 is \`{"error": "Too Many Requests"}\`, with its code in the same header. 500 is
-  \`{"error": "Internal Server Error"}\` and an unknown path 404 \`{"error": "Not Found"}\`, both without a code.
-- A connection that goes on regardless of 429 or 503 \`overloaded\` gets further refusals more slowly, up to a second later:
-  come back after \`Retry-After\`.
-- Every answer has an \`X-Request-ID\`. The log has the same id.
+\`\`\`json
+{"error": "…", "code": "invalid_parameter", "details": [{"path": "limit", "message": "…"}]}
+\`\`\`
 
-Checks run in this order: 401, 403, 429, then 400, 413 and 415, then 404 and 409. A project in the path of \`/manage/v1\` is
-looked up first: out of reach, it is a 404 before anything else is judged.
+| Response | Where the code is |
+|---|---|
+| JSON | in \`code\`. \`error\` is a sentence, and \`details\` names the wrong fields (at most 20; absent if there are none) |
+| a fixed text, or an empty body | in the header \`X-Service-Error-Code\`. \`X-Service-Error-Detail\` has the faults in one line of printable ASCII, separated by \`; \` |
+| 401 on \`/api/v1\` | in the same header. The body is \`Missing project id\`, \`Missing API key\` or \`Invalid API key\`, as plain text |
+| 429 | in the same header. The body is \`{"error": "Too Many Requests"}\` |
+| 404 of an unknown path, 500 | there is none. The body is \`{"error": "Not Found"}\` or \`{"error": "Internal Server Error"}\` |
+
+- **Order of checks.** 401, 403, 429, then 400, 413 and 415, then 404 and 409. On \`/manage/v1\` the project in the path is
+  looked up first: a project that the token cannot see is a 404 before any other check.
+- **Retrying.** Wait for \`Retry-After\`. A connection that ignores 429 or 503 \`overloaded\` gets further refusals more
+  slowly, up to a second later.
+- **Request id.** Every response has an \`X-Request-ID\`. The log has the same id.
 
 | Status | Code | Meaning |
 |---|---|---|
 ${rows.join('\n')}
 
-This page is printed from \`src/platform/errors.ts\` by \`npm run docs\`.
+\`npm run docs\` prints this page from \`src/platform/errors.ts\`.
 `
 }

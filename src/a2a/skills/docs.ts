@@ -1,7 +1,7 @@
 import type { Skill } from './skill.ts'
 import { describedSkills, skillSchemas } from './skills.ts'
 
-/** Prints docs/agent-skills.md; a test compares the two. */
+/** Prints docs/reference/agent-skills.md; a test compares the two. */
 export function printSkillDocs(): string {
   const skills = describedSkills()
   const schemas = skillSchemas(skills, { spellings: true })

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
-import { eraseKeyWindow } from '../platform/idempotency.ts'
+import { eraseKeyWindow } from '../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { JobDefinition } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'

@@ -1,5 +1,5 @@
 import type { Pool } from '../platform/db/db.ts'
-import { sweepKeys } from '../platform/idempotency.ts'
+import { sweepKeys } from '../platform/idempotency/idempotency.ts'
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'

@@ -13,7 +13,7 @@ import {
 } from '../platform/http/paging.ts'
 import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import type { Nodes } from '../platform/nodes.ts'
+import type { Nodes } from '../platform/nodes/nodes.ts'
 import {
   codeSeconds,
   listAudit,

@@ -4,7 +4,7 @@ import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts
 import type { Presence } from '../platform/db/presence.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
-import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
+import { type Claim, claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import type { Dispatcher } from './dispatch/dispatch.ts'

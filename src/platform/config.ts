@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { OperatorError } from './errors.ts'
-import { parseTrustProxy } from './trust-proxy.ts'
+import { parseTrustProxy } from './http/trust-proxy.ts'
 
 /** Reads one variable's text. Throws a plain sentence that says what would be right. */
 type Parse<Value> = (text: string) => Value

@@ -2,7 +2,7 @@ import { checkCampaignId, factsOf, readTriggerRequest } from '../campaigns/campa
 import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
-import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency.ts'
+import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Refusal } from '../platform/errors.ts'
-import { parseNamed } from '../platform/http/json-read.ts'
+import { parseNamed } from '../platform/http/json/read.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Users } from './users.ts'
 

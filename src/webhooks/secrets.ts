@@ -1,8 +1,8 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { sealedColumn } from '../platform/sealed.ts'
-import { open, seal } from '../platform/secrets.ts'
+import { sealedColumn } from '../platform/secrets/sealed.ts'
+import { open, seal } from '../platform/secrets/secrets.ts'
 import { newSecret } from './signing.ts'
 
 /** Whose secret it is: a webhook's, by its id, or the project's, which signs all other calls. */

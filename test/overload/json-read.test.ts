@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { sizeOf } from '../../src/platform/http/json-count.ts'
-import { readInSlices } from '../../src/platform/http/json-read.ts'
+import { sizeOf } from '../../src/platform/http/json/count.ts'
+import { readInSlices } from '../../src/platform/http/json/read.ts'
 import { building, mostNames, type Wanted } from '../../src/platform/http/schema.ts'
 
 const most = { levels: 256, values: 600_000 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseTrustProxy, trusts } from '../../src/platform/trust-proxy.ts'
+import { parseTrustProxy, trusts } from '../../src/platform/http/trust-proxy.ts'
 import { startService } from '../support/service.ts'
 
 const direct = await startService()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { openPool } from '../../src/platform/db/db.ts'
-import { claimKey } from '../../src/platform/idempotency.ts'
+import { claimKey } from '../../src/platform/idempotency/idempotency.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { eraseProjectJob } from '../../src/projects/jobs.ts'
 import { eraseUserWindow, upsertUsers } from '../../src/users/store.ts'

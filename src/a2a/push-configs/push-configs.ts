@@ -1,6 +1,6 @@
 import type { Db, Pool } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
-import { open, seal } from '../../platform/secrets.ts'
+import { open, seal } from '../../platform/secrets/secrets.ts'
 import { dialectOf } from '../dialects/choose.ts'
 import type { ConfigWish } from '../dialects/dialect.ts'
 import { AgentError, invalid, noTask } from '../errors.ts'

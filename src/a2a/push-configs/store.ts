@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { sealedColumn } from '../../platform/sealed.ts'
+import { sealedColumn } from '../../platform/secrets/sealed.ts'
 import type { DialectName } from '../model.ts'
 
 export interface ConfigRow {

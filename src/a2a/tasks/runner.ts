@@ -1,6 +1,6 @@
 import { type Db, isPassing } from '../../platform/db/db.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
-import type { IdempotencyKey } from '../../platform/idempotency.ts'
+import type { IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { RetryLater } from '../../platform/jobs/definition.ts'
 import type { Log } from '../../platform/log.ts'

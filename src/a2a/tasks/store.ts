@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { heldProject, joined, statement, texts } from '../../platform/db/statement.ts'
-import { type KeyedWork, keyColumns, takeKeys } from '../../platform/idempotency.ts'
+import { type KeyedWork, keyColumns, takeKeys } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type DrawnUser, putUsers } from '../../users/users.ts'
 import {

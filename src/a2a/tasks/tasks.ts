@@ -1,7 +1,7 @@
 import { createCoalescer, roughBytes } from '../../platform/coalesce.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
-import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency.ts'
+import { type Claim, claimKeys, type IdempotencyKey, settleKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { AgentError, noTask } from '../errors.ts'
 import { isTerminal, type Task } from '../model.ts'

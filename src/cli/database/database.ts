@@ -44,7 +44,7 @@ export async function onDatabase<Result>(
 
 /** Call it under the lock of migrations, which keeps nodes from starting. */
 export async function refuseWhileNodesRun(pool: Pool, why: string): Promise<void> {
-  const { listNodes } = await import('../../platform/nodes.ts')
+  const { listNodes } = await import('../../platform/nodes/nodes.ts')
   const nodes = await listNodes(pool)
   if (nodes.length === 0) return
   const where = nodes.map(({ host, pid }) => `${host} (pid ${pid})`).join(', ')

@@ -41,9 +41,9 @@ again afterwards. Stop all nodes first.`
 async function forgetSecrets(pool: Pool, config: Config, agreed: () => Promise<void>): Promise<Record<string, number>> {
   const [{ migrate }, { forgetAll }, { opensSecrets, readKeyFile }, { keyFiles }] = await Promise.all([
     import('../../platform/db/migrate.ts'),
-    import('../../platform/sealed.ts'),
-    import('../../platform/secrets.ts'),
-    import('../../platform/rotation.ts')
+    import('../../platform/secrets/sealed.ts'),
+    import('../../platform/secrets/secrets.ts'),
+    import('../../platform/secrets/rotation.ts')
   ])
   const { current, next, previous } = keyFiles(config.DATA_DIR)
   return migrate(pool, async () => {

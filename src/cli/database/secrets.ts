@@ -58,8 +58,8 @@ async function change(pool: Pool, config: Config, { newKeyFile, force }: Options
   const [{ migrate }, { finishRotation, keyFiles, rotateMasterKey }, { hasSecrets, masterKey, readKeyFile }] =
     await Promise.all([
       import('../../platform/db/migrate.ts'),
-      import('../../platform/rotation.ts'),
-      import('../../platform/secrets.ts')
+      import('../../platform/secrets/rotation.ts'),
+      import('../../platform/secrets/secrets.ts')
     ])
   const { DATA_DIR: dataDir, MASTER_KEY: given } = config
   const newKey =

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { keyFiles } from '../../platform/rotation.ts'
-import { checkName, open, readKeyFile } from '../../platform/secrets.ts'
+import { keyFiles } from '../../platform/secrets/rotation.ts'
+import { checkName, open, readKeyFile } from '../../platform/secrets/secrets.ts'
 import { type Finding, fail, ok, warn } from './check.ts'
 
 const name = 'Master key'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { App } from '../../app.ts'
 import type { Config } from '../../platform/config.ts'
-import type { NodeRole } from '../../platform/nodes.ts'
+import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
 
 /** The text at the start of the service. Every command to paste stands on its own line. */

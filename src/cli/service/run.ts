@@ -2,7 +2,7 @@ import type { ConsoleState } from '../../console/console.ts'
 import type { Config } from '../../platform/config.ts'
 import { openDatabase } from '../../platform/db/open.ts'
 import { createLog, type Log } from '../../platform/log.ts'
-import type { NodeRole } from '../../platform/nodes.ts'
+import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { version } from '../../platform/version.ts'
 import { greeting, introduction } from './greeting.ts'
 

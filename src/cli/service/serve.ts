@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../platform/config.ts'
 import { OperatorError } from '../../platform/errors.ts'
-import type { NodeRole } from '../../platform/nodes.ts'
+import type { NodeRole } from '../../platform/nodes/nodes.ts'
 import { Ended, exit } from '../exit.ts'
 import { choice, examples, jsonOption } from '../session.ts'
 import type { Shell } from '../shell.ts'

@@ -1,5 +1,5 @@
 import type { ProjectId } from '../../platform/ids.ts'
-import { open } from '../../platform/secrets.ts'
+import { open } from '../../platform/secrets/secrets.ts'
 import type { ApnsSecret } from '../apns/credential.ts'
 import { type FcmSecret, googleTokenUri } from '../fcm/credential.ts'
 import type { WebPushSecret } from '../webpush/credential.ts'

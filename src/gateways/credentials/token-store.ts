@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { sealedColumn } from '../../platform/sealed.ts'
+import { sealedColumn } from '../../platform/secrets/sealed.ts'
 
 export interface TokenRow {
   /** Sealed; empty where none was made yet. */

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
-import type { IdempotencyKey } from '../idempotency.ts'
+import type { IdempotencyKey } from '../idempotency/idempotency.ts'
 import { fingerprintOf } from './body.ts'
 
 const names = ['idempotency-key', 'x-service-idempotency-key'] as const

@@ -1,7 +1,7 @@
-import type { Db } from './db/db.ts'
-import type { Presence } from './db/presence.ts'
-import { asTexts, statement, texts } from './db/statement.ts'
-import type { ProjectId } from './ids.ts'
+import type { Db } from '../db/db.ts'
+import type { Presence } from '../db/presence.ts'
+import { asTexts, statement, texts } from '../db/statement.ts'
+import type { ProjectId } from '../ids.ts'
 
 /** A caller's key, where it counts, and the SHA-256 of what was asked under it, in hexadecimal digits. */
 export interface IdempotencyKey {

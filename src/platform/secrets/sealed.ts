@@ -1,6 +1,6 @@
-import type { Db } from './db/db.ts'
-import { type Statement, statement } from './db/statement.ts'
-import { OperatorError } from './errors.ts'
+import type { Db } from '../db/db.ts'
+import { type Statement, statement } from '../db/statement.ts'
+import { OperatorError } from '../errors.ts'
 import { checkName, open, seal } from './secrets.ts'
 
 type Row = Record<string, string>

@@ -2,10 +2,10 @@ import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:
 import { existsSync } from 'node:fs'
 import { chmod, link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Db } from './db/db.ts'
-import { statement } from './db/statement.ts'
-import { OperatorError } from './errors.ts'
-import { makeFolders } from './folders.ts'
+import type { Db } from '../db/db.ts'
+import { statement } from '../db/statement.ts'
+import { OperatorError } from '../errors.ts'
+import { makeFolders } from '../folders.ts'
 
 const addSetting = statement(
   'platform.add_setting',

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, open as openFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Db, Pool } from './db/db.ts'
-import { OperatorError } from './errors.ts'
+import type { Db, Pool } from '../db/db.ts'
+import { OperatorError } from '../errors.ts'
 import { resealAll } from './sealed.ts'
 import { checkMasterKey, opensSecrets, readKeyFile } from './secrets.ts'
 

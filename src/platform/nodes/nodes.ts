@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
-import type { Db, Pool } from './db/db.ts'
-import { statement } from './db/statement.ts'
-import { createSession } from './jobs/session.ts'
-import type { Log } from './log.ts'
-import { version } from './version.ts'
+import type { Db, Pool } from '../db/db.ts'
+import { statement } from '../db/statement.ts'
+import { createSession } from '../jobs/session.ts'
+import type { Log } from '../log.ts'
+import { version } from '../version.ts'
 
 export type NodeRole = 'all' | 'api' | 'worker'
 export type Nodes = Awaited<ReturnType<typeof joinNodes>>

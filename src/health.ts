@@ -2,12 +2,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Pool } from './platform/db/db.ts'
-import { statement } from './platform/db/statement.ts'
+import { ping } from './platform/db/store.ts'
 import { Refusal, Unavailable } from './platform/errors.ts'
 import type { Routes } from './platform/http/routes.ts'
 import type { Metrics } from './platform/metrics.ts'
 
-const ping = statement('platform.ping', 'select 1')
 const pingMs = 2_000
 const loopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/
 

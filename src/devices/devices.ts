@@ -11,7 +11,7 @@ import * as store from './store.ts'
 import { type ActivityToken, devicesOfTokens, registerActivityToken, setTokens } from './token-store.ts'
 
 export { checkDeviceId, readDevice } from './fields.ts'
-export * as reach from './reach.ts'
+export * as reach from './reach-store.ts'
 export { managedDevice } from './responses.ts'
 export { ManagedDevice, type SentDevice } from './schemas.ts'
 export { type DeviceRow, lockDevicesOf } from './store.ts'

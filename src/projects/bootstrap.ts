@@ -2,7 +2,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../platform/config.ts'
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { addSetting, getSetting } from '../platform/db/store.ts'
 import { OperatorError } from '../platform/errors.ts'
 import { makeFolders } from '../platform/folders.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -31,12 +31,6 @@ export interface Bootstrapped {
 }
 
 const marker = 'bootstrapped'
-const isDone = statement('bootstrap.is_done', 'select 1 from settings where name = $1')
-const setDone = statement(
-  'bootstrap.set_done',
-  'insert into settings (name, value) values ($1, $2) on conflict do nothing'
-)
-
 const actor = 'bootstrap'
 /** Shorter keys can be guessed; they are allowed, since a test rig may want them. */
 const shortest = 24
@@ -53,7 +47,7 @@ export async function bootstrap(
   say: (line: string) => void,
   furnish: (projectId: ProjectId) => Promise<void> = async () => {}
 ): Promise<Bootstrapped> {
-  const first = (await db.one(isDone, [marker])) === undefined
+  const first = (await getSetting(db, marker)) === undefined
   const named: Credentials = {
     ...(config.BOOTSTRAP_PROJECT_ID && { project_id: config.BOOTSTRAP_PROJECT_ID }),
     ...(config.BOOTSTRAP_SECRET_KEY && { secret_key: config.BOOTSTRAP_SECRET_KEY }),
@@ -69,7 +63,7 @@ export async function bootstrap(
     await ensure(projects, first ? credentials : named, credentials.project_id ?? madeUpId, say)
     // Whoever names a project brings its own users.
     if (first && named.project_id === undefined) await furnish(credentials.project_id as ProjectId)
-    await db.run(setDone, [marker, new Date().toISOString()])
+    await addSetting(db, marker, new Date().toISOString())
   }
   const made = named.project_id === undefined && credentials.project_id === madeUpId
   return { credentials, first, named, demo: made && (await projects.find(madeUpId))?.mode === 'simulator' }

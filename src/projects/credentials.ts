@@ -7,7 +7,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { hashTextOf, isPossible } from './keys.ts'
 import { createLookups, type From, type LookupCounts, type Soon } from './lookups.ts'
 import type { Project, ProjectRow } from './project.ts'
-import { findCodes, findSessions } from './sessions.ts'
+import { findCodes, findSessions } from './session-store.ts'
 import * as store from './store.ts'
 import { createStrangers } from './strangers.ts'
 

@@ -3,8 +3,8 @@ import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { forgetDead } from '../platform/jobs/jobs.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
-import { sweepAudit } from './audit.ts'
-import { sweepSessions } from './sessions.ts'
+import { sweepAudit } from './audit-store.ts'
+import { sweepSessions } from './session-store.ts'
 import * as store from './store.ts'
 
 /** Removes up to a window of what a project has in one capability, and answers how many rows went. */

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import type { Config } from '../platform/config.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
-import { notify } from '../platform/db/listen.ts'
+import { notify } from '../platform/db/store.ts'
 import { Refusal } from '../platform/errors.ts'
 import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
-import { type AuditEntry, record } from './audit.ts'
+import { type AuditEntry, record } from './audit-store.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
 import {
@@ -29,13 +29,13 @@ export {
   sessionCookie,
   sessionOf
 } from './admission.ts'
-export { listAudit, record as recordAudit } from './audit.ts'
+export { listAudit, record as recordAudit } from './audit-store.ts'
 export { type ApiCaller, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
 export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
-export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './sessions.ts'
+export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './session-store.ts'
 export type { KeyRow, TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>

@@ -9,7 +9,7 @@ import * as store from './store.ts'
 
 // The old place, for capabilities that still import them from here.
 export { checkChosenId, longerThan } from '../platform/fields.ts'
-export * as identity from './identity.ts'
+export * as identity from './identity-store.ts'
 export {
   checkProjectUserId,
   checkProperties,

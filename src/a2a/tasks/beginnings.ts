@@ -3,7 +3,13 @@ import { type Db, isDataFault, type Pool, type Transaction } from '../../platfor
 import { againIfRaced } from '../../platform/db/races.ts'
 import { together } from '../../platform/db/together.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { type Claim, claimKeys, findClaims, type IdempotencyKey, settleKey } from '../../platform/idempotency/idempotency.ts'
+import {
+  type Claim,
+  claimKeys,
+  findClaims,
+  type IdempotencyKey,
+  settleKey
+} from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { steadyMs } from '../../platform/time.ts'

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import { heldProject, joined, statement, texts } from '../../platform/db/statement.ts'
-import { type KeyedWork, keyColumns, takeKeys } from '../../platform/idempotency/idempotency.ts'
+import { claimRows, type KeyedWork, keyColumns } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type DrawnUser, putUsers } from '../../users/users.ts'
 import {
@@ -60,7 +60,7 @@ const insert = statement(
 const begin = statement(
   'a2a.begin_tasks',
   `${heldProject},
-   begun as (${takeKeys(14)} returning (work ->> 'taskId')::uuid as task_id),
+   begun as (${claimRows(14)} returning (work ->> 'taskId')::uuid as task_id),
    t as (
      select t.* from rows from (${lists}, unnest(${list('$11')}, ${texts('$12')}), json_array_elements_text($13::json))
        as t(${names}, drawn, properties, of_user)

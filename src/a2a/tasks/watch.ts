@@ -1,5 +1,6 @@
 import type { Db, Pool } from '../../platform/db/db.ts'
-import { type Listener, notify } from '../../platform/db/listen.ts'
+import type { Listener } from '../../platform/db/listen.ts'
+import { notify } from '../../platform/db/store.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Task } from '../model.ts'

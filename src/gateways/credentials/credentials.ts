@@ -1,5 +1,5 @@
 import type { Db, Pool } from '../../platform/db/db.ts'
-import { notify } from '../../platform/db/listen.ts'
+import { notify } from '../../platform/db/store.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import { opensSecrets, seal } from '../../platform/secrets/secrets.ts'

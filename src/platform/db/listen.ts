@@ -2,7 +2,6 @@ import type pg from 'pg'
 import type { Log } from '../log.ts'
 import type { Pool } from './db.ts'
 import { appear, createLookout, type Presence } from './presence.ts'
-import { statement } from './statement.ts'
 
 /** Hears what other nodes say. A hint only: everything that listens must also be right without it. */
 export interface Listener {
@@ -12,8 +11,6 @@ export interface Listener {
   readonly presence: Presence
   close(): Promise<void>
 }
-
-export const notify = statement('platform.notify', 'select pg_notify($1, $2)')
 
 const retryMs = 1_000
 /** A connection that lived this long is opened again at once: meanwhile others miss this process. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Db } from './db.ts'
-import { statement } from './statement.ts'
+import { isPresent, presenceFamily } from './store.ts'
 
 /** Whether a process is alive, as the database knows it: by a connection that ends with it, also with kill -9. */
 export interface Presence {
@@ -15,16 +15,6 @@ export interface Presence {
   isGone(db: Db, name: number): Promise<boolean>
 }
 
-/** Of all that may lock numbers in this database, these are ours: `tidi` in ASCII. */
-const family = 0x74696469
-// Looked at and not tried: whoever tried it would hold it for a while, and the process could not come back under its name.
-const seen = statement(
-  'presence.seen',
-  `select exists (
-     select from pg_locks where locktype = 'advisory' and classid = ${family} and objid = $1::oid and objsubid = 2
-        and granted and database = (select oid from pg_database where datname = current_database())
-   ) as seen`
-)
 /** A process that lost nothing but this connection is back within milliseconds: only who stays away is gone. */
 const patienceMs = 500
 /** Names missed at some time that are remembered; past it the patience begins anew. */
@@ -32,13 +22,11 @@ const maxMissed = 1_000
 
 const newName = () => randomInt(2 ** 31)
 
-const isSeen = async (db: Db, name: number) => (await db.one<{ seen: boolean }>(seen, [name]))?.seen === true
-
 /** Makes `isGone`. However many ask about one process, their patience ends at the same moment. */
 export function createLookout(): Presence['isGone'] {
   const missedSinceMs = new Map<number, number>()
   return async (db, name) => {
-    if (!(await isSeen(db, name))) {
+    if (!(await isPresent(db, name))) {
       const nowMs = performance.now()
       const sinceMs = missedSinceMs.get(name) ?? nowMs
       if (missedSinceMs.size >= maxMissed) missedSinceMs.clear()
@@ -46,7 +34,7 @@ export function createLookout(): Presence['isGone'] {
       const leftMs = sinceMs + patienceMs - nowMs
       if (leftMs <= 0) return true
       await sleep(leftMs)
-      if (!(await isSeen(db, name))) return true
+      if (!(await isPresent(db, name))) return true
     }
     missedSinceMs.delete(name)
     return false
@@ -59,7 +47,7 @@ export function createLookout(): Presence['isGone'] {
  */
 export async function appear(client: pg.Client, before: number | undefined): Promise<number | undefined> {
   for (const name of before === undefined ? [newName()] : [before, newName()]) {
-    const { rows } = await client.query(`select pg_try_advisory_lock(${family}, $1) as locked`, [name])
+    const { rows } = await client.query(`select pg_try_advisory_lock(${presenceFamily}, $1) as locked`, [name])
     if (rows[0].locked) return name
   }
   return undefined

@@ -7,7 +7,6 @@ import { OperatorError, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { type TrustProxy, trusts } from './trust-proxy.ts'
 import { answerError } from './answers.ts'
 import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
@@ -16,6 +15,7 @@ import { requestId } from './request-id.ts'
 import { type DocumentedRoute, largestBody } from './routes.ts'
 import { createShares, type Shares } from './shares.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
+import { type TrustProxy, trusts } from './trust-proxy.ts'
 
 export interface Http {
   app: FastifyInstance

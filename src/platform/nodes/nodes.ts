@@ -1,11 +1,12 @@
 import { hostname } from 'node:os'
-import type { Db, Pool } from '../db/db.ts'
-import { statement } from '../db/statement.ts'
+import type { Pool } from '../db/db.ts'
 import { createSession } from '../jobs/session.ts'
 import type { Log } from '../log.ts'
 import { version } from '../version.ts'
+import type { NodeRole, NodeRow } from './store.ts'
+import * as store from './store.ts'
 
-export type NodeRole = 'all' | 'api' | 'worker'
+export { listNodes, livingNodes, type NodeRole, type NodeRow } from './store.ts'
 export type Nodes = Awaited<ReturnType<typeof joinNodes>>
 
 const beatMs = 2_000
@@ -13,66 +14,6 @@ const beatMs = 2_000
 const againMs = 500
 /** A swallowed answer must not keep the next beat waiting for longer. */
 const answerMs = 3_000
-/** Three beats missed. Counted by the database's clock, so that nodes with other clocks agree. */
-const aliveFor = '7 seconds'
-/**
- * A node is dead when it has missed beats for this long, and only to a node that has missed none itself in that time. An
- * outage of the database that the judge did not notice (less than `brokenAfter`) costs another node that long, a beat
- * before it and at most 3.5 s after it: 9.5 s.
- */
-const deadAfter = '10 seconds'
-const brokenAfter = '4 seconds'
-
-const join = statement(
-  'nodes.join',
-  `insert into nodes (id, role, host, pid, version, started_at, seen_at, steady_since)
-   values ($1, $2, $3, $4, $5, now(), now(), now())`
-)
-const beat = statement(
-  'nodes.beat',
-  `update nodes
-      set seen_at = now(),
-          steady_since = case when seen_at < now() - interval '${brokenAfter}' then now() else steady_since end
-    where id = $1
-   returning id`
-)
-const alive = statement(
-  'nodes.alive',
-  `select id, role, host, pid, version, started_at, seen_at from nodes where seen_at > now() - interval '${aliveFor}' order by id`
-)
-const living = statement(
-  'nodes.living',
-  `select id from nodes
-    where seen_at > now() - interval '${deadAfter}'
-       or not exists (
-         select from nodes me
-          where me.id = $1 and me.seen_at > now() - interval '${brokenAfter}'
-            and me.steady_since <= now() - interval '${deadAfter}')`
-)
-const leave = statement('nodes.leave', 'delete from nodes where id = $1')
-const clear = statement('nodes.clear', 'delete from nodes')
-const forget = statement('nodes.forget', `delete from nodes where seen_at < now() - interval '1 day'`)
-
-export interface NodeRow {
-  id: string
-  role: NodeRole
-  host: string
-  pid: number
-  version: string
-  started_at: Date
-  seen_at: Date
-}
-
-/** Those at work on this database, asked by one that is not among them. */
-export const listNodes = (db: Db) => db.query<NodeRow>(alive)
-
-/**
- * The nodes that may be alive, as the node `me` can tell: all that are in the list while its own contact to the database
- * is younger than a beat that is missed. One that has left is not among them.
- */
-export const livingNodes = async (db: Db, me: string): Promise<Set<string>> =>
-  new Set((await db.query<{ id: string }>(living, [me])).map(({ id }) => id))
-
 export interface Joining {
   id: string
   role: NodeRole
@@ -115,9 +56,9 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
     let waitMs = beatMs
     try {
       // A row swept away while the database could not be reached is entered again.
-      const known = await session.query(beat, [id])
-      if (known.length === 0 && !left) await session.query(join, entry)
-      others = await session.query<NodeRow>(alive)
+      const known = await session.query(store.beat, [id])
+      if (known.length === 0 && !left) await session.query(store.join, entry)
+      others = await session.query<NodeRow>(store.alive)
       noticeWorkers()
     } catch (error) {
       // The last count stays in force: limits must not swing because the database is away.
@@ -127,8 +68,8 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
     if (!left) timer = setTimeout(() => void tick(), waitMs)
   }
 
-  if (alone) await pool.run(clear)
-  await pool.run(join, entry)
+  if (alone) await pool.run(store.clear)
+  await pool.run(store.join, entry)
   await tick()
   return {
     id,
@@ -145,11 +86,11 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
       for (const { role } of others) counts[role] += 1
       return counts
     },
-    sweep: () => pool.run(forget),
+    sweep: () => pool.run(store.forget),
     async leave(): Promise<void> {
       left = true
       clearTimeout(timer)
-      await session.query(leave, [id]).catch(() => {})
+      await session.query(store.leave, [id]).catch(() => {})
       await session.close()
     }
   }

@@ -1,61 +1,25 @@
 import type { Db } from '../db/db.ts'
-import { type Statement, statement } from '../db/statement.ts'
 import { OperatorError } from '../errors.ts'
+import { type SealedPlace, type SealedStatements, sealedStatements } from './sealed-store.ts'
 import { checkName, open, seal } from './secrets.ts'
 
 type Row = Record<string, string>
 
-interface SealedColumn {
+interface SealedColumn extends SealedStatements {
   name: string
   column: string
-  list: Statement
-  change: Statement
-  forget: Statement
   context: (row: Row) => string
 }
 
 const columns: SealedColumn[] = []
 
 /**
- * Tells that a column holds texts sealed with the master key, so that changing the key finds them. `context` gets a row
- * with the columns of `by`, as text, and answers what its text was sealed with. An empty text is left as it is.
+ * Registers a column of sealed texts, so that a change of the master key finds them. `context` returns the context that
+ * the text of a row was sealed with; it gets the columns of `by`, as text. Empty texts are skipped.
  */
-export function sealedColumn({
-  table,
-  column,
-  by,
-  only = 'true',
-  context
-}: {
-  table: string
-  column: string
-  by: readonly string[]
-  /** Which rows, where not all are sealed. */
-  only?: string
-  context: (row: Row) => string
-}): void {
-  const acrossProjects = 'the master key is that of the whole installation'
-  const named = by.map((name) => `${name}::text as ${name}`).join(', ')
-  columns.push({
-    name: `${table}.${column}`,
-    column,
-    context,
-    list: statement(
-      `sealed.list_${table}_${column}`,
-      `select ${named}, ${column} from ${table} where ${column} <> '' and ${only} order by ${by.join(', ')} for update`,
-      { acrossProjects }
-    ),
-    // No two sealed texts are alike, so the old one is the key.
-    change: statement(
-      `sealed.change_${table}_${column}`,
-      `update ${table} set ${column} = changed.fresh
-         from unnest($1::text[], $2::text[]) as changed (old, fresh) where ${table}.${column} = changed.old`,
-      { acrossProjects }
-    ),
-    forget: statement(`sealed.forget_${table}_${column}`, `delete from ${table} where ${column} <> '' and ${only}`, {
-      acrossProjects
-    })
-  })
+export function sealedColumn({ context, ...place }: SealedPlace & { context: (row: Row) => string }): void {
+  const { table, column } = place
+  columns.push({ name: `${table}.${column}`, column, context, ...sealedStatements(place) })
 }
 
 sealedColumn({
@@ -66,7 +30,7 @@ sealedColumn({
   context: ({ name }) => name!
 })
 
-/** Opens everything with the old key and seals it with the new one. Answers how many texts of which column. */
+/** Opens every text with the old key and seals it with the new one. Returns the number of texts of each column. */
 export async function resealAll(tx: Db, oldKey: Buffer, newKey: Buffer): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { name, column, list, change, context } of columns) {
@@ -89,8 +53,8 @@ export async function resealAll(tx: Db, oldKey: Buffer, newKey: Buffer): Promise
 }
 
 /**
- * Removes every row that only a lost key would open, and the check of the key with them: the next start takes the key it
- * has. Answers how many rows by which column.
+ * Deletes every row that only a lost key would open, and the check of the key with them: the next start accepts the key
+ * it has. Returns the number of rows of each column.
  */
 export async function forgetAll(tx: Db): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}

@@ -3,15 +3,9 @@ import { existsSync } from 'node:fs'
 import { chmod, link, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db } from '../db/db.ts'
-import { statement } from '../db/statement.ts'
+import { addSetting, getSetting } from '../db/store.ts'
 import { OperatorError } from '../errors.ts'
 import { makeFolders } from '../folders.ts'
-
-const addSetting = statement(
-  'platform.add_setting',
-  'insert into settings (name, value) values ($1, $2) on conflict do nothing'
-)
-const getSetting = statement('platform.get_setting', 'select value from settings where name = $1')
 
 /** The key given, else the one in the data folder, which the first start makes: `wasSetUp` tells that this is none. */
 export async function masterKey(
@@ -101,17 +95,16 @@ export async function opensSecrets(db: Db, key: Buffer): Promise<boolean | undef
 /** Whether this database has secrets of a master key already. */
 export const hasSecrets = async (db: Db): Promise<boolean> => (await sealedCheck(db)) !== undefined
 
-async function sealedCheck(db: Db): Promise<string | undefined> {
-  const row = await db.one<{ value: string }>(getSetting, [checkName]).catch((error: NodeJS.ErrnoException) => {
+/** Undefined too where the database has no tables yet. */
+const sealedCheck = (db: Db): Promise<string | undefined> =>
+  getSetting(db, checkName).catch((error: NodeJS.ErrnoException) => {
     if (error.code === '42P01') return undefined
     throw error
   })
-  return row?.value
-}
 
 /** Refuses to go on with a key other than the one this database's secrets were sealed with. */
 export async function checkMasterKey(db: Db, key: Buffer): Promise<void> {
-  await db.run(addSetting, [checkName, seal(key, checkName, checkName)])
+  await addSetting(db, checkName, seal(key, checkName, checkName))
   if (!(await opensSecrets(db, key)))
     throw new OperatorError(
       'MASTER_KEY is not the key this database was set up with. Nodes on one database must share it: copy MASTER_KEY, or ' +

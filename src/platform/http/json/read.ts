@@ -1,7 +1,7 @@
 import { isStorable } from '../../json.ts'
+import { building, mostNames, unknownNames, type Wanted } from '../schema.ts'
 import { sizeOf } from './count.ts'
 import { endOfNumber, endOfString, isWhite } from './tokens.ts'
-import { building, mostNames, unknownNames, type Wanted } from '../schema.ts'
 
 export interface Most {
   levels: number

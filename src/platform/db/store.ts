@@ -1,0 +1,33 @@
+import type { Db } from './db.ts'
+import { statement } from './statement.ts'
+
+/** Of all that may lock numbers in this database, these are ours: `tidi` in ASCII. */
+export const presenceFamily = 0x74696469
+
+export const ping = statement('platform.ping', 'select 1')
+export const notify = statement('platform.notify', 'select pg_notify($1, $2)')
+// The lock is looked up and not tried: a process that tried it would hold it for a while, and its owner could not come
+// back under its name.
+const present = statement(
+  'presence.seen',
+  `select exists (
+     select from pg_locks where locktype = 'advisory' and classid = ${presenceFamily} and objid = $1::oid and objsubid = 2
+        and granted and database = (select oid from pg_database where datname = current_database())
+   ) as seen`
+)
+const addRow = statement(
+  'platform.add_setting',
+  'insert into settings (name, value) values ($1, $2) on conflict do nothing'
+)
+const getRow = statement('platform.get_setting', 'select value from settings where name = $1')
+
+/** Whether the process of this name holds its lock. */
+export const isPresent = async (db: Db, name: number): Promise<boolean> =>
+  (await db.one<{ seen: boolean }>(present, [name]))?.seen === true
+
+/** A fact about the installation, such as that it was set up. */
+export const getSetting = async (db: Db, name: string): Promise<string | undefined> =>
+  (await db.one<{ value: string }>(getRow, [name]))?.value
+
+/** The first value of a setting stays. */
+export const addSetting = (db: Db, name: string, value: string) => db.run(addRow, [name, value])

@@ -1,0 +1,156 @@
+import type { Db } from '../db/db.ts'
+import { asTexts, statement, texts } from '../db/statement.ts'
+import type { ProjectId } from '../ids.ts'
+
+/** A caller's key, the scope it counts in, and the SHA-256 of the body sent with it, in hexadecimal digits. */
+export interface IdempotencyKey {
+  scope: string
+  key: string
+  fingerprint: string
+}
+
+export interface KeyedWork<Work> {
+  key: IdempotencyKey
+  work: Work
+  /** Undefined where it is not known yet. */
+  answer?: unknown
+}
+
+/** Stored beside the work: the process that does it. */
+export interface Holder {
+  holder?: number | null
+}
+
+export interface KeyRow<Work, Answer> {
+  fingerprint: string
+  work: Work & Holder
+  answer: Answer | null
+  held_until: Date
+}
+
+/**
+ * How long a call may be silent before a repeat takes its work over, where the database cannot tell whether its process
+ * lives. Longer than any request waits for gateways, and short enough that the work of a dead process is resumed within
+ * 15 s.
+ */
+export const holdMs = 12_000
+
+// As `heldProject`, but also where the project is being erased: the work itself finds that out and refuses.
+const heldAnyway = 'with project as (select project_id from projects where project_id = $1 for key share)'
+const beginRow = statement(
+  'idempotency.begin',
+  `${heldAnyway}
+   insert into idempotency_keys (project_id, scope, key, fingerprint, work, held_until, expires_at)
+   select p.project_id, $2, $3, decode($4, 'hex'), $5, $7, $8 from project p
+   on conflict (project_id, scope, key) do update
+      set fingerprint = excluded.fingerprint, work = excluded.work, answer = null,
+          held_until = excluded.held_until, expires_at = excluded.expires_at
+    where idempotency_keys.expires_at <= $6`
+)
+/**
+ * Claims those keys of many calls that are new or expired, inside a statement with a CTE `project`. Its parameters begin
+ * at `$n` and are filled by `keyColumns`.
+ */
+export function claimRows(n: number): string {
+  const at = (offset: number) => `$${n + offset}` as const
+  return `insert into idempotency_keys (project_id, scope, key, fingerprint, work, answer, held_until, expires_at)
+   select p.project_id, ${at(0)}, k.key, decode(k.fingerprint, 'hex'), k.work, k.answer, ${at(5)}, ${at(6)}
+     from project p
+    cross join rows from (
+      json_array_elements_text(${at(1)}::json),
+      unnest(string_to_array(${at(2)}, ','), ${texts(at(3))}::jsonb[], ${texts(at(4))}::jsonb[])
+    ) as k(key, fingerprint, work, answer)
+   on conflict (project_id, scope, key) do update
+      set fingerprint = excluded.fingerprint, work = excluded.work, answer = excluded.answer,
+          held_until = excluded.held_until, expires_at = excluded.expires_at
+    where idempotency_keys.expires_at <= ${at(7)}`
+}
+const beginRows = statement('idempotency.begin_many', `${heldAnyway} ${claimRows(2)} returning key`)
+const findRows = statement(
+  'idempotency.find_many',
+  `select key, encode(fingerprint, 'hex') as fingerprint, work, answer from idempotency_keys
+    where project_id = $1 and scope = $2 and key = any($3::text[])`
+)
+const findRow = statement(
+  'idempotency.find',
+  `select encode(fingerprint, 'hex') as fingerprint, work, answer, held_until from idempotency_keys
+    where project_id = $1 and scope = $2 and key = $3 for update`
+)
+const resumeRow = statement(
+  'idempotency.resume',
+  `update idempotency_keys set held_until = $4, work = work || $5 where project_id = $1 and scope = $2 and key = $3`
+)
+const settleRow = statement(
+  'idempotency.settle',
+  `update idempotency_keys set answer = $4 where project_id = $1 and scope = $2 and key = $3`
+)
+const sweepRows = statement(
+  'idempotency.sweep',
+  `delete from idempotency_keys where (project_id, scope, key) in (
+     select project_id, scope, key from idempotency_keys where expires_at <= $1 limit 5000)`,
+  { acrossProjects: 'keys of all projects end by their time' }
+)
+
+const eraseRows = statement(
+  'idempotency.erase_window',
+  `delete from idempotency_keys where project_id = $1 and (scope, key) in (
+     select scope, key from idempotency_keys where project_id = $1 limit 5000)`
+)
+
+/** The parameters of `claimRows`. */
+export function keyColumns(wanted: KeyedWork<unknown>[], hours: number): unknown[] {
+  const now = Date.now()
+  // Every node claims keys in the same order, so that two batches cannot wait for each other.
+  const rows = wanted.toSorted((one, two) => (one.key.key < two.key.key ? -1 : 1))
+  return [
+    wanted[0]?.key.scope,
+    JSON.stringify(rows.map(({ key }) => key.key)),
+    rows.map(({ key }) => key.fingerprint).join(','),
+    asTexts(rows.map(({ work }) => work)),
+    asTexts(rows.map(({ answer }) => answer)),
+    new Date(now + holdMs),
+    new Date(now + hours * 3_600_000),
+    new Date(now)
+  ]
+}
+
+/** Inserts the key. Returns false where it is taken. */
+export const beginKey = async (
+  tx: Db,
+  projectId: ProjectId,
+  { scope, key, fingerprint }: IdempotencyKey,
+  work: object,
+  { now, heldUntil, expiresAt }: Record<'now' | 'heldUntil' | 'expiresAt', Date>
+): Promise<boolean> => {
+  const values = [projectId, scope, key, fingerprint, JSON.stringify(work), now, heldUntil, expiresAt]
+  return (await tx.run(beginRow, values)) > 0
+}
+
+/** Inserts the keys that are free, and returns them. */
+export const beginKeys = async (tx: Db, projectId: ProjectId, wanted: KeyedWork<unknown>[], hours: number) =>
+  (await tx.query<{ key: string }>(beginRows, [projectId, ...keyColumns(wanted, hours)])).map(({ key }) => key)
+
+/** Locks the row of a key. */
+export const findKey = <Work, Answer>(tx: Db, projectId: ProjectId, { scope, key }: IdempotencyKey) =>
+  tx.one<KeyRow<Work, Answer>>(findRow, [projectId, scope, key])
+
+export const findKeys = <Work, Answer>(db: Db, projectId: ProjectId, scope: string, keys: string[]) =>
+  db.query<KeyRow<Work, Answer> & { key: string }>(findRows, [projectId, scope, keys])
+
+export const resumeKey = (
+  tx: Db,
+  projectId: ProjectId,
+  { scope, key }: IdempotencyKey,
+  heldUntil: Date,
+  holder: Holder
+) => tx.run(resumeRow, [projectId, scope, key, heldUntil, JSON.stringify(holder)])
+
+/** Stores the response that every repeat gets. Call it in the transaction that ends the work, where there is one. */
+export const settleKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey, answer: unknown) =>
+  db.run(settleRow, [projectId, scope, key, JSON.stringify(answer)])
+
+/** Deletes a batch of expired keys. */
+export const sweepKeys = (db: Db, now: Date): Promise<number> => db.run(sweepRows, [now])
+
+/** Deletes a batch of the keys of a project that is being erased. */
+export const eraseKeyWindow = (db: Db, projectId: ProjectId): Promise<number> => db.run(eraseRows, [projectId])

@@ -1,0 +1,60 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { UserRow } from './store.ts'
+
+// Anonymous users are left out everywhere here: an import could not take them back, and there may be very many.
+const columns = 'id, project_user_id, properties, created_at, updated_at'
+
+const newestRows = statement(
+  'users.newest',
+  `select ${columns} from users
+    where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
+    order by id desc limit $3`
+)
+// A key window: the next ids unfiltered, the filter inside. Filtered paging would scan again for every page.
+const searchWindowRows = statement(
+  'users.search_window',
+  `with w as materialized (
+     select id, project_user_id from users
+      where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
+      order by id desc limit $3)
+   select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
+          array(select w.id from w where position(lower($4) in lower(w.project_user_id)) > 0
+                 order by w.id desc limit $5) as found`
+)
+const byIdsRows = statement(
+  'users.by_ids',
+  `select ${columns} from users
+    where project_id = $1 and id = any($2::uuid[]) and project_user_id is not null order by id desc`
+)
+const oldestRows = statement(
+  'users.oldest',
+  `select ${columns} from users
+    where project_id = $1 and project_user_id is not null and ($2::uuid is null or id > $2)
+    order by id limit $3`
+)
+
+/** Newest first, those before an id. */
+export const newestUsers = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
+  db.query<UserRow>(newestRows, [projectId, before, limit])
+
+/** Oldest first, those after an id. */
+export const oldestUsers = (db: Db, projectId: ProjectId, after: string | null, limit: number) =>
+  db.query<UserRow>(oldestRows, [projectId, after, limit])
+
+export const usersByIds = (db: Db, projectId: ProjectId, ids: string[]) =>
+  db.query<UserRow>(byIdsRows, [projectId, ids])
+
+/** The users of one batch whose id holds the text, and how far the batch went. */
+export interface SearchedBatch {
+  last: string | null
+  seen: number
+  found: string[]
+}
+
+export const searchBatch = async (
+  db: Db,
+  projectId: ProjectId,
+  { before, size, text, limit }: { before: string | null; size: number; text: string; limit: number }
+): Promise<SearchedBatch> => (await db.one<SearchedBatch>(searchWindowRows, [projectId, before, size, text, limit]))!

@@ -10,7 +10,7 @@ import { printErrorDocs } from '../src/platform/error-docs.ts'
 import { renderDocsPage } from '../src/platform/http/openapi/docs-page.ts'
 import { operationId, pathTemplate, tagOf } from '../src/platform/http/openapi/names.ts'
 import { buildOpenApi } from '../src/platform/http/openapi/openapi.ts'
-import type { DocumentedRoute } from '../src/platform/http/routes.ts'
+import type { DocumentedRoute } from '../src/platform/http/route.ts'
 
 const committed = (name: string) => readFile(join(import.meta.dirname, '../docs/reference', name), 'utf8')
 

@@ -12,7 +12,7 @@ import { forgetBody, installBodyParser } from './body.ts'
 import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
-import { type DocumentedRoute, largestBody } from './routes.ts'
+import { type DocumentedRoute, largestBody } from './route.ts'
 import { createShares, type Shares } from './shares.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
 import { type TrustProxy, trusts } from './trust-proxy.ts'
@@ -22,11 +22,11 @@ export interface Http {
   documented: DocumentedRoute[]
   timeLimit: TimeLimit
   shares: Shares
-  /** Makes what a route does when it has answered: count and log it. */
+  /** Returns what a route calls after each response, to count and log it. */
   answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
-  /** Answers the port, which 0 lets the system choose. */
+  /** Returns the port, which the system chooses for 0. */
   listen(host: string, port: number): Promise<number>
-  /** Accepts nothing new, lets what runs finish until the deadline, then cuts it off. */
+  /** Accepts no new connections, lets requests finish until the deadline, then closes the rest. */
   close(deadlineMs: number): Promise<void>
 }
 
@@ -35,14 +35,14 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   const app = Fastify({
     logger: false,
     bodyLimit: largestBody,
-    // A function, also for a number of hops: given as a number, Fastify believes nobody.
+    // A function, also for a number of hops: given a number, Fastify trusts no proxy.
     trustProxy: trusts(trustProxy),
     genReqId: requestId,
     rewriteUrl: rewriteUrl(methods),
     routerOptions: { maxParamLength },
     // The limit of a request is its handler's: Node's own would also end a long upload.
     requestTimeout: 0,
-    // But nobody holds a connection by saying nothing: also a stream must move.
+    // A silent connection is closed: a stream must send something, too.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
@@ -51,72 +51,17 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     http: { requireHostHeader: false },
     clientErrorHandler
   })
-  const documented: DocumentedRoute[] = []
   const timeLimit = createTimeLimit()
   const shares = createShares(backlogOf)
-  metrics.counter(
-    'tidings_http_requests_shed_total',
-    'Requests refused with 503 because their project had its share.',
-    () => [{ labels: {}, value: shares.shed() }]
-  )
-  metrics.gauge('tidings_http_requests_waiting', 'Requests that wait for the turn of their project.', () => ({
-    waiting: shares.waiting()
-  }))
-
+  countShares(metrics, shares)
+  const answered = createAnswered(log, metrics, timeLimit)
   takeTurns(app.server)
   installBodyParser(app)
-  app.decorateRequest('caller', null)
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-  app.addHook('onRoute', ({ url, method }) => {
-    for (const name of [method].flat()) methods.add(url, name)
-  })
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    // Nothing lives there, so nothing is parsed: a broken body must not turn a 404 into a 400.
-    if (request.is404) forgetBody(request)
-    const { httpVersion, headers } = request.raw
-    const hostless = httpVersion === '1.1' && headers.host === undefined
-    const { method, url = '/' } = request.raw
-    if (!request.is404 && !hostless && methods.isVerbOfOthers(method ?? '', url)) {
-      forgetBody(request)
-      return void notFound(request, reply)
-    }
-    done(hostless ? noHost() : undefined)
-  })
-  const unknown = answered('any', 'unknown')
-  app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) unknown(request, reply)
-    done()
-  })
-  // An expectation that nobody knows is no reason to refuse: RFC 9110 lets a server ignore it, and Node's 417 has no id.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  installHooks(app, methods, answered('any', 'unknown'))
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log))
-  app.setNotFoundHandler(notFound)
-
-  function notFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-    const allowed = methods.allowed(request.raw.url ?? '/')
-    if (!allowed) return reply.code(404).send({ error: 'Not Found' })
-    return reply
-      .code(405)
-      .header('allow', allowed.join(', '))
-      .send({ error: `Method Not Allowed: this path takes ${allowed.join(', ')}.`, code: 'method_not_allowed' })
-  }
-
-  function answered(method: string, route: string) {
-    const count = metrics.route(method, route)
-    const logged = log.isLevelEnabled('debug')
-    return (request: FastifyRequest, reply: FastifyReply) => {
-      timeLimit.over(reply)
-      const { statusCode: status, elapsedTime: ms } = reply
-      count(status, ms)
-      // The route, never the path: it holds ids of users.
-      if (logged) log.debug({ request_id: request.id, method, route, status, ms: Math.round(ms) }, 'answered')
-    }
-  }
-
   return {
     app,
-    documented,
+    documented: [],
     timeLimit,
     shares,
     answered,
@@ -136,9 +81,73 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   }
 }
 
+function countShares(metrics: Metrics, shares: Shares): void {
+  metrics.counter(
+    'tidings_http_requests_shed_total',
+    'Requests refused with 503 because their project had its share.',
+    () => [{ labels: {}, value: shares.shed() }]
+  )
+  metrics.gauge('tidings_http_requests_waiting', 'Requests that wait for the turn of their project.', () => ({
+    waiting: shares.waiting()
+  }))
+}
+
+function createAnswered(log: Log, metrics: Metrics, timeLimit: TimeLimit): Http['answered'] {
+  return (method, route) => {
+    const count = metrics.route(method, route)
+    const logged = log.isLevelEnabled('debug')
+    return (request, reply) => {
+      timeLimit.over(reply)
+      const { statusCode: status, elapsedTime: ms } = reply
+      count(status, ms)
+      // The route, never the path: it holds ids of users.
+      if (logged) log.debug({ request_id: request.id, method, route, status, ms: Math.round(ms) }, 'answered')
+    }
+  }
+}
+
+type MethodTable = ReturnType<typeof createMethodTable>
+
+/** What holds for every request: an id, a Host, and 404 or 405 where no route fits, with any method of HTTP. */
+function installHooks(app: FastifyInstance, methods: MethodTable, unknown: ReturnType<Http['answered']>): void {
+  const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    const allowed = methods.allowed(request.raw.url ?? '/')
+    if (!allowed) return reply.code(404).send({ error: 'Not Found' })
+    return reply
+      .code(405)
+      .header('allow', allowed.join(', '))
+      .send({ error: `Method Not Allowed: this path takes ${allowed.join(', ')}.`, code: 'method_not_allowed' })
+  }
+  app.decorateRequest('caller', null)
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  app.addHook('onRoute', ({ url, method }) => {
+    for (const name of [method].flat()) methods.add(url, name)
+  })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    // No route reads this body, so it is not parsed: a broken one must not turn a 404 into a 400.
+    if (request.is404) forgetBody(request)
+    const { httpVersion, headers } = request.raw
+    const hostless = httpVersion === '1.1' && headers.host === undefined
+    const { method, url = '/' } = request.raw
+    if (!request.is404 && !hostless && methods.isVerbOfOthers(method ?? '', url)) {
+      forgetBody(request)
+      return void notFound(request, reply)
+    }
+    done(hostless ? noHost() : undefined)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.is404) unknown(request, reply)
+    done()
+  })
+  // RFC 9110 lets a server ignore an unknown expectation, and Node's 417 has no id.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  app.setNotFoundHandler(notFound)
+}
+
 const noHost = () => new Refusal('malformed_request', 'The header Host must be given.')
 
-/** Tries for a moment, before a start has done anything that cannot be done again, such as showing keys once. */
+/** Checks that the port is free before a start does anything that cannot be repeated, such as showing keys once. */
 export async function checkAddress(host: string, port: number): Promise<void> {
   const server = createServer().listen({ host, port })
   try {
@@ -161,7 +170,7 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
   return reason ? new OperatorError(reason, 1, { cause: error }) : error
 }
 
-/** What is not HTTP, or too much of it, never becomes a request; its answer has an id all the same. */
+/** Bytes that are not HTTP, or headers that are too large, never become a request; the response has an id all the same. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, reason] =

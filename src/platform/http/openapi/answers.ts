@@ -1,5 +1,5 @@
 import { errorCatalogue, type RefusalCode } from '../../errors.ts'
-import type { DocumentedRoute } from '../routes.ts'
+import type { DocumentedRoute } from '../route.ts'
 import { pathParameters, pathTemplate } from './names.ts'
 import type { Schema } from './schema.ts'
 

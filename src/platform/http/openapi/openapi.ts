@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { version } from '../../version.ts'
-import type { DocumentedRoute } from '../routes.ts'
+import type { DocumentedRoute } from '../route.ts'
 import { type Answer, type Content, counted, errorAnswers, type Ref } from './answers.ts'
 import { components } from './components.ts'
 import { inTagOrder, operationId, pathParameters, pathTemplate, tagOf } from './names.ts'

@@ -1,0 +1,94 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RefusalCode } from '../errors.ts'
+import type { Wording } from './answers.ts'
+import type { BodyKind } from './body.ts'
+import type { Wanted } from './schema.ts'
+import type { FieldCodes } from './validation.ts'
+
+/** Where the contract wants bodies of any sensible size (settled: 10 MiB). */
+export const largestBody = 10 * 1024 * 1024
+/** A form: a name and a choice or two. */
+export const smallForm = 4 * 1024
+
+/** The declaration of a route. It validates requests, words refusals and is printed as OpenAPI. */
+export interface RouteOptions<Access, Query extends TSchema = TSchema, Body extends TSchema = TSchema> {
+  summary: string
+  /** Who may call. Each surface defines the values. */
+  access?: Access
+  /** Meaning of each path parameter, for the docs. */
+  params?: Record<string, string>
+  query?: Query
+  body?: Body
+  bodyKind?: BodyKind
+  /** Bytes that a body may have, checked before it is read. Absent: enough for a form. */
+  maxBody?: number
+  /** Values that a body may hold, checked before they are built. */
+  maxValues?: number
+  fieldCodes?: FieldCodes
+  /** The handler checks the body itself; the schema is printed in the docs. */
+  checksBody?: boolean
+  /** The response of a success. */
+  answer?: TSchema
+  status?: 200 | 201 | 202 | 204
+  answerType?: string
+  wording?: Omit<Wording, 'plainUnauthorized'>
+  /** An example body for the docs. */
+  example?: unknown
+  /** Codes of this route beyond those of every route of its kind. For the docs. */
+  refusals?: readonly RefusalCode[]
+  /** Takes an idempotency key, so that a repeat has no further effect. The handler sees to it; this is for the docs. */
+  idempotent?: boolean
+  /** A stream has no time limit. */
+  unlimited?: boolean
+  /** Kept out of the docs. */
+  hidden?: boolean
+}
+
+export interface Call<Caller, Query, Body> {
+  caller: Caller
+  params: Record<string, string>
+  query: Query
+  body: Body
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+/** A prefix under which a surface mounts its routes, and how it admits callers there. */
+export interface Mount<Caller, Access> {
+  prefix: string
+  security: 'key' | 'agent' | 'token' | 'none'
+  plainUnauthorized?: boolean
+  /** Identifies the caller, before anything is parsed. */
+  admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
+  /** The project whose share of the process a request takes. */
+  shareOf?(caller: Caller): string
+  /** Whether pages of any site may call it. Only where the page itself sends a key, and no cookie identifies a caller. */
+  crossOrigin?(access: Access | undefined): boolean
+  /** Left out of OpenAPI: the same routes under another prefix. */
+  twin?: boolean
+}
+
+export interface DocumentedRoute extends RouteOptions<unknown> {
+  method: string
+  path: string
+  security: Mount<unknown, unknown>['security']
+  plainUnauthorized: boolean
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    wording?: Wording
+    /** The handler gets the body as bytes. */
+    bytes?: boolean
+    /** The handler gets the body unread. */
+    stream?: boolean
+    /** Values that a body may hold. */
+    mostValues?: number
+    /** The part of a body that the route reads, where it ignores all else. */
+    wanted?: Wanted
+  }
+  interface FastifyRequest {
+    caller: unknown
+  }
+}

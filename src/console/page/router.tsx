@@ -8,7 +8,7 @@ const root = createRootRoute({ notFoundComponent: () => <EmptyState title="Page 
 /** The last project that was looked at, else the first there is. */
 function FirstProject() {
   const projects = useProjects()
-  if (projects.error) return <ErrorAlert error={projects.error} again={projects.refetch} />
+  if (projects.error) return <ErrorAlert error={projects.error} retry={projects.refetch} />
   if (projects.isPending) return <Loading />
   const { items } = projects.data
   const last = localStorage.getItem('tidings-project')

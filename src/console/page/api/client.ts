@@ -61,8 +61,3 @@ export const project = <Result>(id: string, method: string, path: string, asked:
 
 export const session = <Result>(method: string, body?: unknown) =>
   call<Result>(method, '/console/session', body === undefined ? {} : { body })
-
-export interface Page<Item> {
-  items: Item[]
-  next_cursor: string | null
-}

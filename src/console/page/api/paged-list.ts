@@ -1,5 +1,6 @@
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { type CallOptions, type Page, project } from './client.ts'
+import type { Page } from '../../../wire.ts'
+import { type CallOptions, project } from './client.ts'
 import { useProjectId } from './session.ts'
 
 /** A list of the project, loaded page by page, newest first. */

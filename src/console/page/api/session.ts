@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { manage, type Page, session } from './client.ts'
+import type { Page, Project } from '../../../wire.ts'
+import { manage, session } from './client.ts'
 
 export interface Identity {
   role: 'admin' | 'editor' | 'viewer'
@@ -8,21 +9,10 @@ export interface Identity {
   project_id: string | null
 }
 
-export interface Project {
-  id: string
-  name: string
-  mode: 'simulator' | 'live'
-  plan: string
-  limits: Record<'requests_per_second' | 'client_requests_per_second' | 'triggers_per_second', number>
-  retention: Record<'events_days' | 'messages_days', number>
-  created_at: string
-  paused_at: string | null
-}
-
-/** null: nobody is signed in. */
+/** The token behind the session; null when the browser is not signed in. */
 export const useIdentity = () =>
   useQuery({
-    queryKey: ['who'],
+    queryKey: ['identity'],
     queryFn: async () => {
       const known = await session<Identity | { role: null }>('GET')
       return known.role === null ? null : known
@@ -32,7 +22,7 @@ export const useIdentity = () =>
 
 const rank = { viewer: 0, editor: 1, admin: 2 }
 
-/** The server decides; the page only does not offer what it would refuse. */
+/** Hides what the service would refuse. The service itself checks every request. */
 export function useHasRole(role: Identity['role']): boolean {
   const { data } = useIdentity()
   return !!data && rank[data.role] >= rank[role]
@@ -42,7 +32,7 @@ export const useProjects = () =>
   useQuery({
     queryKey: ['projects'],
     queryFn: () => manage<Page<Project>>('GET', '/projects', { query: { limit: 200 } }),
-    // Another editor may pause the project meanwhile.
+    // Another editor may pause the project.
     refetchInterval: 10_000
   })
 

@@ -4,31 +4,29 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ErrorAlert } from './states.tsx'
 
-/** A button for what cannot be undone: it asks, and where `type` is given wants it typed. */
+/** A button that asks before it acts. With `type`, the dialog wants that text typed first. */
 export function ConfirmButton({
   label,
   title = `${label}?`,
   question,
   keep = 'Cancel',
   type,
-  act,
-  disabled = false
+  act
 }: {
   label: string
   title?: string
   question: string
-  /** The button that closes the dialog and changes nothing. */
+  /** Label of the button that closes the dialog and changes nothing. */
   keep?: string
   type?: string
   act: () => Promise<unknown>
-  disabled?: boolean
 }) {
   const [opened, { open, close }] = useDisclosure()
   const [typed, setTyped] = useState('')
   const acting = useMutation({ mutationFn: act, onSuccess: close })
   return (
     <>
-      <Button color="red" variant="light" size="xs" onClick={open} disabled={disabled}>
+      <Button color="red" variant="light" size="xs" onClick={open}>
         {label}
       </Button>
       <Modal opened={opened} onClose={close} title={title} centered>

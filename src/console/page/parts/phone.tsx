@@ -1,10 +1,9 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { activitiesOf, activityOf } from '../pages/lab/activities.ts'
-import { arrived, type InboxItem } from '../pages/lab/inbox.ts'
+import type { Device } from '../../../wire.ts'
 import classes from './phone.module.css'
 
-export type Platform = 'IOS' | 'ANDROID' | 'WEB'
+export type Platform = Device['platform']
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const looks: Record<Platform, string> = { IOS: '', ANDROID: classes.android ?? '', WEB: classes.browser ?? '' }
@@ -15,7 +14,7 @@ export interface Shown {
   image_url?: string | null
 }
 
-/** What a person reads of a notification. */
+/** The text and the image of a notification. */
 export const NotificationText = ({ title, body, image_url }: Shown) => (
   <>
     {title && (
@@ -32,13 +31,13 @@ export const NotificationText = ({ title, body, image_url }: Shown) => (
       (image_url.startsWith('https:') ? (
         <img className={classes.picture} src={image_url} alt="" loading="lazy" />
       ) : (
-        // The page loads nothing over an open line; a phone may.
+        // The content security policy allows images over https only. A phone may load others.
         <Text size="xs">Image: {image_url}</Text>
       ))}
   </>
 )
 
-/** A notification as it lies on a screen; with `open` it can be tapped. */
+/** A notification on a lock screen. With `open` it is a button. */
 export const NotificationCard = ({
   open,
   message,
@@ -54,7 +53,7 @@ export const NotificationCard = ({
     </div>
   )
 
-/** A Live Activity as it lies on a screen: its state, in words. */
+/** A Live Activity on a lock screen, with its state as text. */
 export const ActivityCard = ({ id, type, state }: { id?: string; type: string; state: object }) => (
   <div className={classes.activity} data-activity={type}>
     <Text size="xs" c="gray.4">
@@ -73,7 +72,7 @@ export const ActivityCard = ({ id, type, state }: { id?: string; type: string; s
   </div>
 )
 
-/** The screen of a phone, or of a browser. */
+/** The screen of a phone or a browser. */
 export const Screen = ({
   platform,
   label,
@@ -93,30 +92,5 @@ export const Screen = ({
   </section>
 )
 
-/** A phone's lock screen (or a browser) with what arrived on it. `items` are newest first. */
-export function Phone({
-  platform,
-  label,
-  items,
-  open
-}: {
-  platform: Platform
-  label: string
-  items: InboxItem[]
-  open: (item: InboxItem) => void
-}) {
-  const alerts = items.filter((item) => arrived(item) && !activityOf(item)).slice(0, 20)
-  return (
-    <Screen platform={platform} label={`Lock screen of ${label}`}>
-      {activitiesOf(items).map((activity) => (
-        <ActivityCard key={activity.id} {...activity} />
-      ))}
-      {alerts.map((item) => (
-        <NotificationCard key={item.id} {...item} message={item.message_id} open={() => open(item)} />
-      ))}
-    </Screen>
-  )
-}
-
-/** Phones side by side, as many as there is room for. */
+/** Phones side by side, wrapping where the page ends. */
 export const PhoneRow = ({ children }: { children: ReactNode }) => <div className={classes.row}>{children}</div>

@@ -1,18 +1,23 @@
 import { useEffect, useState } from 'react'
 import { useProjectId } from '../api/session.ts'
 
-function found<Value>(key: string, first: Value): Value {
+/** Unsaved input is kept per project in the session storage: a reload keeps it, closing the tab drops it. */
+export const useStorageKey = (name: string) => `tidings-kept ${useProjectId()} ${name}`
+
+export function readStored<Value>(key: string): Value | undefined {
   try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Value | null) ?? first
+    return (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Value | null) ?? undefined
   } catch {
-    return first
+    return undefined
   }
 }
 
-/** What is typed, kept for this project until the tab of the browser is closed: a reload loses nothing. */
+export const store = (key: string, value: unknown) => sessionStorage.setItem(key, JSON.stringify(value))
+
+/** State that survives a reload. */
 export function useSessionState<Value>(name: string, first: Value): [Value, (value: Value) => void] {
-  const key = `tidings-kept ${useProjectId()} ${name}`
-  const [value, set] = useState(() => found(key, first))
-  useEffect(() => sessionStorage.setItem(key, JSON.stringify(value)), [key, value])
+  const key = useStorageKey(name)
+  const [value, set] = useState(() => readStored<Value>(key) ?? first)
+  useEffect(() => store(key, value), [key, value])
   return [value, set]
 }

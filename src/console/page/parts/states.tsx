@@ -9,7 +9,7 @@ export const Loading = ({ label = 'Loading' }: { label?: string }) => (
   </Center>
 )
 
-export function ErrorAlert({ error, again }: { error: Error; again?: () => unknown }) {
+export function ErrorAlert({ error, retry }: { error: Error; retry?: () => unknown }) {
   const details = error instanceof ApiError ? error.details : []
   return (
     <Alert color="red" title={error.message} role="alert">
@@ -18,8 +18,8 @@ export function ErrorAlert({ error, again }: { error: Error; again?: () => unkno
           {path}: {message}
         </Text>
       ))}
-      {again && (
-        <Button mt="sm" size="xs" variant="light" color="red" onClick={() => void again()}>
+      {retry && (
+        <Button mt="sm" size="xs" variant="light" color="red" onClick={() => void retry()}>
           Retry
         </Button>
       )}
@@ -40,8 +40,8 @@ export const EmptyState = ({ title, children }: { title: string; children?: Reac
   </Center>
 )
 
-/** What a query has, or what there is to say while it has nothing. */
-export function Shown<Data>({
+/** The data of a query; its error or a spinner while there is none. */
+export function Loaded<Data>({
   query,
   children
 }: {
@@ -49,6 +49,6 @@ export function Shown<Data>({
   children: (data: Data) => ReactNode
 }) {
   if (query.data !== undefined) return children(query.data)
-  if (query.error) return <ErrorAlert error={query.error} again={query.refetch} />
+  if (query.error) return <ErrorAlert error={query.error} retry={query.refetch} />
   return <Loading />
 }

@@ -1,7 +1,7 @@
 import { ScrollArea, Table } from '@mantine/core'
-import type { Column } from './list.tsx'
+import { type Column, TableHead } from './columns.tsx'
 
-/** A short list that is there as a whole. */
+/** A short list that is loaded as a whole. */
 export const SimpleTable = <Item,>({
   items,
   columns,
@@ -15,15 +15,7 @@ export const SimpleTable = <Item,>({
 }) => (
   <ScrollArea type="auto" viewportProps={{ tabIndex: 0, 'aria-label': label, role: 'region' }}>
     <Table highlightOnHover aria-label={label} miw={560}>
-      <Table.Thead>
-        <Table.Tr>
-          {columns.map(({ name, width }) => (
-            <Table.Th key={name} w={width}>
-              {name}
-            </Table.Th>
-          ))}
-        </Table.Tr>
-      </Table.Thead>
+      <TableHead columns={columns} />
       <Table.Tbody>
         {items.map((item) => (
           <Table.Tr key={keyOf(item)}>

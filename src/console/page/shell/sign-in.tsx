@@ -1,48 +1,49 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { session } from '../api/client.ts'
 import { type Identity, useIdentity } from '../api/session.ts'
 import { ErrorAlert, Loading } from '../parts/states.tsx'
 
-/** The printed link carries its code behind the #, which no server and no log ever sees. */
+/** The sign-in link carries its code behind the #, which browsers do not send to servers and logs. */
 function takeCode(): string | undefined {
   const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined
   if (code) history.replaceState(null, '', location.pathname + location.search)
   return code
 }
 
-/** Shows the console to whoever is signed in, and the door to everyone else. */
+/** Shows the console to a signed-in browser, and the sign-in form to others. */
 export function SignedIn({ children }: { children: ReactNode }) {
   const [code] = useState(takeCode)
-  const who = useIdentity()
+  const identity = useIdentity()
   const queries = useQueryClient()
   const signIn = useMutation({
     mutationFn: (proof: { token: string } | { code: string }) => session<Identity>('POST', proof),
-    onSuccess: (known) => queries.setQueryData(['who'], known)
+    onSuccess: (known) => queries.setQueryData(['identity'], known)
   })
   const { mutate } = signIn
   useEffect(() => {
     if (code) mutate({ code })
   }, [code, mutate])
   useEffect(() => {
-    const leave = () => void queries.resetQueries({ queryKey: ['who'] })
-    window.addEventListener('signed-out', leave)
-    return () => window.removeEventListener('signed-out', leave)
+    const forget = () => void queries.resetQueries({ queryKey: ['identity'] })
+    window.addEventListener('signed-out', forget)
+    return () => window.removeEventListener('signed-out', forget)
   }, [queries])
 
-  if (who.data) return children
-  if (who.error) return <ErrorAlert error={who.error} again={who.refetch} />
-  if (who.isPending || signIn.isPending) return <Loading label="Signing in" />
+  if (identity.data) return children
+  if (identity.error) return <ErrorAlert error={identity.error} retry={identity.refetch} />
+  if (identity.isPending || signIn.isPending) return <Loading label="Signing in" />
+  return <SignInForm signIn={(token) => mutate({ token })} error={signIn.error?.message} />
+}
+
+function SignInForm({ signIn, error }: { signIn: (token: string) => void; error: string | undefined }) {
+  const form = useForm({ initialValues: { token: '' }, initialErrors: { token: error } })
   return (
     <Center mih="100vh" p="md" component="main">
       <Paper withBorder p="xl" w={420} maw="100%">
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            signIn.mutate({ token: String(new FormData(event.currentTarget).get('token')) })
-          }}
-        >
+        <form onSubmit={form.onSubmit(({ token }) => signIn(token))}>
           <Stack>
             <Title order={1} size="h3">
               Sign in to Tidings
@@ -52,16 +53,13 @@ export function SignedIn({ children }: { children: ReactNode }) {
               token is admin_token in credentials.json in the data folder.
             </Text>
             <PasswordInput
-              name="token"
+              {...form.getInputProps('token')}
               label="Management token"
               placeholder="svc_at_…"
-              error={signIn.error?.message}
               required
               autoFocus
             />
-            <Button type="submit" loading={signIn.isPending}>
-              Sign in
-            </Button>
+            <Button type="submit">Sign in</Button>
           </Stack>
         </form>
       </Paper>

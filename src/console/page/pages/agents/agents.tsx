@@ -2,7 +2,7 @@ import { Anchor, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { PageLayout } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Loaded } from '../../parts/states.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
 import { Playground } from './playground.tsx'
@@ -30,7 +30,7 @@ function Card() {
     }
   })
   return (
-    <Shown query={card}>
+    <Loaded query={card}>
       {(found) => (
         <Stack>
           <Text>
@@ -39,6 +39,6 @@ function Card() {
           <CopyBlock label="agent card" text={JSON.stringify(found, null, 2)} />
         </Stack>
       )}
-    </Shown>
+    </Loaded>
   )
 }

@@ -94,7 +94,7 @@ export function Playground() {
       ) : (
         <JsonInput label="Data" value={data} onChange={setData} error={badJson ?? said} autosize minRows={6} />
       )}
-      {open && <Text role="status">Loading for your reply. Your next message continues this task.</Text>}
+      {open && <Text role="status">Waiting for your reply. Your next message continues this task.</Text>}
       <Group>
         <Button
           onClick={() => send.mutate()}

@@ -42,7 +42,7 @@ export function Tasks() {
     getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
     refetchInterval: 3_000
   })
-  if (tasks.error && !tasks.data) return <ErrorAlert error={tasks.error} again={tasks.refetch} />
+  if (tasks.error && !tasks.data) return <ErrorAlert error={tasks.error} retry={tasks.refetch} />
   if (!tasks.data) return <Loading />
   const found = tasks.data.pages.flatMap((page) => page.tasks)
   if (found.length === 0)

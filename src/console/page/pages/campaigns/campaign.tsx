@@ -5,7 +5,7 @@ import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Loaded } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
 import { type Campaign, StatusBadge, type StoredCampaign } from './campaigns.tsx'
 import { CampaignEditor } from './editor.tsx'
@@ -35,7 +35,7 @@ export function CampaignPage() {
     queryFn: () => project<StoredCampaign>(projectId, 'GET', `/campaigns/${encodeURIComponent(campaignId)}`)
   })
   return (
-    <Shown query={campaign}>
+    <Loaded query={campaign}>
       {(found) => (
         <PageLayout
           title={found.name}
@@ -58,7 +58,7 @@ export function CampaignPage() {
           />
         </PageLayout>
       )}
-    </Shown>
+    </Loaded>
   )
 }
 

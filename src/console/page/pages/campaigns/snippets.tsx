@@ -2,7 +2,7 @@ import { Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { newId } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
-import { Shown } from '../../parts/states.tsx'
+import { Loaded } from '../../parts/states.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
 import type { StoredCampaign } from './campaigns.tsx'
 import { fileOf } from './editor.tsx'
@@ -50,7 +50,7 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
       <Title order={2} size="h4">
         YAML file for npx tidings campaign apply -f
       </Title>
-      <Shown query={yaml}>{(text) => <CopyBlock label="YAML" text={text} />}</Shown>
+      <Loaded query={yaml}>{(text) => <CopyBlock label="YAML" text={text} />}</Loaded>
     </Stack>
   )
 }

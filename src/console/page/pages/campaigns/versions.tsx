@@ -14,7 +14,7 @@ interface Version {
 /** Each version, and what changed against the one before. */
 export function CampaignVersions({ campaign }: { campaign: StoredCampaign }) {
   const pages = usePagedList<Version>(`/campaigns/${encodeURIComponent(campaign.campaign_id)}/versions`)
-  if (pages.error) return <ErrorAlert error={pages.error} again={pages.refetch} />
+  if (pages.error) return <ErrorAlert error={pages.error} retry={pages.refetch} />
   if (!pages.data) return <Loading />
   const versions = pages.data.pages.flatMap(({ items }) => items)
   return (

@@ -1,37 +1,39 @@
-import { Alert, Badge, Group, Text } from '@mantine/core'
+import { Badge, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { manage, project } from '../../api/client.ts'
+import type { Faults, GatewayCredential } from '../../../../wire.ts'
+import { project } from '../../api/client.ts'
+import { useNodes } from '../../api/nodes.ts'
 import { useProject, useProjectId } from '../../api/session.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { When } from '../../parts/texts.tsx'
-import { conditionOf, type Settings as FaultSettings } from '../lab/gateway-conditions.tsx'
+import { conditionOf, isHealthy } from '../lab/conditions.ts'
 
 const gatewayNames = { apns: 'Apple (APNs)', fcm: 'Google (FCM)', webpush: 'Browsers (Web Push)' }
+type Gateway = keyof typeof gatewayNames
 
-/** Simulated ones are as the lab sets them; live ones have a credential or not. */
+/** Simulated gateways show the condition set in the lab, live ones whether they have credentials. */
 export function GatewayHealth() {
   const projectId = useProjectId()
   const mode = useProject()?.mode
   const faults = useQuery({
     queryKey: ['faults', projectId],
-    queryFn: () => project<FaultSettings>(projectId, 'GET', '/simulator/faults'),
+    queryFn: () => project<Faults>(projectId, 'GET', '/simulator/faults'),
     enabled: mode === 'simulator',
     refetchInterval: 5_000
   })
   const saved = useQuery(gatewaysOf(projectId))
-  const conditionNow = (gateway: keyof typeof gatewayNames): [string, string] => {
+  const badgeOf = (gateway: Gateway): [text: string, color: string] => {
     if (mode === 'simulator') {
       const now = faults.data && conditionOf(faults.data[gateway])
-      return now ? [`Simulated · ${now.toLowerCase()}`, now === 'Healthy' ? 'teal' : 'red'] : ['Simulated', 'gray']
+      return now ? [`Simulated · ${now.label.toLowerCase()}`, isHealthy(now) ? 'teal' : 'red'] : ['Simulated', 'gray']
     }
-    return saved.data?.items.some((item) => item.gateway === gateway)
-      ? ['Configured', 'teal']
-      : ['Not configured', 'gray']
+    const configured = saved.data?.items.some((item) => item.gateway === gateway)
+    return configured ? ['Configured', 'teal'] : ['Not configured', 'gray']
   }
   return (
     <Panel title="Gateways" mb="md">
       {Object.entries(gatewayNames).map(([gateway, name]) => {
-        const [text, color] = conditionNow(gateway as keyof typeof gatewayNames)
+        const [text, color] = badgeOf(gateway as Gateway)
         return (
           <Group key={gateway} justify="space-between" mb={6}>
             <Text size="sm">{name}</Text>
@@ -47,27 +49,8 @@ export function GatewayHealth() {
 
 export const gatewaysOf = (projectId: string) => ({
   queryKey: ['gateways', projectId],
-  queryFn: () => project<{ items: { gateway: string }[] }>(projectId, 'GET', '/gateways')
+  queryFn: () => project<{ items: GatewayCredential[] }>(projectId, 'GET', '/gateways')
 })
-
-const useNodes = () =>
-  useQuery({
-    queryKey: ['nodes'],
-    queryFn: () => manage<{ items: { id: string; role: string; host?: string; seen_at: string }[] }>('GET', '/nodes'),
-    refetchInterval: 5_000,
-    retry: false
-  })
-
-/** On every page: what is accepted now waits until a worker starts. */
-export function NoWorker() {
-  const nodes = useNodes().data?.items
-  if (!nodes || nodes.length === 0 || nodes.some(({ role }) => role !== 'api')) return null
-  return (
-    <Alert color="red" mb="md" role="status" title="No node runs jobs">
-      Triggers, retries, agent tasks and webhooks are waiting. Start a node with --role worker or --role all.
-    </Alert>
-  )
-}
 
 export function Nodes() {
   const nodes = useNodes()

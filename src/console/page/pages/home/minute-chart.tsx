@@ -1,12 +1,5 @@
 import { Box, Group, Text } from '@mantine/core'
-
-export interface Minute {
-  minute: string
-  sent: number
-  failed: number
-  delivered: number
-  tapped: number
-}
+import type { MessageMinute } from '../../../../wire.ts'
 
 const width = 600
 const height = 120
@@ -19,14 +12,14 @@ const shades = {
   tapped: 'var(--mantine-color-orange-6)'
 } as const
 
-/** A bar for each minute: what was sent, with what failed on top; lines for what apps told of. */
-export function MinuteChart({ minutes }: { minutes: Minute[] }) {
+/** A bar for each minute with sent and failed messages; lines for the deliveries and taps that apps reported. */
+export function MinuteChart({ minutes }: { minutes: MessageMinute[] }) {
   const most = Math.max(
     1,
     ...minutes.map(({ sent, failed, delivered, tapped }) => Math.max(sent + failed, delivered, tapped))
   )
-  // A line along the ground would only hide it.
-  const told = (['delivered', 'tapped'] as const).filter((name) => minutes.some((minute) => minute[name] > 0))
+  // A line of zeros would hide the axis.
+  const lines = (['delivered', 'tapped'] as const).filter((name) => minutes.some((minute) => minute[name] > 0))
   const step = width / Math.max(1, minutes.length)
   const tall = (count: number) => (count / most) * height
   return (
@@ -52,7 +45,7 @@ export function MinuteChart({ minutes }: { minutes: Minute[] }) {
             />
           </g>
         ))}
-        {told.map((name) => (
+        {lines.map((name) => (
           <polyline
             key={name}
             points={minutes.map((minute, at) => `${(at + 0.5) * step},${height - tall(minute[name])}`).join(' ')}

@@ -1,9 +1,10 @@
 import { useEffect, useRef } from 'react'
+import type { InboxItem } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { arrived, type InboxItem } from './inbox.ts'
+import { isAccepted } from './inbox.ts'
 
-/** The part of a payload that is about a Live Activity, wherever the gateway puts it. */
+/** The Live Activity part of a payload. APNs and FCM put it in different places. */
 export interface ActivityPush {
   event: 'start' | 'update' | 'end'
   type: string | undefined
@@ -25,17 +26,17 @@ export function activityOf({ request: { payload } }: InboxItem): ActivityPush | 
 }
 
 /**
- * An app that was started by a push reports a token for its changes. The phones here do the same: the activity is called
- * as the message that started it, and so is its token.
+ * An app reports a token for each activity that a push started. The simulated phones do the same: activity and token are
+ * named after the message that started them.
  */
 const tokenOf = (activityId: string) => `sim-ok-${activityId}`
 const nameOf = ({ message_id, id }: InboxItem) => message_id ?? id
 
-/** The Live Activities a device shows now: started, changed, and gone when they ended. `items` are newest first. */
+/** The Live Activities that run on a device, with their latest state. `items` are newest first. */
 export function activitiesOf(items: InboxItem[]): { id: string; type: string; state: Record<string, unknown> }[] {
   const shown = new Map<string, { id: string; type: string; state: Record<string, unknown> }>()
   for (const item of items.toReversed()) {
-    const push = arrived(item) ? activityOf(item) : undefined
+    const push = isAccepted(item) ? activityOf(item) : undefined
     if (push?.event === 'start')
       shown.set(nameOf(item), { id: nameOf(item), type: push.type ?? 'Live Activity', state: push.state })
     const changed = push && [...shown.values()].find(({ id }) => item.request.path.endsWith(tokenOf(id)))
@@ -45,19 +46,19 @@ export function activitiesOf(items: InboxItem[]): { id: string; type: string; st
   return [...shown.values()]
 }
 
-/** Reports the token of each activity that was started, once, so that it can be changed and ended. */
+/** Reports the token of each started activity once. Without it the activity cannot be updated or ended. */
 export function useActivityTokens(items: InboxItem[]): void {
   const projectId = useProjectId()
-  const may = useHasRole('editor')
+  const canReport = useHasRole('editor')
   const reported = useRef(new Set<string>())
   useEffect(() => {
-    for (const item of may ? items : []) {
+    for (const item of canReport ? items : []) {
       const push = activityOf(item)
-      if (push?.event !== 'start' || !arrived(item) || !item.device_id || reported.current.has(item.id)) continue
+      if (push?.event !== 'start' || !isAccepted(item) || !item.device_id || reported.current.has(item.id)) continue
       reported.current.add(item.id)
       const path = `/api/v1/devices/${encodeURIComponent(item.device_id)}/live-activity-update-tokens`
       const body = { attributes_type: push.type, activity_id: nameOf(item), push_token: tokenOf(nameOf(item)) }
       project(projectId, 'POST', path, { body }).catch(() => reported.current.delete(item.id))
     }
-  }, [items, may, projectId])
+  }, [items, canReport, projectId])
 }

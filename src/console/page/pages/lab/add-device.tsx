@@ -1,30 +1,32 @@
 import { Button, Group, Paper, Select, Stack, TextInput, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
 import { project } from '../../api/client.ts'
 import { fieldError, fieldOrFormError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
+import { useApiForm } from '../../parts/api-form.ts'
 import type { Platform } from '../../parts/phone.tsx'
-import { useSessionState } from '../../parts/session-state.ts'
 
-export const names: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
+export const platformNames: Record<Platform, string> = { IOS: 'iPhone', ANDROID: 'Android phone', WEB: 'Browser' }
 
-/** A phone more with one click: it registers itself as an app would. */
-export function AddDevices() {
+/** Adds a simulated device with one click. It registers itself as an app would. */
+export function AddDevice() {
   const projectId = useProjectId()
-  const may = useHasRole('editor')
+  const canAdd = useHasRole('editor')
   const queries = useQueryClient()
-  const [user, setUser] = useSessionState('phone of', 'demo-user')
-  const [fault, setFault] = useState('')
-  const add = useMutation({
-    mutationFn: (platform: Platform) =>
+  const { form, sending } = useApiForm({
+    initialValues: { user: 'demo-user', fault: '', platform: 'IOS' as Platform },
+    send: ({ user, fault, platform }) =>
       project(projectId, 'POST', '/simulator/devices', {
         body: { platform, ...(user && { project_user_id: user }), ...(fault && { fault }) }
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] })
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['list', projectId, '/devices'] }),
+    errors: (error) => {
+      const fault = fieldError(error, 'fault')
+      return { fault, user: fault ? undefined : fieldOrFormError(error, 'project_user_id') }
+    },
+    draft: { name: 'device', omit: ['fault'] }
   })
-  if (!may) return null
-  const wrongFault = fieldError(add.error, 'fault')
+  if (!canAdd) return null
   return (
     <Paper withBorder p="sm" component="section" aria-label="Add a device">
       <Stack gap="xs">
@@ -32,38 +34,25 @@ export function AddDevices() {
           Add a device
         </Title>
         <Group gap="xs" align="start" grow>
-          <TextInput
-            label="User ID"
-            size="xs"
-            value={user}
-            error={wrongFault ? undefined : fieldOrFormError(add.error, 'project_user_id')}
-            onChange={({ currentTarget }) => setUser(currentTarget.value)}
-          />
+          <TextInput {...form.getInputProps('user')} label="User ID" size="xs" />
           <Select
+            {...form.getInputProps('fault')}
             label="Simulated fault"
             size="xs"
             allowDeselect={false}
-            value={fault}
-            error={wrongFault}
-            onChange={(chosen) => setFault(chosen ?? '')}
-            data={[
-              { value: '', label: 'None' },
-              { value: '410', label: 'App uninstalled' },
-              { value: 'slow:3000', label: 'Slow responses' },
-              { value: 'flaky:2', label: 'Fails twice, then works' }
-            ]}
+            data={faults}
           />
         </Group>
         <Group gap="xs">
-          {(Object.keys(names) as Platform[]).map((platform) => (
+          {(Object.keys(platformNames) as Platform[]).map((platform) => (
             <Button
               key={platform}
               variant="light"
               size="xs"
-              loading={add.isPending}
-              onClick={() => add.mutate(platform)}
+              loading={sending.isPending}
+              onClick={() => sending.mutate({ ...form.values, platform })}
             >
-              Add {names[platform]}
+              Add {platformNames[platform]}
             </Button>
           ))}
         </Group>
@@ -71,3 +60,10 @@ export function AddDevices() {
     </Paper>
   )
 }
+
+const faults = [
+  { value: '', label: 'None' },
+  { value: '410', label: 'App uninstalled' },
+  { value: 'slow:3000', label: 'Slow responses' },
+  { value: 'flaky:2', label: 'Fails twice, then works' }
+]

@@ -1,27 +1,21 @@
 import { Alert, Badge, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
+import type { Device, InboxItem } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
-import { Phone, PhoneRow, type Platform } from '../../parts/phone.tsx'
+import { PhoneRow } from '../../parts/phone.tsx'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { useActivityTokens } from './activities.ts'
-import { AddDevices, names } from './add-device.tsx'
-import { Faults } from './gateway-conditions.tsx'
-import { type InboxItem, useInbox } from './inbox.ts'
-import { Detail, Requests } from './requests.tsx'
+import { AddDevice, platformNames } from './add-device.tsx'
+import { GatewayConditions } from './gateway-conditions.tsx'
+import { useInbox } from './inbox.ts'
+import { Phone } from './phone.tsx'
+import { RequestDetail, Requests } from './requests.tsx'
 import { SendPush } from './send-push.tsx'
 
-interface Device {
-  id: string
-  platform: Platform
-  project_user_id: string | null
-  push: { turned_off_at?: string; turned_off_reason?: string } | null
-}
-
-/** More than this on one page nobody looks at. */
-const phonesAtMost = 12
+const maxPhones = 12
 
 export function Lab() {
   const live = useProject()?.mode === 'live'
@@ -34,35 +28,22 @@ export function Lab() {
       ) : (
         <>
           <SimpleGrid cols={{ base: 1, md: 2 }}>
-            <AddDevices />
+            <AddDevice />
             <SendPush />
           </SimpleGrid>
-          <Phones />
+          <Simulation />
         </>
       )}
     </PageLayout>
   )
 }
 
-function Phones() {
-  const projectId = useProjectId()
-  const may = useHasRole('editor')
-  const devices = usePagedList<Device>('/devices', {}, 5_000)
+/** The devices, the gateways between service and devices, and the requests they received. */
+function Simulation() {
   const inbox = useInbox()
-  useActivityTokens(inbox.items)
   const [opened, setOpened] = useState<InboxItem>()
-  const all = devices.data?.pages.flatMap(({ items }) => items) ?? []
-  const shown = all.slice(0, phonesAtMost)
-  const tap = (item: InboxItem) => {
-    setOpened(item)
-    if (!may || !item.message_id || !item.device_id) return
-    const event = {
-      device_id: item.device_id,
-      name: 'PUSH_NOTIFICATION_TAPPED',
-      event_property: { message_id: item.message_id }
-    }
-    void project(projectId, 'POST', '/api/v1/events', { body: { events: [event] } }).catch(() => {})
-  }
+  const reportTap = useTapReport()
+  useActivityTokens(inbox.items)
   return (
     <>
       {inbox.state === 'lost' && (
@@ -71,6 +52,37 @@ function Phones() {
         </Alert>
       )}
       {inbox.error && <ErrorAlert error={inbox.error} />}
+      <Phones
+        items={inbox.items}
+        tap={(item) => {
+          setOpened(item)
+          reportTap(item)
+        }}
+      />
+      <GatewayConditions />
+      <Requests items={inbox.items} open={setOpened} />
+      <RequestDetail item={opened} close={() => setOpened(undefined)} />
+    </>
+  )
+}
+
+/** Reports a tap on a notification, as the app does. */
+function useTapReport() {
+  const projectId = useProjectId()
+  const canReport = useHasRole('editor')
+  return ({ message_id, device_id }: InboxItem) => {
+    if (!canReport || !message_id || !device_id) return
+    const event = { device_id, name: 'PUSH_NOTIFICATION_TAPPED', event_property: { message_id } }
+    void project(projectId, 'POST', '/api/v1/events', { body: { events: [event] } }).catch(() => {})
+  }
+}
+
+function Phones({ items, tap }: { items: InboxItem[]; tap: (item: InboxItem) => void }) {
+  const devices = usePagedList<Device>('/devices', {}, 5_000)
+  const all = devices.data?.pages.flatMap((page) => page.items) ?? []
+  const shown = all.slice(0, maxPhones)
+  return (
+    <>
       {devices.isSuccess && shown.length === 0 && (
         <EmptyState title="No devices yet">Add one above. It registers itself the way your app does.</EmptyState>
       )}
@@ -79,12 +91,12 @@ function Phones() {
           <Stack key={id} gap={4} align="center" data-device={id}>
             <Phone
               platform={platform}
-              label={`${names[platform]} of ${project_user_id ?? 'no user'}`}
-              items={inbox.items.filter(({ device_id }) => device_id === id)}
+              label={`${platformNames[platform]} of ${project_user_id ?? 'no user'}`}
+              items={items.filter(({ device_id }) => device_id === id)}
               open={tap}
             />
             <Text size="sm" fw={500}>
-              {names[platform]}
+              {platformNames[platform]}
             </Text>
             <Text size="xs" c="dimmed">
               {project_user_id ?? 'No user logged in'}
@@ -103,9 +115,6 @@ function Phones() {
           {all.length} devices. Requests to the others are listed below.
         </Text>
       )}
-      <Faults />
-      <Requests items={inbox.items} open={setOpened} />
-      <Detail item={opened} close={() => setOpened(undefined)} />
     </>
   )
 }

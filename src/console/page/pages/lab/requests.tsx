@@ -1,8 +1,9 @@
 import { Badge, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core'
+import type { InboxItem } from '../../../../wire.ts'
 import { Lines, When } from '../../parts/texts.tsx'
-import { arrived, type InboxItem } from './inbox.ts'
+import { isAccepted } from './inbox.ts'
 
-/** Everything that reached a gateway, also what it refused. */
+/** Every request to a simulated gateway, accepted or rejected. */
 export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: InboxItem) => void }) => (
   <Stack gap="xs">
     <Title order={2} size="h4">
@@ -11,7 +12,7 @@ export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: Inb
     {items.length === 0 && <Text c="dimmed">No requests yet.</Text>}
     {items.slice(0, 50).map((item) => (
       <Group key={item.id} gap="xs" wrap="nowrap">
-        <Badge color={arrived(item) ? 'teal' : 'red'} variant="light" w={86} style={{ flexShrink: 0 }}>
+        <Badge color={isAccepted(item) ? 'teal' : 'red'} variant="light" w={86} style={{ flexShrink: 0 }}>
           {item.answer.status || 'dropped'}
         </Badge>
         <Text size="sm" w={70}>
@@ -28,8 +29,8 @@ export const Requests = ({ items, open }: { items: InboxItem[]; open: (item: Inb
   </Stack>
 )
 
-/** One of them, as the gateway saw it. */
-export const Detail = ({ item, close }: { item: InboxItem | undefined; close: () => void }) => (
+/** One request as the gateway received it. */
+export const RequestDetail = ({ item, close }: { item: InboxItem | undefined; close: () => void }) => (
   <Modal opened={item !== undefined} onClose={close} title={item?.title ?? 'Push'} size="lg">
     {item && (
       <Stack gap="xs">

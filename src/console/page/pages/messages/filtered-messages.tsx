@@ -7,11 +7,11 @@ import { MessageList, useMessages } from './message-list.tsx'
 
 const statuses = [
   { value: 'SUCCEED', label: 'Accepted by gateway' },
-  { value: 'FAILED', label: 'ErrorAlert or skipped' },
+  { value: 'FAILED', label: 'Failed or skipped' },
   { value: 'PENDING', label: 'Pending' }
 ]
 
-/** A text that narrows the list and stays in the address, taken over a moment after it was typed. */
+/** A text filter kept in the URL. It applies a moment after typing stops. */
 function TypedFilter({ name, label, error }: { name: string; label: string; error: string | undefined }) {
   const [value, setValue] = useUrlState(name)
   const [typed, setTyped] = useState(value)
@@ -30,14 +30,14 @@ function TypedFilter({ name, label, error }: { name: string; label: string; erro
   )
 }
 
-/** The log of messages with its filters, which stay in the address. Those of one trigger have one campaign. */
+/** The message log with filters that are kept in the URL. Messages of a trigger need no filter for the campaign. */
 export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string; refetchMs: number | false }) {
   const [user] = useUrlState('user')
   const [device] = useUrlState('device')
   const [campaign] = useUrlState('campaign')
   const [status, setStatus] = useUrlState('status')
   const query = { trigger_id: triggerId, project_user_id: user, device_id: device, campaign_id: campaign, status }
-  const narrowed = Boolean(user || device || campaign || status)
+  const filtered = Boolean(user || device || campaign || status)
   const { error } = useMessages(query, refetchMs)
   return (
     <>
@@ -55,7 +55,7 @@ export function FilteredMessages({ triggerId, refetchMs }: { triggerId?: string;
           data={statuses}
         />
       </SimpleGrid>
-      <MessageList query={query} refetchMs={refetchMs} narrowed={narrowed} ofTrigger={triggerId !== undefined} />
+      <MessageList query={query} refetchMs={refetchMs} filtered={filtered} ofTrigger={triggerId !== undefined} />
     </>
   )
 }

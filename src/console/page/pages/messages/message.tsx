@@ -1,22 +1,15 @@
 import { Anchor, Paper, Stack, Text, Timeline, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import type { Message, MessageEntry } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { triggerLink, userLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { NotificationText } from '../../parts/phone.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Loaded } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
-import { type MessageItem, MessageState } from './message-list.tsx'
-
-interface Message {
-  message_id: string
-  trigger_id: string | null
-  campaign_id: string | null
-  created_at: string
-  devices: MessageItem[]
-}
+import { MessageState } from './message-columns.tsx'
 
 const steps = [
   ['created_at', 'Queued'],
@@ -36,7 +29,7 @@ export function MessagePage() {
   })
   return (
     <PageLayout title="Message" about={messageId}>
-      <Shown query={message}>
+      <Loaded query={message}>
         {({ devices, trigger_id, campaign_id }) => (
           <Stack>
             {devices[0] && (
@@ -54,43 +47,45 @@ export function MessagePage() {
               </Text>
             )}
             {devices.map((device) => (
-              <Paper
-                key={device.device_id}
-                withBorder
-                p="md"
-                component="section"
-                aria-label={`Device ${device.device_id}`}
-              >
-                <Stack gap="xs">
-                  <Title order={2} size="h4">
-                    {device.device_id || 'No device'} <MessageState {...device} />
-                  </Title>
-                  {device.project_user_id && (
-                    <Anchor component={Link} to={userLink(projectId, device.project_user_id)}>
-                      {device.project_user_id}
-                    </Anchor>
-                  )}
-                  {device.failure_reason && <Text c="red">{device.failure_reason}</Text>}
-                  {device.gateway_message_id && (
-                    <Text size="sm" c="dimmed">
-                      Gateway message ID: {device.gateway_message_id}
-                    </Text>
-                  )}
-                  <Timeline active={steps.findLastIndex(([name]) => device[name])} bulletSize={16}>
-                    {steps.map(([name, label]) => (
-                      <Timeline.Item key={name} title={label}>
-                        <Text size="sm">
-                          <When at={device[name]} />
-                        </Text>
-                      </Timeline.Item>
-                    ))}
-                  </Timeline>
-                </Stack>
-              </Paper>
+              <DeviceSection key={device.device_id} device={device} />
             ))}
           </Stack>
         )}
-      </Shown>
+      </Loaded>
     </PageLayout>
+  )
+}
+
+/** The message on one device: its state, the reason of a failure, and each step with its time. */
+function DeviceSection({ device }: { device: MessageEntry }) {
+  const projectId = useProjectId()
+  return (
+    <Paper withBorder p="md" component="section" aria-label={`Device ${device.device_id}`}>
+      <Stack gap="xs">
+        <Title order={2} size="h4">
+          {device.device_id || 'No device'} <MessageState {...device} />
+        </Title>
+        {device.project_user_id && (
+          <Anchor component={Link} to={userLink(projectId, device.project_user_id)}>
+            {device.project_user_id}
+          </Anchor>
+        )}
+        {device.failure_reason && <Text c="red">{device.failure_reason}</Text>}
+        {device.gateway_message_id && (
+          <Text size="sm" c="dimmed">
+            Gateway message ID: {device.gateway_message_id}
+          </Text>
+        )}
+        <Timeline active={steps.findLastIndex(([name]) => device[name])} bulletSize={16}>
+          {steps.map(([name, label]) => (
+            <Timeline.Item key={name} title={label}>
+              <Text size="sm">
+                <When at={device[name]} />
+              </Text>
+            </Timeline.Item>
+          ))}
+        </Timeline>
+      </Stack>
+    </Paper>
   )
 }

@@ -1,80 +1,91 @@
 import { Anchor, Badge, Button, Container, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import type { Project } from '../../../../wire.ts'
 import { manage } from '../../api/client.ts'
-import { conflictError, fieldError } from '../../api/errors.ts'
-import { type Project, useHasRole, useIdentity, useProjects } from '../../api/session.ts'
+import { conflictError } from '../../api/errors.ts'
+import { useHasRole, useIdentity, useProjects } from '../../api/session.ts'
+import { errorsOf, useApiForm } from '../../parts/api-form.ts'
+import type { Column } from '../../parts/columns.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { pageLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
-import { EmptyState, ErrorAlert, Shown } from '../../parts/states.tsx'
+import { EmptyState, ErrorAlert, Loaded } from '../../parts/states.tsx'
 import { SimpleTable } from '../../parts/table.tsx'
 import { When } from '../../parts/texts.tsx'
 
-/** All projects of the installation; a token of one project sees that one. */
+/** All projects of the installation. A token of one project sees only that project. */
 export function Projects() {
   const projects = useProjects()
-  const { data: who } = useIdentity()
-  const admin = useHasRole('admin') && who?.project_id === null
-  const queries = useQueryClient()
-  const changed = () => queries.invalidateQueries({ queryKey: ['projects'] })
+  const { data: identity } = useIdentity()
+  const canManage = useHasRole('admin') && identity?.project_id === null
   return (
     <Container component="main" size="lg" py="lg">
       <PageLayout
         title="All projects"
         about="Each project has its own users, keys, campaigns and messages."
-        actions={admin && <CreateProject />}
+        actions={canManage && <CreateProject />}
       >
-        <Shown query={projects}>
+        <Loaded query={projects}>
           {({ items }) =>
             items.length === 0 ? (
               <EmptyState title="No projects yet">
-                {admin ? 'Create your first project above.' : 'ConfirmButton an admin to create one.'}
+                {canManage ? 'Create your first project above.' : 'Ask an admin to create one.'}
               </EmptyState>
             ) : (
-              <SimpleTable<Project>
+              <SimpleTable
                 label="Projects"
                 items={items}
                 keyOf={({ id }) => id}
-                columns={[
-                  {
-                    name: 'Name',
-                    show: ({ id, name }) => (
-                      <Anchor component={Link} to={`/p/${encodeURIComponent(id)}/home`}>
-                        {name || id}
-                      </Anchor>
-                    )
-                  },
-                  { name: 'ID', show: ({ id }) => id },
-                  {
-                    name: 'Mode',
-                    show: ({ mode }) => (
-                      <Badge variant="light" color={mode === 'live' ? 'teal' : 'orange'}>
-                        {mode === 'live' ? 'live' : 'simulated'}
-                      </Badge>
-                    )
-                  },
-                  { name: 'Plan', show: ({ plan }) => plan },
-                  { name: 'Created', show: ({ created_at }) => <When at={created_at} /> },
-                  {
-                    name: 'Actions',
-                    show: ({ id }) =>
-                      admin && (
-                        <ConfirmButton
-                          label="Delete"
-                          question="Permanently deletes the project with its users, keys, campaigns and messages."
-                          type={id}
-                          act={() => manage('DELETE', `/projects/${encodeURIComponent(id)}`).then(changed)}
-                        />
-                      )
-                  }
-                ]}
+                columns={canManage ? [...columns, deletion] : columns}
               />
             )
           }
-        </Shown>
+        </Loaded>
       </PageLayout>
     </Container>
+  )
+}
+
+const columns: Column<Project>[] = [
+  {
+    name: 'Name',
+    show: ({ id, name }) => (
+      <Anchor component={Link} to={pageLink(id, 'home')}>
+        {name || id}
+      </Anchor>
+    )
+  },
+  { name: 'ID', show: ({ id }) => id },
+  {
+    name: 'Mode',
+    show: ({ mode }) => (
+      <Badge variant="light" color={mode === 'live' ? 'teal' : 'orange'}>
+        {mode === 'live' ? 'live' : 'simulated'}
+      </Badge>
+    )
+  },
+  { name: 'Plan', show: ({ plan }) => plan },
+  { name: 'Created', show: ({ created_at }) => <When at={created_at} /> }
+]
+
+const deletion: Column<Project> = { name: 'Actions', show: ({ id }) => <DeleteProject id={id} /> }
+
+function DeleteProject({ id }: { id: string }) {
+  const queries = useQueryClient()
+  const remove = async () => {
+    await manage('DELETE', `/projects/${encodeURIComponent(id)}`)
+    await queries.invalidateQueries({ queryKey: ['projects'] })
+  }
+  return (
+    <ConfirmButton
+      label="Delete"
+      title="Delete project?"
+      question="Permanently deletes the project with its users, keys, campaigns and messages."
+      type={id}
+      act={remove}
+    />
   )
 }
 
@@ -82,48 +93,43 @@ function CreateProject() {
   const [opened, { open, close }] = useDisclosure()
   const queries = useQueryClient()
   const navigate = useNavigate()
-  const create = useMutation({
-    mutationFn: (form: FormData) =>
-      manage<Project>('POST', '/projects', {
-        body: { name: form.get('name'), mode: form.get('mode'), ...(form.get('id') && { id: form.get('id') }) }
-      }),
+  const initialValues = { name: '', id: '', mode: 'simulator' }
+  const { form, sending, onSubmit } = useApiForm({
+    initialValues,
+    send: ({ id, ...values }) => manage<Project>('POST', '/projects', { body: { ...values, ...(id && { id }) } }),
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: ['projects'] })
-      void navigate({ to: `/p/${encodeURIComponent(id)}/home` })
+      void navigate({ to: pageLink(id, 'home') })
+    },
+    errors: (error) => {
+      const errors = errorsOf(error, initialValues)
+      return { ...errors, id: errors.id ?? conflictError(error) }
     }
   })
   return (
     <>
       <Button onClick={open}>Create project</Button>
       <Modal opened={opened} onClose={close} title="Create project" centered>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault()
-            create.mutate(new FormData(event.currentTarget))
-          }}
-        >
+        <form onSubmit={onSubmit}>
           <Stack>
-            <TextInput name="name" label="Name" error={fieldError(create.error, 'name')} required data-autofocus />
+            <TextInput {...form.getInputProps('name')} label="Name" required data-autofocus />
             <TextInput
-              name="id"
+              {...form.getInputProps('id')}
               label="ID"
               description="Leave blank to generate. Can’t be changed later."
-              error={fieldError(create.error, 'id') ?? conflictError(create.error)}
             />
             <Select
-              name="mode"
+              {...form.getInputProps('mode')}
               label="Mode"
-              defaultValue="simulator"
               allowDeselect={false}
-              error={fieldError(create.error, 'mode')}
               data={[
                 { value: 'simulator', label: 'Simulator: nothing reaches real devices' },
                 { value: 'live', label: 'Live' }
               ]}
             />
-            {create.error && <ErrorAlert error={create.error} />}
+            {sending.error && <ErrorAlert error={sending.error} />}
             <Group justify="end">
-              <Button type="submit" loading={create.isPending}>
+              <Button type="submit" loading={sending.isPending}>
                 Create
               </Button>
             </Group>

@@ -1,22 +1,14 @@
 import { Text } from '@mantine/core'
+import type { AuditEntry } from '../../../../wire.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 
-interface Entry {
-  id: string
-  at: string
-  actor: string
-  action: string
-  target: string
-  details: object
-}
-
 export const Audit = () => (
   <PagedList
     label="Audit log"
-    pages={usePagedList<Entry>('/audit')}
+    pages={usePagedList<AuditEntry>('/audit')}
     keyOf={({ id }) => id}
     empty={<EmptyState title="No changes yet" />}
     columns={[

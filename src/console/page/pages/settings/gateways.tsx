@@ -1,28 +1,28 @@
 import { Alert, Button, FileButton, Group, Select, Stack, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import type { GatewayCredential } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProject, useProjectId } from '../../api/session.ts'
-import { useSessionState } from '../../parts/session-state.ts'
-import { Shown } from '../../parts/states.tsx'
-import { type Credential, Section } from './gateway-section.tsx'
+import type { Form } from '../../parts/api-form.ts'
+import { Loaded } from '../../parts/states.tsx'
+import { GatewaySection } from './gateway-section.tsx'
 
-/** Guided: what it is, where to get it, and whether it works. */
+/** Credentials of each gateway: where to get them, a form, and a check whether they work. */
 export function Gateways() {
   const projectId = useProjectId()
-  const known = useProject()
+  const simulated = useProject()?.mode === 'simulator'
   const saved = useQuery({
     queryKey: ['gateways', projectId],
-    queryFn: () => project<{ items: Credential[] }>(projectId, 'GET', '/gateways')
+    queryFn: () => project<{ items: GatewayCredential[] }>(projectId, 'GET', '/gateways')
   })
   return (
     <Stack maw={720}>
-      {known?.mode === 'simulator' && (
+      {simulated && (
         <Alert color="orange">
           Simulator mode needs no credentials. You can save and verify them before you go live.
         </Alert>
       )}
-      <Shown query={saved}>
+      <Loaded query={saved}>
         {({ items }) => (
           <>
             <Apns saved={items.filter(({ gateway }) => gateway === 'apns')} />
@@ -30,10 +30,40 @@ export function Gateways() {
             <WebPush saved={items.filter(({ gateway }) => gateway === 'webpush')} />
           </>
         )}
-      </Shown>
+      </Loaded>
     </Stack>
   )
 }
+
+const Apns = ({ saved }: { saved: GatewayCredential[] }) => (
+  <GatewaySection
+    gateway="apns"
+    title="Apple (APNs)"
+    saved={saved}
+    initialValues={{ key: '', key_id: '', team_id: '', topic: '', environment: 'both' }}
+    secrets={['key']}
+    about="In your Apple Developer account, open Certificates, Identifiers & Profiles > Keys and create a key with Apple Push Notifications service (APNs). Download its .p8 file. The key page shows the key ID; Membership details show the team ID."
+  >
+    {(form) => (
+      <>
+        <FileField form={form} path="key" label="Key file (.p8)" />
+        <Group grow align="start">
+          <TextInput {...form.getInputProps('key_id')} label="Key ID" />
+          <TextInput {...form.getInputProps('team_id')} label="Team ID" />
+        </Group>
+        <Group grow align="start">
+          <TextInput {...form.getInputProps('topic')} label="Bundle ID" />
+          <Select
+            {...form.getInputProps('environment')}
+            label="Environment"
+            allowDeselect={false}
+            data={environments}
+          />
+        </Group>
+      </>
+    )}
+  </GatewaySection>
+)
 
 const environments = [
   { value: 'production', label: 'Production' },
@@ -41,122 +71,51 @@ const environments = [
   { value: 'both', label: 'Both' }
 ]
 
-function Apns({ saved }: { saved: Credential[] }) {
-  // Keys are secrets: they are nowhere but in this page, and a reload forgets them.
-  const [key, setKey] = useState('')
-  const [wish, setWish] = useSessionState('apns', { key_id: '', team_id: '', topic: '', environment: 'both' })
-  const field = (
-    name: 'key_id' | 'team_id' | 'topic',
-    label: string,
-    problem: (field: string) => string | undefined
-  ) => (
-    <TextInput
-      label={label}
-      value={wish[name]}
-      error={problem(name)}
-      onChange={({ currentTarget }) => setWish({ ...wish, [name]: currentTarget.value })}
-    />
-  )
-  return (
-    <Section
-      gateway="apns"
-      title="Apple (APNs)"
-      saved={saved}
-      wish={{ key, ...wish }}
-      about="In your Apple Developer account, open Certificates, Identifiers & Profiles > Keys and create a key with Apple Push Notifications service (APNs). Download its .p8 file. The key page shows the key ID; Membership details show the team ID."
-    >
-      {(problem) => (
-        <>
-          <FileField label="Key file (.p8)" text={key} set={setKey} error={problem('key')} />
-          <Group grow align="start">
-            {field('key_id', 'Key ID', problem)}
-            {field('team_id', 'Team ID', problem)}
-          </Group>
-          <Group grow align="start">
-            {field('topic', 'Bundle ID', problem)}
-            <Select
-              label="Environment"
-              allowDeselect={false}
-              value={wish.environment}
-              error={problem('environment')}
-              data={environments}
-              onChange={(environment) => environment && setWish({ ...wish, environment })}
-            />
-          </Group>
-        </>
-      )}
-    </Section>
-  )
-}
-
-function Fcm({ saved }: { saved: Credential[] }) {
-  const [text, setText] = useState('')
-  return (
-    <Section
-      gateway="fcm"
-      title="Google (FCM)"
-      saved={saved}
-      wish={{ service_account: text }}
-      about="In the Firebase console, open Project settings > Service accounts and generate a new private key. Choose the downloaded file here."
-    >
-      {(problem) => (
-        <FileField label="Service account (.json)" text={text} set={setText} error={problem('service_account')} />
-      )}
-    </Section>
-  )
-}
-
-function WebPush({ saved }: { saved: Credential[] }) {
-  const [subject, setSubject] = useSessionState('webpush subject', '')
-  return (
-    <Section
-      gateway="webpush"
-      title="Browsers (Web Push)"
-      saved={saved}
-      wish={{ subject }}
-      about="No account needed: Tidings generates the key pair. Push services require a contact address."
-    >
-      {(problem) => (
-        <TextInput
-          label="Contact"
-          placeholder="mailto:you@example.com"
-          value={subject}
-          error={problem('subject')}
-          onChange={({ currentTarget }) => setSubject(currentTarget.value)}
-        />
-      )}
-    </Section>
-  )
-}
-
-const FileField = ({
-  label,
-  text,
-  set,
-  error
-}: {
-  label: string
-  text: string
-  set: (text: string) => void
-  error: string | undefined
-}) => (
-  <Stack gap={4}>
-    <Textarea
-      label={label}
-      value={text}
-      error={error}
-      onChange={({ currentTarget }) => set(currentTarget.value)}
-      autosize
-      minRows={2}
-      maxRows={6}
-      styles={{ input: { fontFamily: 'monospace' } }}
-    />
-    <FileButton onChange={(file) => void file?.text().then(set)}>
-      {(props) => (
-        <Button {...props} variant="default" size="compact-xs" w="fit-content">
-          Choose file
-        </Button>
-      )}
-    </FileButton>
-  </Stack>
+const Fcm = ({ saved }: { saved: GatewayCredential[] }) => (
+  <GatewaySection
+    gateway="fcm"
+    title="Google (FCM)"
+    saved={saved}
+    initialValues={{ service_account: '' }}
+    secrets={['service_account']}
+    about="In the Firebase console, open Project settings > Service accounts and generate a new private key. Choose the downloaded file here."
+  >
+    {(form) => <FileField form={form} path="service_account" label="Service account (.json)" />}
+  </GatewaySection>
 )
+
+const WebPush = ({ saved }: { saved: GatewayCredential[] }) => (
+  <GatewaySection
+    gateway="webpush"
+    title="Browsers (Web Push)"
+    saved={saved}
+    initialValues={{ subject: '' }}
+    about="No account needed: Tidings generates the key pair. Push services require a contact address."
+  >
+    {(form) => <TextInput {...form.getInputProps('subject')} label="Contact" placeholder="mailto:you@example.com" />}
+  </GatewaySection>
+)
+
+/** A text field that can also be filled from a file. */
+function FileField<Values>({ form, path, label }: { form: Form<Values>; path: string & keyof Values; label: string }) {
+  const input = form.getInputProps(path)
+  return (
+    <Stack gap={4}>
+      <Textarea
+        {...input}
+        label={label}
+        autosize
+        minRows={2}
+        maxRows={6}
+        styles={{ input: { fontFamily: 'monospace' } }}
+      />
+      <FileButton onChange={(file) => void file?.text().then(input.onChange)}>
+        {(props) => (
+          <Button {...props} variant="default" size="compact-xs" w="fit-content">
+            Choose file
+          </Button>
+        )}
+      </FileButton>
+    </Stack>
+  )
+}

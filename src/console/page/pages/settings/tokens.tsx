@@ -1,27 +1,17 @@
 import { Select, Stack, Text, TextInput } from '@mantine/core'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
-import { manage, type Page } from '../../api/client.ts'
-import { type Identity, useIdentity, useProjectId } from '../../api/session.ts'
+import type { CreatedToken, Page, Token } from '../../../../wire.ts'
+import { manage } from '../../api/client.ts'
+import { useIdentity, useProjectId } from '../../api/session.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { CreateSecret } from '../../parts/create-secret.tsx'
 import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 
-interface Token {
-  id: string
-  name: string
-  role: Identity['role']
-  project_id: string | null
-  prefix: string
-  created_at: string
-  last_used_at: string | null
-}
-
-/** Management tokens: for people who sign in here, for the command line, for scripts. */
+/** Management tokens: for people who sign in here, for the CLI and for scripts. */
 export function Tokens() {
-  const projectId = useProjectId()
-  const { data: who } = useIdentity()
+  const { data: identity } = useIdentity()
   const queries = useQueryClient()
   const changed = () => queries.invalidateQueries({ queryKey: ['tokens'] })
   const tokens = useInfiniteQuery({
@@ -34,58 +24,10 @@ export function Tokens() {
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        Tokens let people and scripts manage {who?.project_id ? 'this project' : 'projects'}. Servers that send messages
-        use API keys instead.
+        Tokens let people and scripts manage {identity?.project_id ? 'this project' : 'projects'}. Servers that send
+        messages use API keys instead.
       </Text>
-      <CreateSecret
-        label="Create token"
-        what="token"
-        warning="This is the only time the token is shown. Store it securely."
-        create={(form) =>
-          manage<{ token: string }>('POST', '/tokens', {
-            body: {
-              name: form.get('name'),
-              role: form.get('role'),
-              ...(form.get('reach') === 'all' ? {} : { project_id: projectId })
-            }
-          })
-        }
-        secretOf={({ token }) => token}
-        done={changed}
-        fields={(problem) => (
-          <>
-            <TextInput
-              name="name"
-              label="Name"
-              description="The person or script that uses it."
-              error={problem('name')}
-              required
-              data-autofocus
-            />
-            <Select
-              name="role"
-              label="Role"
-              defaultValue="viewer"
-              allowDeselect={false}
-              data={[
-                { value: 'viewer', label: 'Viewer: read-only' },
-                { value: 'editor', label: 'Editor: can send and edit users and campaigns' },
-                { value: 'admin', label: 'Admin: full access' }
-              ]}
-            />
-            <Select
-              name="reach"
-              label="Access"
-              defaultValue="this"
-              allowDeselect={false}
-              data={[
-                { value: 'this', label: `Project ${projectId}` },
-                ...(who?.project_id === null ? [{ value: 'all', label: 'All projects' }] : [])
-              ]}
-            />
-          </>
-        )}
-      />
+      <CreateToken done={changed} />
       <PagedList
         label="Tokens"
         pages={tokens}
@@ -102,6 +44,7 @@ export function Tokens() {
             show: ({ id, name }) => (
               <ConfirmButton
                 label="Revoke"
+                title="Revoke token?"
                 question={`Sessions and requests using “${name}” will be rejected immediately.`}
                 act={() => manage('DELETE', `/tokens/${id}`).then(changed)}
               />
@@ -112,3 +55,50 @@ export function Tokens() {
     </Stack>
   )
 }
+
+function CreateToken({ done }: { done: () => unknown }) {
+  const projectId = useProjectId()
+  const { data: identity } = useIdentity()
+  return (
+    <CreateSecret
+      label="Create token"
+      what="token"
+      warning="This is the only time the token is shown. Store it securely."
+      initialValues={{ name: '', role: 'viewer', access: 'this' }}
+      create={({ name, role, access }) =>
+        manage<CreatedToken>('POST', '/tokens', {
+          body: { name, role, ...(access === 'this' && { project_id: projectId }) }
+        })
+      }
+      secretOf={({ token }) => token}
+      done={done}
+      fields={(form) => (
+        <>
+          <TextInput
+            {...form.getInputProps('name')}
+            label="Name"
+            description="The person or script that uses it."
+            required
+            data-autofocus
+          />
+          <Select {...form.getInputProps('role')} label="Role" allowDeselect={false} data={roles} />
+          <Select
+            {...form.getInputProps('access')}
+            label="Access"
+            allowDeselect={false}
+            data={[
+              { value: 'this', label: `Project ${projectId}` },
+              ...(identity?.project_id === null ? [{ value: 'all', label: 'All projects' }] : [])
+            ]}
+          />
+        </>
+      )}
+    />
+  )
+}
+
+const roles = [
+  { value: 'viewer', label: 'Viewer: read-only' },
+  { value: 'editor', label: 'Editor: can send and edit users and campaigns' },
+  { value: 'admin', label: 'Admin: full access' }
+]

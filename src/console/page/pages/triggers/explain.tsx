@@ -1,11 +1,14 @@
 import { Anchor, Badge, Button, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Explanation, Gate } from '../../../../triggers/responses.ts'
+import type { Explanation } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { messageLink } from '../../parts/links.ts'
 import { useUrlState } from '../../parts/url-state.ts'
+
+type Gate = Explanation['gates'][number]
 
 const names: Record<Gate['gate'], string> = {
   project: 'Is the project running?',
@@ -30,22 +33,20 @@ export function Explain({ triggerId }: { triggerId: string }) {
     enabled: user !== '',
     retry: false
   })
+  const form = useForm({ initialValues: { user } })
   return (
     <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        const asked = String(new FormData(event.currentTarget).get('user'))
-        if (asked === user) void explain.refetch()
-        else setUser(asked)
-      }}
+      onSubmit={form.onSubmit((values) => {
+        if (values.user === user) void explain.refetch()
+        else setUser(values.user)
+      })}
     >
       <Stack gap="xs">
         <Group align="end">
           <TextInput
-            name="user"
+            {...form.getInputProps('user')}
             label="Why did a user receive this, or not?"
             placeholder="User ID"
-            defaultValue={user}
             error={explain.error?.message}
             required
           />

@@ -1,31 +1,32 @@
 import { Anchor, Group, Paper, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { AnsweredTrigger } from '../../../../triggers/responses.ts'
+import type { Trigger as TriggerState } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useLive } from '../../api/live.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
+import { campaignLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
-import { Shown } from '../../parts/states.tsx'
+import { Loaded } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { FilteredMessages } from '../messages/filtered-messages.tsx'
 import { Explain } from './explain.tsx'
-import { Share, StateBadge } from './triggers.tsx'
+import { Progress, StateBadge } from './progress.tsx'
 
 const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
 
 export function Trigger() {
   const projectId = useProjectId()
   const { triggerId = '' } = useParams({ strict: false })
-  const may = useHasRole('editor')
+  const canStop = useHasRole('editor')
   const queries = useQueryClient()
   const key = ['trigger', projectId, triggerId]
   const path = `/api/v1/triggers/${triggerId}`
   const trigger = useQuery({
     queryKey: key,
-    queryFn: () => project<AnsweredTrigger>(projectId, 'GET', path),
-    // Deliveries and taps go on being told after the end.
+    queryFn: () => project<TriggerState>(projectId, 'GET', path),
+    // Apps report deliveries and taps after the trigger has ended.
     refetchInterval: 5_000
   })
   const running = trigger.data !== undefined && !ended(trigger.data.state)
@@ -33,14 +34,14 @@ export function Trigger() {
     queries.setQueryData(key, seen)
   )
   const cancel = async () => {
-    queries.setQueryData(key, await project<AnsweredTrigger>(projectId, 'POST', `${path}:cancel`))
+    queries.setQueryData(key, await project<TriggerState>(projectId, 'POST', `${path}:cancel`))
   }
   return (
     <PageLayout
       title="Trigger"
       about={triggerId}
       actions={
-        may && running ? (
+        canStop && running ? (
           <ConfirmButton
             label="Stop"
             title="Stop this send?"
@@ -51,15 +52,12 @@ export function Trigger() {
         ) : null
       }
     >
-      <Shown query={trigger}>
+      <Loaded query={trigger}>
         {(found) => (
           <Stack>
             <Group>
               <StateBadge state={found.state} />
-              <Anchor
-                component={Link}
-                to={`/p/${encodeURIComponent(projectId)}/campaigns/${encodeURIComponent(found.campaign_id)}`}
-              >
+              <Anchor component={Link} to={campaignLink(projectId, found.campaign_id)}>
                 {found.campaign_id}, version {found.campaign_version}
               </Anchor>
               <Text size="sm" c="dimmed">
@@ -67,21 +65,10 @@ export function Trigger() {
               </Text>
             </Group>
             {found.reason && <Text>{found.reason}</Text>}
-            <Share counts={found.counts} />
-            <SimpleGrid cols={{ base: 2, sm: 4, md: 7 }}>
-              {Object.entries(found.counts).map(([name, count]) => (
-                <Paper key={name} withBorder p="xs">
-                  <Text size="xs" c="dimmed">
-                    {name}
-                  </Text>
-                  <Text fw={700} data-count={name}>
-                    {count.toLocaleString()}
-                  </Text>
-                </Paper>
-              ))}
-            </SimpleGrid>
+            <Progress counts={found.counts} />
+            <Counts counts={found.counts} />
             <Reasons title="Skipped by reason" reasons={found.skipped} />
-            <Reasons title="ErrorAlert by reason" reasons={found.failures} />
+            <Reasons title="Failed by reason" reasons={found.failures} />
             <Explain triggerId={triggerId} />
             <Title order={2} size="h4">
               Messages
@@ -89,10 +76,25 @@ export function Trigger() {
             <FilteredMessages triggerId={triggerId} refetchMs={running ? 2_000 : 5_000} />
           </Stack>
         )}
-      </Shown>
+      </Loaded>
     </PageLayout>
   )
 }
+
+const Counts = ({ counts }: Pick<TriggerState, 'counts'>) => (
+  <SimpleGrid cols={{ base: 2, sm: 4, md: 7 }}>
+    {Object.entries(counts).map(([name, count]) => (
+      <Paper key={name} withBorder p="xs">
+        <Text size="xs" c="dimmed">
+          {name}
+        </Text>
+        <Text fw={700} data-count={name}>
+          {count.toLocaleString()}
+        </Text>
+      </Paper>
+    ))}
+  </SimpleGrid>
+)
 
 const Reasons = ({ title, reasons }: { title: string; reasons: Record<string, number> }) =>
   Object.keys(reasons).length === 0 ? null : (

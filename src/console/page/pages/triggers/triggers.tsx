@@ -1,6 +1,6 @@
-import { Anchor, Badge, Group, Progress, Select, Text } from '@mantine/core'
+import { Anchor, Badge, Group, Select, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { AnsweredTrigger as Trigger } from '../../../../triggers/responses.ts'
+import type { Trigger } from '../../../../wire.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useProjectId } from '../../api/session.ts'
 import { triggerLink } from '../../parts/links.ts'
@@ -9,25 +9,7 @@ import { PageLayout } from '../../parts/page.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
-
-const colors: Record<string, string> = { completed: 'teal', failed: 'red', canceled: 'gray', canceling: 'orange' }
-export const StateBadge = ({ state }: { state: string }) => (
-  <Badge color={colors[state] ?? 'cyan'} variant="light">
-    {state}
-  </Badge>
-)
-
-/** Sent, failed and skipped of what is targeted so far. */
-export function Share({ counts }: Pick<Trigger, 'counts'>) {
-  const of = (count: number) => (counts.targeted === 0 ? 0 : (100 * count) / counts.targeted)
-  return (
-    <Progress.Root size="lg" aria-label="Progress">
-      <Progress.Section value={of(counts.sent)} color="teal" aria-label={`${counts.sent} sent`} />
-      <Progress.Section value={of(counts.failed)} color="red" aria-label={`${counts.failed} failed`} />
-      <Progress.Section value={of(counts.skipped)} color="gray.5" aria-label={`${counts.skipped} skipped`} />
-    </Progress.Root>
-  )
-}
+import { StateBadge } from './progress.tsx'
 
 export function Triggers() {
   const projectId = useProjectId()

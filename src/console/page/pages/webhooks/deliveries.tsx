@@ -1,5 +1,6 @@
 import { Badge, Button, Select, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { WebhookDelivery } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
@@ -8,20 +9,9 @@ import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 
-interface Delivery {
-  id: string
-  state: 'pending' | 'delivered' | 'failed'
-  url: string
-  attempts: number
-  last_status: number | null
-  last_error: string | null
-  source: { kind: string; id: string }
-  created_at: string
-}
-
 const colors = { pending: 'cyan', delivered: 'teal', failed: 'red' }
 
-/** Calls to webhooks of the project and of agents' tasks. */
+/** Deliveries to webhooks of the project and to callback URLs of agents. */
 export const Deliveries = () =>
   useHasRole('editor') ? (
     <Calls />
@@ -51,7 +41,7 @@ function Calls() {
       {replay.error && <ErrorAlert error={replay.error} />}
       <PagedList
         label="Deliveries"
-        pages={usePagedList<Delivery>('/webhook-deliveries', { state }, 3_000)}
+        pages={usePagedList<WebhookDelivery>('/webhook-deliveries', { state }, 3_000)}
         keyOf={({ id }) => id}
         empty={
           state ? (

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, MultiSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import type { Webhook } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
@@ -14,20 +14,14 @@ import { Deliveries } from './deliveries.tsx'
 
 const eventTypes = ['message.accepted', 'message.failed', 'message.delivered', 'message.tapped', 'trigger.completed']
 
-interface Webhook {
-  id: string
-  url: string
-  events: string[]
-  active: boolean
-}
 export function Webhooks() {
-  const may = useHasRole('editor')
+  const canSee = useHasRole('editor')
   return (
     <PageLayout title="Webhooks" about="Endpoints notified of events.">
-      {may ? (
+      {canSee ? (
         <PageTabs
           tabs={[
-            ['webhooks', 'Webhooks', <List key="webhooks" />],
+            ['webhooks', 'Webhooks', <WebhookList key="webhooks" />],
             ['deliveries', 'Deliveries', <Deliveries key="deliveries" />]
           ]}
         />
@@ -38,20 +32,20 @@ export function Webhooks() {
   )
 }
 
-function List() {
+function WebhookList() {
   const projectId = useProjectId()
-  const admin = useHasRole('admin')
+  const canEdit = useHasRole('admin')
   const queries = useQueryClient()
   const changed = () => queries.invalidateQueries({ queryKey: ['list', projectId, '/webhooks'] })
-  const turn = useMutation({
+  const toggle = useMutation({
     mutationFn: ({ id, active }: Webhook) =>
       project(projectId, 'PATCH', `/webhooks/${id}`, { body: { active: !active } }),
     onSuccess: changed
   })
   return (
     <Stack>
-      {admin && <Create done={changed} />}
-      {turn.error && <ErrorAlert error={turn.error} />}
+      {canEdit && <CreateWebhook done={changed} />}
+      {toggle.error && <ErrorAlert error={toggle.error} />}
       <PagedList
         label="Webhooks"
         pages={usePagedList<Webhook>('/webhooks')}
@@ -64,13 +58,14 @@ function List() {
           {
             name: 'Actions',
             show: (webhook) =>
-              admin && (
+              canEdit && (
                 <Group gap="xs" wrap="nowrap">
-                  <Button size="xs" variant="default" onClick={() => turn.mutate(webhook)}>
+                  <Button size="xs" variant="default" onClick={() => toggle.mutate(webhook)}>
                     {webhook.active ? 'Pause' : 'Resume'}
                   </Button>
                   <ConfirmButton
                     label="Delete"
+                    title="Delete webhook?"
                     question="Pending deliveries will be discarded."
                     act={() => project(projectId, 'DELETE', `/webhooks/${webhook.id}`).then(changed)}
                   />
@@ -83,30 +78,27 @@ function List() {
   )
 }
 
-function Create({ done }: { done: () => unknown }) {
+function CreateWebhook({ done }: { done: () => unknown }) {
   const projectId = useProjectId()
-  const [events, setEvents] = useState<string[]>(['message.failed', 'trigger.completed'])
   return (
     <CreateSecret
       label="Create webhook"
       what="secret"
       warning="Verify signatures with this secret. It is shown only once."
-      create={(form) =>
-        project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: { url: form.get('url'), events } })
-      }
+      initialValues={{ url: '', events: ['message.failed', 'trigger.completed'] }}
+      create={(values) => project<{ secret: string }>(projectId, 'POST', '/webhooks', { body: values })}
       secretOf={({ secret }) => secret}
       done={done}
-      fields={(problem) => (
+      fields={(form) => (
         <>
           <TextInput
-            name="url"
+            {...form.getInputProps('url')}
             label="Endpoint URL"
             placeholder="https://example.com/tidings"
-            error={problem('url')}
             required
             data-autofocus
           />
-          <MultiSelect label="Events" data={eventTypes} value={events} onChange={setEvents} error={problem('events')} />
+          <MultiSelect {...form.getInputProps('events')} label="Events" data={eventTypes} />
         </>
       )}
     />

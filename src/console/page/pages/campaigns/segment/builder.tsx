@@ -1,4 +1,5 @@
 import { ActionIcon, Button, Checkbox, Paper, Group as Row, SegmentedControl, Stack, Text } from '@mantine/core'
+import { RemoveIcon } from '../../../parts/icons.tsx'
 import { ConditionRow, EventRow } from './condition-row.tsx'
 import { asGroup, asSegment, attributes, type Group, type Segment } from './segment.ts'
 
@@ -76,7 +77,7 @@ export function SegmentBuilder({
                 aria-label="Remove condition"
                 onClick={() => set(group.parts.toSpliced(index, 1))}
               >
-                ✕
+                <RemoveIcon />
               </ActionIcon>
             )}
           </Row>

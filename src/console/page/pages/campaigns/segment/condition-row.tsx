@@ -10,6 +10,7 @@ import {
   TextInput
 } from '@mantine/core'
 import { useState } from 'react'
+import { RemoveIcon } from '../../../parts/icons.tsx'
 import {
   type Condition,
   firstOf,
@@ -219,7 +220,7 @@ export function EventRow({
             aria-label="Remove event filter"
             onClick={() => narrow(where.toSpliced(index, 1))}
           >
-            ✕
+            <RemoveIcon />
           </ActionIcon>
         </Row>
       ))}

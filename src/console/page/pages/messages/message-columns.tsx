@@ -1,0 +1,47 @@
+import { Anchor, Badge, Text, Tooltip } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { MessageEntry } from '../../../../wire.ts'
+import type { Column } from '../../parts/columns.tsx'
+import { messageLink } from '../../parts/links.ts'
+import { When } from '../../parts/texts.tsx'
+
+const colors: Record<string, string> = { accepted: 'teal', failed: 'red', skipped: 'gray', unknown: 'orange' }
+
+export const MessageState = ({ state, failure_reason }: Pick<MessageEntry, 'state' | 'failure_reason'>) => (
+  <Tooltip label={failure_reason} disabled={!failure_reason} multiline maw={400}>
+    <Badge color={colors[state] ?? 'cyan'} variant="light">
+      {state}
+    </Badge>
+  </Tooltip>
+)
+
+const kinds = new Map([
+  ['activity-start', 'Live Activity started'],
+  ['activity-update', 'Live Activity updated'],
+  ['activity-end', 'Live Activity ended']
+])
+
+export const messageColumns = (projectId: string): Column<MessageEntry>[] => [
+  {
+    name: 'Time',
+    show: ({ message_id, created_at }) => (
+      <Anchor component={Link} to={messageLink(projectId, message_id)}>
+        <When at={created_at} />
+      </Anchor>
+    )
+  },
+  {
+    name: 'Content',
+    show: ({ title, body, kind }) => (
+      <Text size="sm" lineClamp={1}>
+        {title ?? body ?? kinds.get(kind) ?? kind}
+      </Text>
+    )
+  },
+  { name: 'User', show: ({ project_user_id }) => project_user_id ?? '–' },
+  { name: 'Campaign', show: ({ campaign_id }) => campaign_id ?? '–' },
+  { name: 'Device', show: ({ device_id }) => device_id || '–' },
+  { name: 'State', show: (item) => <MessageState {...item} /> },
+  { name: 'Delivered', show: ({ delivered_at }) => (delivered_at ? 'yes' : '–') },
+  { name: 'Tapped', show: ({ tapped_at }) => (tapped_at ? 'yes' : '–') }
+]

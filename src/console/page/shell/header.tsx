@@ -1,0 +1,63 @@
+import { ActionIcon, Select, Tooltip, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { session } from '../api/client.ts'
+import { useIdentity, useProjectId, useProjects } from '../api/session.ts'
+import { MoonIcon, SignOutIcon, SunIcon } from '../parts/icons.tsx'
+import { pageLink } from '../parts/links.ts'
+
+const all = 'all projects'
+
+export function ProjectSelect() {
+  const { data } = useProjects()
+  const projectId = useProjectId()
+  const navigate = useNavigate()
+  return (
+    <Select
+      aria-label="Project"
+      size="xs"
+      w={150}
+      searchable
+      allowDeselect={false}
+      value={projectId}
+      data={[
+        ...(data?.items.map(({ id, name }) => ({ value: id, label: name || id })) ?? []),
+        { value: all, label: 'All projects…' }
+      ]}
+      onChange={(id) => id && void navigate({ to: id === all ? '/projects' : pageLink(id, 'home') })}
+    />
+  )
+}
+
+export function ColorSchemeButton() {
+  const { setColorScheme } = useMantineColorScheme()
+  const dark = useComputedColorScheme('light') === 'dark'
+  return (
+    <ActionIcon
+      variant="default"
+      onClick={() => setColorScheme(dark ? 'light' : 'dark')}
+      aria-label={dark ? 'Switch to light mode' : 'Switch to dark mode'}
+    >
+      {dark ? <SunIcon /> : <MoonIcon />}
+    </ActionIcon>
+  )
+}
+
+export function SignOutButton() {
+  const queries = useQueryClient()
+  const { data } = useIdentity()
+  const signOut = async () => {
+    await session('DELETE')
+    queries.clear()
+    // Drafts must not be visible to the next person who signs in.
+    sessionStorage.clear()
+    location.reload()
+  }
+  return (
+    <Tooltip label={`Signed in as ${data?.name} (${data?.role})`}>
+      <ActionIcon variant="default" onClick={() => void signOut()} aria-label="Sign out">
+        <SignOutIcon />
+      </ActionIcon>
+    </Tooltip>
+  )
+}

@@ -15,6 +15,7 @@ import type * as users from './users/schemas.ts'
 import type * as webhooks from './webhooks/schemas.ts'
 
 export type { Preview } from './campaigns/preview/responses.ts'
+export type { AttributeCondition, EventCondition, Segment } from './segments/language.ts'
 export type { AnsweredTrigger as Trigger, Explanation } from './triggers/responses.ts'
 
 /** One page of a list. `next_cursor` is null on the last one. */
@@ -65,6 +66,7 @@ export type DeliveryResults = Static<typeof messages.ResultsAnswer>
 export type DeliveryResult = DeliveryResults['delivery_results'][number]
 
 export interface Campaign extends CampaignFields {
+  campaign_id: string
   version: number
   created_at: string
   updated_at: string

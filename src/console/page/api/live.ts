@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'react'
 
-/** Hears a stream of the service for as long as the part is shown. The browser connects again by itself. */
-export function useLive(path: string | null, hear: (data: unknown) => void): 'connecting' | 'live' | 'lost' {
+/** Listens to a stream of the service while the component is mounted. The browser reconnects by itself. */
+export function useLive(path: string | null, receive: (data: unknown) => void): 'connecting' | 'live' | 'lost' {
   const [state, setState] = useState<'connecting' | 'live' | 'lost'>('connecting')
-  const latest = useRef(hear)
-  latest.current = hear
+  const latest = useRef(receive)
+  latest.current = receive
   useEffect(() => {
     if (path === null) return
     let source: EventSource
@@ -12,12 +12,12 @@ export function useLive(path: string | null, hear: (data: unknown) => void): 'co
     const open = () => {
       source = new EventSource(`/manage/v1${path}`)
       source.onopen = () => setState('live')
-      const heard = ({ data }: MessageEvent<string>) => latest.current(JSON.parse(data))
-      // The inbox tells of items without a name, a trigger of its progress and its end.
-      for (const name of ['message', 'progress', 'ended']) source.addEventListener(name, heard)
+      const pass = ({ data }: MessageEvent<string>) => latest.current(JSON.parse(data))
+      // Events of the inbox have no name; those of a trigger are its progress and its end.
+      for (const name of ['message', 'progress', 'ended']) source.addEventListener(name, pass)
       source.onerror = () => {
         setState('lost')
-        // A refusal closes it for good; a broken connection does not.
+        // The browser does not reconnect after an error response, only after a lost connection.
         if (source.readyState === EventSource.CLOSED) retry = setTimeout(open, 2_000)
       }
     }

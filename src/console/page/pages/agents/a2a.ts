@@ -1,7 +1,7 @@
 import { newId } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 
-/** The agent surface, through the same door as everything else. */
+/** The A2A endpoint of the project under /manage/v1, which takes the cookie of the session. */
 const url = (projectId: string) => `/manage/v1/projects/${encodeURIComponent(projectId)}/a2a`
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-tidings-console': '1' }
 const envelope = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: newId(), method, params })
@@ -25,7 +25,7 @@ export interface Message {
   contextId?: string
 }
 
-/** In the contract's own spelling, whichever the task was made in. */
+/** The state in the spelling of the contract. Tasks of A2A 1.0 spell it TASK_STATE_COMPLETED. */
 export const stateOf = ({ status: { state } }: { status: { state: string } }) =>
   state
     .replace(/^TASK_STATE_/, '')
@@ -49,10 +49,10 @@ const failure = (status: number, reply: Reply<unknown>) =>
     ? new ApiError(status, `${reply.error.message} (${reply.error.code})`)
     : new ApiError(status, String(reply.error ?? 'The agent did not respond.'))
 
-/** Sends a message and calls with every event of the stream until it ends. */
-export async function stream(projectId: string, message: Message, hear: (event: unknown) => void, signal: AbortSignal) {
+/** Sends a message and passes on every event of the stream until it ends. */
+export async function stream(projectId: string, message: Message, receive: (event: unknown) => void) {
   const body = envelope('SendStreamingMessage', { message })
-  const response = await fetch(url(projectId), { method: 'POST', headers, body, signal })
+  const response = await fetch(url(projectId), { method: 'POST', headers, body })
   if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
     throw failure(response.status, (await response.json().catch(() => ({}))) as Reply<unknown>)
   }
@@ -63,6 +63,6 @@ export async function stream(projectId: string, message: Message, hear: (event: 
     if (done) return
     const lines = (rest + value).split('\n')
     rest = lines.pop() ?? ''
-    for (const line of lines) if (line.startsWith('data:')) hear(JSON.parse(line.slice(5)))
+    for (const line of lines) if (line.startsWith('data:')) receive(JSON.parse(line.slice(5)))
   }
 }

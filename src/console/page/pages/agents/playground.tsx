@@ -1,12 +1,11 @@
 import { Anchor, Button, Group, JsonInput, Paper, SegmentedControl, Stack, Text, Textarea } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { newId } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
+import { type Form, useApiForm } from '../../parts/api-form.ts'
 import { errorText, readJson } from '../../parts/json.ts'
-import { useSessionState } from '../../parts/session-state.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { Lines } from '../../parts/texts.tsx'
 import { type Message, stateOf, stream } from './a2a.ts'
@@ -18,110 +17,124 @@ const example = JSON.stringify(
   2
 )
 
+interface Values {
+  format: string
+  text: string
+  data: string
+}
+
 interface Update {
   statusUpdate?: { taskId: string; contextId: string; status: { state: string; message?: Message } }
 }
 
 const updateOf = (event: unknown) => (event as { result?: Update }).result?.statusUpdate
 
-/** An event of the stream: its state, what it says, and all of it. */
-function Heard({ event }: { event: unknown }) {
-  const update = updateOf(event)
-  const said = update?.status.message?.parts.map(({ text }) => text).join(' ')
-  return (
-    <Paper withBorder p="xs" data-event={update?.status.state ?? 'other'}>
-      <Group gap="xs">
-        {update && <TaskState state={stateOf(update)} />}
-        {said && <Text size="sm">{said}</Text>}
-      </Group>
-      <Lines mt="xs">{JSON.stringify((event as { result?: unknown }).result ?? event, null, 2)}</Lines>
-    </Paper>
-  )
-}
-
-/** Sends a message as an agent would, and shows what comes back as it comes. A question is answered by the next message. */
-export function Playground() {
+/** The form, the events of the last stream, and the task that waits for a reply. */
+function usePlayground() {
   const projectId = useProjectId()
-  const may = useHasRole('editor')
-  const [kind, setKind] = useSessionState('playground kind', 'text')
-  const [text, setText] = useSessionState('playground text', 'Send a push to user demo-user saying "Hello"')
-  const [data, setData] = useSessionState('playground data', example)
   const [events, setEvents] = useState<unknown[]>([])
   const [open, setOpen] = useState<{ taskId: string; contextId: string }>()
-  const stopping = useRef<AbortController>(null)
-  const badJson = kind === 'data' ? errorText(readJson(data)) : undefined
-  const send = useMutation({
-    mutationFn: async () => {
-      setEvents([])
-      stopping.current = new AbortController()
-      const parts = kind === 'text' ? [{ text }] : [{ data: JSON.parse(data) as unknown }]
-      const message: Message = { messageId: newId(), role: 'user', parts, ...open }
-      await stream(projectId, message, (event) => hear(event), stopping.current.signal)
-    }
-  })
-  // There is one field: what the agent refuses is about that. That it cannot be reached is not.
-  const refused = send.error instanceof ApiError && send.error.status > 0 && send.error.status < 500
-  const said = refused ? send.error?.message : undefined
-  const nothing = kind === 'text' && text.trim() === ''
-  const last = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
-  const hear = (event: unknown) => {
+  const receive = (event: unknown) => {
     setEvents((known) => [...known, event])
     const update = updateOf(event)
     if (!update) return
     const waits = update.status.state === 'input-required' || update.status.state === 'auth-required'
     setOpen(waits ? { taskId: update.taskId, contextId: update.contextId } : undefined)
   }
+  const send = async ({ format, text, data }: Values) => {
+    setEvents([])
+    const parts = format === 'text' ? [{ text }] : [{ data: JSON.parse(data) as unknown }]
+    await stream(projectId, { messageId: newId(), role: 'user', parts, ...open }, receive)
+  }
+  const playground = useApiForm({
+    initialValues: { format: 'text', text: 'Send a push to user demo-user saying "Hello"', data: example },
+    send,
+    // The agent rejects the message as a whole, and there is one field for it.
+    errors: (error) => (isRejection(error) ? { text: error.message, data: error.message } : {}),
+    draft: { name: 'playground' }
+  })
+  return { ...playground, events, open, startOver: () => setOpen(undefined) }
+}
+
+const isRejection = (error: Error) => error instanceof ApiError && error.status > 0 && error.status < 500
+
+const invalid = ({ format, text, data }: Values) =>
+  format === 'text' ? (text.trim() === '' ? 'Enter a message.' : undefined) : errorText(readJson(data))
+
+/** Sends a message as an agent would, and shows each event of the response as it arrives. */
+export function Playground() {
+  const canSend = useHasRole('editor')
+  const { form, sending, onSubmit, events, open, startOver } = usePlayground()
+  const taskId = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
   return (
-    <Stack maw={720}>
+    <form onSubmit={onSubmit}>
+      <Stack maw={720}>
+        <MessageField form={form} />
+        {open && <Text role="status">Waiting for your reply. Your next message continues this task.</Text>}
+        <Group>
+          <Button type="submit" loading={sending.isPending} disabled={!canSend || invalid(form.values) !== undefined}>
+            Send
+          </Button>
+          {open && (
+            <Button variant="default" onClick={startOver}>
+              Start over
+            </Button>
+          )}
+        </Group>
+        {sending.error && !isRejection(sending.error) && <ErrorAlert error={sending.error} />}
+        {events.map((event, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: events are only ever added
+          <StreamEvent key={index} event={event} />
+        ))}
+        {!sending.isPending && taskId && (
+          <Text role="status">
+            Stream ended.{' '}
+            <Anchor component={Link} to="." search={{ tab: 'tasks', task: taskId } as never}>
+              View task
+            </Anchor>
+          </Text>
+        )}
+      </Stack>
+    </form>
+  )
+}
+
+function MessageField({ form }: { form: Form<Values> }) {
+  const { format } = form.values
+  const field = (name: 'text' | 'data') => {
+    const { error, ...input } = form.getInputProps(name)
+    return { ...input, error: invalid(form.values) ?? error, autosize: true }
+  }
+  return (
+    <>
       <SegmentedControl
+        {...form.getInputProps('format', { withError: false, withFocus: false })}
         aria-label="Message format"
-        value={kind}
-        onChange={setKind}
         data={[
           { value: 'text', label: 'Text' },
           { value: 'data', label: 'JSON' }
         ]}
       />
-      {kind === 'text' ? (
-        <Textarea
-          label="Message"
-          value={text}
-          error={nothing ? 'Enter a message.' : said}
-          onChange={({ currentTarget }) => setText(currentTarget.value)}
-          autosize
-          minRows={2}
-        />
+      {format === 'text' ? (
+        <Textarea label="Message" {...field('text')} minRows={2} />
       ) : (
-        <JsonInput label="Data" value={data} onChange={setData} error={badJson ?? said} autosize minRows={6} />
+        <JsonInput label="Data" {...field('data')} minRows={6} />
       )}
-      {open && <Text role="status">Waiting for your reply. Your next message continues this task.</Text>}
-      <Group>
-        <Button
-          onClick={() => send.mutate()}
-          loading={send.isPending}
-          disabled={!may || badJson !== undefined || nothing}
-        >
-          Send
-        </Button>
-        {open && (
-          <Button variant="default" onClick={() => setOpen(undefined)}>
-            Start over
-          </Button>
-        )}
+    </>
+  )
+}
+
+/** One event of the stream: its state, its message and its JSON. */
+function StreamEvent({ event }: { event: unknown }) {
+  const update = updateOf(event)
+  const message = update?.status.message?.parts.map(({ text }) => text).join(' ')
+  return (
+    <Paper withBorder p="xs" data-event={update?.status.state ?? 'other'}>
+      <Group gap="xs">
+        {update && <TaskState state={stateOf(update)} />}
+        {message && <Text size="sm">{message}</Text>}
       </Group>
-      {send.error && !refused && <ErrorAlert error={send.error} />}
-      {events.map((event, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: events are only ever added
-        <Heard key={index} event={event} />
-      ))}
-      {!send.isPending && last && (
-        <Text role="status">
-          Stream ended.{' '}
-          <Anchor component={Link} to="." search={{ tab: 'tasks', task: last } as never}>
-            View task
-          </Anchor>
-        </Text>
-      )}
-    </Stack>
+      <Lines mt="xs">{JSON.stringify((event as { result?: unknown }).result ?? event, null, 2)}</Lines>
+    </Paper>
   )
 }

@@ -25,7 +25,7 @@ interface TaskPage {
   nextPageToken: string
 }
 
-/** What agents asked for and what became of it, newest first. */
+/** Tasks of agents with their history and artifacts, newest first. */
 export function Tasks() {
   const projectId = useProjectId()
   const [open, setOpen] = useUrlState('task')
@@ -55,13 +55,13 @@ export function Tasks() {
             <Accordion.Control>
               <Group>
                 <TaskState state={stateOf(task)} />
-                <Text size="sm">{firstWords(task)}</Text>
+                <Text size="sm">{summaryOf(task)}</Text>
                 <Text size="sm" c="dimmed">
                   <When at={task.status.timestamp} />
                 </Text>
               </Group>
             </Accordion.Control>
-            <Accordion.Panel>{open === task.id && <OneTask task={task} />}</Accordion.Panel>
+            <Accordion.Panel>{open === task.id && <TaskDetail task={task} />}</Accordion.Panel>
           </Accordion.Item>
         ))}
       </Accordion>
@@ -74,16 +74,16 @@ export function Tasks() {
   )
 }
 
-/** What it was about, in a line. */
-function firstWords({ history, artifacts, id }: Task): string {
+/** The request of a task in one line. */
+function summaryOf({ history, artifacts, id }: Task): string {
   const [part] = history?.[0]?.parts ?? []
   const skill = (part?.data as { skill?: unknown } | undefined)?.skill
   return (part?.text ?? (typeof skill === 'string' ? skill : artifacts?.[0]?.name) ?? id).slice(0, 120)
 }
 
-function OneTask({ task }: { task: Task }) {
+function TaskDetail({ task }: { task: Task }) {
   const projectId = useProjectId()
-  const may = useHasRole('editor')
+  const canCancel = useHasRole('editor')
   const queries = useQueryClient()
   const cancel = useMutation({
     mutationFn: () => rpc(projectId, 'CancelTask', { id: task.id }),
@@ -95,22 +95,22 @@ function OneTask({ task }: { task: Task }) {
       <Text size="xs" c="dimmed">
         Task {task.id}, context {task.contextId}
       </Text>
-      {task.status.message && <Said who="Status" parts={task.status.message.parts} />}
+      {task.status.message && <MessageCard from="Status" parts={task.status.message.parts} />}
       <Title order={3} size="h5">
         History
       </Title>
       {(task.history ?? []).map(({ messageId, role, parts }) => (
-        <Said key={messageId} who={/user/i.test(role) ? 'Agent' : 'Tidings'} parts={parts} />
+        <MessageCard key={messageId} from={/user/i.test(role) ? 'Agent' : 'Tidings'} parts={parts} />
       ))}
       <Title order={3} size="h5">
         Artifacts
       </Title>
       {(task.artifacts ?? []).length === 0 && <Text size="sm">No artifacts.</Text>}
       {task.artifacts?.map(({ artifactId, name, parts }) => (
-        <Said key={artifactId} who={name} parts={parts} />
+        <MessageCard key={artifactId} from={name} parts={parts} />
       ))}
       {cancel.error && <ErrorAlert error={cancel.error} />}
-      {may && !ended && (
+      {canCancel && !ended && (
         <Button
           color="red"
           variant="light"
@@ -126,10 +126,10 @@ function OneTask({ task }: { task: Task }) {
   )
 }
 
-const Said = ({ who, parts }: { who: string; parts: Part[] }) => (
+const MessageCard = ({ from, parts }: { from: string; parts: Part[] }) => (
   <Paper withBorder p="xs">
     <Text size="xs" c="dimmed">
-      {who}
+      {from}
     </Text>
     {parts.map((part, index) =>
       part.text !== undefined ? (

@@ -1,30 +1,23 @@
 import { Radio, Stack } from '@mantine/core'
-import type { Campaign } from './campaigns.tsx'
-import type { Problem } from './segment/builder.tsx'
+import type { CampaignDraft } from './draft.ts'
+import { useEditor } from './editor-form.ts'
 import { Targets } from './targets.tsx'
 
-const kindOf = (audience: Campaign['default_audience']) =>
-  audience?.broadcast ? 'everyone' : audience?.targets ? 'targets' : 'nobody'
+type Audience = CampaignDraft['default_audience']
 
-const first: Record<string, Campaign['default_audience']> = {
+const kindOf = (audience: Audience) => (audience?.broadcast ? 'everyone' : audience?.targets ? 'targets' : 'none')
+
+const initial: Record<string, Audience> = {
   everyone: { broadcast: true },
   targets: { targets: [] },
-  nobody: undefined
+  none: undefined
 }
 
-/** Identity gets it when whoever triggers it says nothing about that. */
-export function DefaultAudience({
-  audience,
-  set,
-  may,
-  problem
-}: {
-  audience: Campaign['default_audience']
-  set: (audience: Campaign['default_audience']) => void
-  may: boolean
-  problem: Problem
-}) {
-  const listed = kindOf(audience) === 'targets'
+/** The audience of triggers that do not name one. */
+export function DefaultAudience() {
+  const { form, canEdit, findError } = useEditor()
+  const audience = form.values.default_audience
+  const set = (next: Audience) => form.setFieldValue('default_audience', next)
   return (
     <>
       <Radio.Group
@@ -32,22 +25,22 @@ export function DefaultAudience({
         description="Used when a trigger does not specify an audience."
         inputWrapperOrder={['label', 'description', 'input', 'error']}
         value={kindOf(audience)}
-        onChange={(kind) => set(first[kind])}
-        error={problem('default_audience', listed)}
+        onChange={(kind) => set(initial[kind])}
+        error={findError('default_audience', kindOf(audience) === 'targets')}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="nobody" label="None: specify at trigger time" disabled={!may} />
-          <Radio value="everyone" label="Everyone in the audience" disabled={!may} />
-          <Radio value="targets" label="Specific users and devices" disabled={!may} />
+          <Radio value="none" label="None: specify at trigger time" disabled={!canEdit} />
+          <Radio value="everyone" label="Everyone in the audience" disabled={!canEdit} />
+          <Radio value="targets" label="Specific users and devices" disabled={!canEdit} />
         </Stack>
       </Radio.Group>
       {audience && !audience.broadcast && audience.targets && (
         <Targets
           targets={audience.targets}
           set={(targets) => set({ targets })}
-          problem={problem}
+          findError={findError}
           path="default_audience.targets"
-          readOnly={!may}
+          readOnly={!canEdit}
         />
       )}
     </>

@@ -1,48 +1,18 @@
 import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import type { Preview } from '../../../../campaigns/preview/responses.ts'
+import { useMutation } from '@tanstack/react-query'
+import type { DeliveryResults, Preview } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { ApiError, fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { errorText, objectOr, readObject } from '../../parts/json.ts'
+import { errorText, readObject } from '../../parts/json.ts'
 import { ActivityCard, NotificationCard, Screen } from '../../parts/phone.tsx'
-import { useSessionState } from '../../parts/session-state.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
-import { plural } from '../../parts/texts.tsx'
-import type { Campaign } from './campaigns.tsx'
+import { AudienceSummary } from './audience-summary.tsx'
+import type { usePreview } from './preview-query.ts'
 
-type Sample = Preview['sample'][0]
+type Sample = Preview['sample'][number]
 
-/** Asks what the campaign as it is typed would do, for everyone or for one user. */
-export function usePreview(campaign: Campaign) {
-  const projectId = useProjectId()
-  const may = useHasRole('editor')
-  const [user, setUser] = useSessionState('preview as', '')
-  const [properties, setProperties] = useSessionState(`preview properties ${campaign.campaign_id ?? ''}`, '{}')
-  const [asked] = useDebouncedValue({ campaign, user, properties: objectOr(properties, {}) }, 400)
-  const { data, error } = useQuery({
-    queryKey: ['preview', projectId, asked],
-    queryFn: ({ signal }) =>
-      project<Preview>(projectId, 'POST', '/campaigns:preview', {
-        body: {
-          // It can be shown before it has a name.
-          campaign: { ...asked.campaign, name: asked.campaign.name || 'Untitled' },
-          audience: asked.user ? { targets: [{ project_user_id: asked.user }] } : { broadcast: true },
-          properties: asked.properties
-        },
-        signal
-      }),
-    // A form that is still empty is no mistake.
-    enabled:
-      may && Boolean(asked.campaign.message?.title || asked.campaign.message?.body || asked.campaign.live_activity),
-    retry: false,
-    placeholderData: (before) => before
-  })
-  return { data, error, user, setUser, properties, setProperties }
-}
-
-/** What it would do, before it does it: how many, and how it reads on a phone. `campaignId` where it is saved so. */
+/** The number of recipients and one rendered message. `campaignId` is given where the campaign is saved as shown. */
 export function CampaignPreview({
   preview: { data, error, user, setUser, properties, setProperties },
   campaignId
@@ -50,10 +20,10 @@ export function CampaignPreview({
   preview: ReturnType<typeof usePreview>
   campaignId: string | undefined
 }) {
-  const may = useHasRole('editor')
-  if (!may) return <Text c="dimmed">View only: previews need the editor role.</Text>
+  const canPreview = useHasRole('editor')
+  if (!canPreview) return <Text c="dimmed">View only: previews need the editor role.</Text>
   const [first] = data?.sample ?? []
-  const refused = error instanceof ApiError && error.status === 400
+  const rejected = error instanceof ApiError && error.status === 400
   return (
     <Stack pos="sticky" top={72} component="section" aria-label="Preview">
       <Title order={2} size="h4">
@@ -76,12 +46,12 @@ export function CampaignPreview({
         minRows={1}
       />
       {!data && !error && <Text c="dimmed">Enter a title or body to see a preview.</Text>}
-      {error && !refused && <ErrorAlert error={error} />}
-      {refused && <Text role="status">Fix this to preview: {error.message}</Text>}
-      {data && !refused && (
+      {error && !rejected && <ErrorAlert error={error} />}
+      {rejected && <Text role="status">Fix this to preview: {error.message}</Text>}
+      {data && !rejected && (
         <>
-          <Audience {...data.audience} />
-          {first ? <Shown {...first} /> : <Text c="dimmed">No matching user</Text>}
+          <AudienceSummary {...data.audience} />
+          {first ? <SampleMessage {...first} /> : <Text c="dimmed">No matching user</Text>}
         </>
       )}
       {first && (campaignId ? <TestSend campaignId={campaignId} deviceId={first.device_id} /> : <SaveFirst />)}
@@ -89,27 +59,7 @@ export function CampaignPreview({
   )
 }
 
-const reasons = new Map([
-  ['missing_trigger_property', 'The audience uses a trigger property that has no value, so it matches nobody.']
-])
-
-/** How many, and who not. */
-export const Audience = ({ users, devices, complete, reason, skipped }: Preview['audience']) => (
-  <div role="status">
-    <Text>
-      Would reach {complete ? '' : 'at least '}
-      <b data-audience="users">{plural(users, 'user')}</b> on <b>{plural(devices, 'device')}</b>.
-    </Text>
-    {reason && <Text size="sm">{reasons.get(reason) ?? `Partial count: ${reason}`}</Text>}
-    {Object.entries(skipped).map(([why, count]) => (
-      <Text key={why} size="sm">
-        {count} excluded: {why.replaceAll('_', ' ')}
-      </Text>
-    ))}
-  </div>
-)
-
-const Shown = ({ platform, project_user_id, content, reason, payload_bytes }: Sample) => (
+const SampleMessage = ({ platform, project_user_id, content, reason, payload_bytes }: Sample) => (
   <Stack gap={4}>
     <Screen platform={platform} label={`Preview for ${project_user_id ?? 'an anonymous user'}`} small>
       {content?.notification && (
@@ -143,17 +93,10 @@ const SaveFirst = () => (
 
 function TestSend({ campaignId, deviceId }: { campaignId: string; deviceId: string }) {
   const projectId = useProjectId()
-  const may = useHasRole('editor')
+  const path = `/campaigns/${encodeURIComponent(campaignId)}:test`
   const send = useMutation({
-    mutationFn: () =>
-      project<{ delivery_results: { additional_params: { failure_reason: string } }[] }>(
-        projectId,
-        'POST',
-        `/campaigns/${encodeURIComponent(campaignId)}:test`,
-        { body: { device_ids: [deviceId] } }
-      )
+    mutationFn: () => project<DeliveryResults>(projectId, 'POST', path, { body: { device_ids: [deviceId] } })
   })
-  if (!may) return null
   const failure = send.data?.delivery_results[0]?.additional_params.failure_reason
   return (
     <Group>

@@ -1,14 +1,14 @@
 import { Stack, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { Campaign } from '../../../../wire.ts'
 import { newId } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
-import type { StoredCampaign } from './campaigns.tsx'
-import { fileOf } from './editor.tsx'
+import { draftOf } from './draft.ts'
 
-/** The same campaign from a shell, from an agent, and as a file. */
-export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
+/** The campaign as a curl call, as a call of an agent, and as a file. */
+export function CampaignSnippets({ campaign }: { campaign: Campaign }) {
   const projectId = useProjectId()
   const base = location.origin
   const id = campaign.campaign_id
@@ -32,10 +32,10 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(call))}`
   const yaml = useQuery({
     queryKey: ['yaml', campaign],
-    // Only who opens this tab loads it.
+    // The YAML library is loaded with this tab only.
     queryFn: async () =>
-      // Quoted where another reader of YAML would take a text for a number or a truth: 22:00, yes.
-      (await import('yaml')).stringify(inOrder(fileOf(campaign)), { lineWidth: 100, compat: 'yaml-1.1' })
+      // YAML 1.1 readers take 22:00 for a number and yes for true, so such texts are quoted.
+      (await import('yaml')).stringify(inOrder(draftOf(campaign)), { lineWidth: 100, compat: 'yaml-1.1' })
   })
   return (
     <Stack>
@@ -55,10 +55,10 @@ export function CampaignSnippets({ campaign }: { campaign: StoredCampaign }) {
   )
 }
 
-/** For a shell, as it is: an id may hold any sign. */
+/** Quotes a text for the shell: an ID may hold any character. */
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** As the docs tell of them. The database keeps no order, and a file is read by people. */
+/** The order of fields in the docs. The database keeps none, and people read the file. */
 const order = [
   ...['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity'],
   ...['attribute', 'event', 'operator', 'count', 'within', 'value', 'where'],

@@ -1,8 +1,9 @@
 import { Stack, TagsInput, Text } from '@mantine/core'
-import type { Problem } from './segment/builder.tsx'
+import type { Campaign } from '../../../../wire.ts'
+import type { FindError } from './segment/segment.ts'
 
-/** Whom a trigger is for: each has exactly one of the three. */
-export type Target = { project_user_id?: string; device_id?: string; user_id?: string }
+/** A user or a device. It has exactly one of the three IDs. */
+export type Target = NonNullable<NonNullable<Campaign['default_audience']>['targets']>[number]
 
 const kinds = [
   ['project_user_id', 'Users', 'Type an ID and press Enter.'],
@@ -10,47 +11,49 @@ const kinds = [
   ['user_id', 'Users by internal ID', undefined]
 ] as const
 
-/** More than this is not to be typed, and a field of so many would make the page slow. */
-const shownAtMost = 200
+/** A field with more tags makes the page slow. */
+const maxShown = 200
 
-/** Users and devices by their ids. */
+/** Users and devices by their IDs. */
 export function Targets({
   targets,
   set,
-  problem,
+  findError,
   path,
   readOnly = false
 }: {
   targets: Target[]
   set: (targets: Target[]) => void
-  /** What the service says about a place of the audience, and the place of the targets in it. */
-  problem: Problem
+  findError: FindError
+  /** Path of the targets in the request, for its errors. */
   path: string
   readOnly?: boolean
 }) {
-  if (targets.length > shownAtMost)
+  if (targets.length > maxShown)
     return <Text>{targets.length.toLocaleString()} users and devices. Edit the campaign file to change them.</Text>
   const of = (kind: (typeof kinds)[number][0]) => targets.flatMap((target) => target[kind] ?? [])
-  const wrong = (kind: (typeof kinds)[number][0]) => {
-    const told = targets.map((target, index) =>
+  const errorOf = (kind: (typeof kinds)[number][0]) => {
+    const messages = targets.map((target, index) =>
       target[kind] === undefined
         ? undefined
-        : (problem(`${path}[${index}].${kind}`) ?? problem(`${path}[${index}]`, true))
+        : (findError(`${path}[${index}].${kind}`) ?? findError(`${path}[${index}]`, true))
     )
-    const all = [kind === kinds[0][0] ? problem(path, true) : undefined, ...told].filter((one) => one !== undefined)
+    const all = [kind === kinds[0][0] ? findError(path, true) : undefined, ...messages].filter(
+      (one) => one !== undefined
+    )
     return [...new Set(all)].join(' · ') || undefined
   }
   return (
     <Stack gap="xs">
-      {kinds.map(([kind, label, about]) =>
+      {kinds.map(([kind, label, description]) =>
         kind === 'user_id' && of(kind).length === 0 ? null : (
           <TagsInput
             key={kind}
             label={label}
-            description={about}
+            description={description}
             value={of(kind)}
             readOnly={readOnly}
-            error={wrong(kind)}
+            error={errorOf(kind)}
             onChange={(ids) =>
               set([...targets.filter((target) => target[kind] === undefined), ...ids.map((id) => ({ [kind]: id }))])
             }

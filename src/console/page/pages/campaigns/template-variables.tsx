@@ -1,25 +1,25 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
 
-const words = ['user.name', 'user.id', 'trigger.code', 'device.platform', 'campaign.name']
+const variables = ['user.name', 'user.id', 'trigger.code', 'device.platform', 'campaign.name']
 type Field = HTMLInputElement | HTMLTextAreaElement
 
-/** Fields with `data-template` inside take words by a click: where the cursor was last, or at the end of the first. */
-export function TemplateVariables({ may, children }: { may: boolean; children: ReactNode }) {
-  const place = useRef<HTMLDivElement>(null)
+/** Buttons that insert variables at the last cursor position among the fields marked `data-template`. */
+export function TemplateVariables({ canEdit, children }: { canEdit: boolean; children: ReactNode }) {
+  const fields = useRef<HTMLDivElement>(null)
   const last = useRef<Field>(null)
-  const insert = (word: string) => {
-    const field = last.current?.isConnected ? last.current : place.current?.querySelector<Field>('[data-template]')
+  const insert = (name: string) => {
+    const field = last.current?.isConnected ? last.current : fields.current?.querySelector<Field>('[data-template]')
     if (!field) return
     if (field !== last.current) field.setSelectionRange(field.value.length, field.value.length)
-    field.setRangeText(`{{ ${word} }}`, field.selectionStart ?? 0, field.selectionEnd ?? 0, 'end')
-    // As if it had been typed: the form hears of it in the same way.
+    field.setRangeText(`{{ ${name} }}`, field.selectionStart ?? 0, field.selectionEnd ?? 0, 'end')
+    // React updates the form on this event, as if the text had been typed.
     field.dispatchEvent(new Event('input', { bubbles: true }))
     field.focus()
   }
   return (
     <Stack
-      ref={place}
+      ref={fields}
       onFocus={({ target }) => {
         if (target.matches('[data-template]')) last.current = target as unknown as Field
       }}
@@ -28,17 +28,17 @@ export function TemplateVariables({ may, children }: { may: boolean; children: R
         <Text size="sm" c="dimmed">
           Liquid templates. Insert
         </Text>
-        {words.map((word) => (
+        {variables.map((name) => (
           <Button
-            key={word}
+            key={name}
             variant="default"
             size="compact-xs"
             ff="monospace"
-            disabled={!may}
-            aria-label={`Insert {{ ${word} }}`}
-            onClick={() => insert(word)}
+            disabled={!canEdit}
+            aria-label={`Insert {{ ${name} }}`}
+            onClick={() => insert(name)}
           >
-            {`{{ ${word} }}`}
+            {`{{ ${name} }}`}
           </Button>
         ))}
       </Group>

@@ -1,72 +1,111 @@
 import { Button, JsonInput, Radio, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { Preview } from '../../../../campaigns/preview/responses.ts'
+import type { Campaign, Preview } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
+import { type Form, useApiForm } from '../../parts/api-form.ts'
 import { errorText, objectOr, readObject } from '../../parts/json.ts'
 import { triggerLink } from '../../parts/links.ts'
-import { useSessionState } from '../../parts/session-state.ts'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
-import type { StoredCampaign } from './campaigns.tsx'
-import { Audience } from './preview.tsx'
+import { AudienceSummary } from './audience-summary.tsx'
+import type { FindError } from './segment/segment.ts'
 import { type Target, Targets } from './targets.tsx'
 
-/** The default audience in words. */
-function defaultOf({ default_audience: audience }: StoredCampaign): string {
-  if (audience?.broadcast) return 'Everyone in the audience'
-  if (audience?.targets?.length) return plural(audience.targets.length, 'user or device', 'users and devices')
-  return 'No default audience set'
+interface Values {
+  to: string
+  targets: Target[]
+  properties: string
 }
 
-/** What is typed, and what it would do, asked a moment after each change. */
-function useTrigger(campaign: StoredCampaign) {
+/** The request that triggers the campaign; undefined while something is missing. */
+function requestOf({ to, targets, properties: text }: Values) {
+  const properties = objectOr(text, undefined)
+  if (!properties || (to === 'targets' && targets.length === 0)) return undefined
+  if (to === 'default') return { properties }
+  return { audience: to === 'everyone' ? { broadcast: true } : { targets }, properties }
+}
+
+const pathOf = ({ campaign_id }: Campaign) => `/api/v1/campaigns/${encodeURIComponent(campaign_id)}`
+
+/** Previews the trigger a moment after each change. */
+function useDryRun(campaign: Campaign, values: Values) {
   const projectId = useProjectId()
-  const name = `trigger ${campaign.campaign_id}`
-  const [to, setTo] = useSessionState(`${name} to`, campaign.default_audience ? 'default' : 'targets')
-  const [targets, setTargets] = useSessionState<Target[]>(`${name} targets`, [])
-  const [properties, setProperties] = useSessionState(`${name} properties`, '{}')
-  const audience = to === 'default' ? undefined : to === 'everyone' ? { broadcast: true } : { targets }
-  const body = { ...(audience && { audience }), properties: objectOr(properties, undefined) }
-  const ready = body.properties !== undefined && (to !== 'targets' || targets.length > 0)
-  const path = `/api/v1/campaigns/${encodeURIComponent(campaign.campaign_id)}`
-  const [asked] = useDebouncedValue({ body, ready }, 400)
-  const dryRun = useQuery({
-    queryKey: ['dry-run', projectId, campaign.campaign_id, campaign.version, asked.body],
-    queryFn: ({ signal }) => project<Preview>(projectId, 'POST', `${path}:preview`, { body: asked.body, signal }),
-    enabled: asked.ready,
+  const request = requestOf(values)
+  const [asked] = useDebouncedValue(request, 400)
+  const query = useQuery({
+    queryKey: ['dry-run', projectId, campaign.campaign_id, campaign.version, asked],
+    queryFn: ({ signal }) =>
+      project<Preview>(projectId, 'POST', `${pathOf(campaign)}:preview`, { body: asked, signal }),
+    enabled: asked !== undefined,
     retry: false
   })
-  // A count of an earlier choice must not stand on the button.
-  const current = ready && JSON.stringify(asked.body) === JSON.stringify(body)
-  const settled = current ? dryRun.data?.audience : undefined
-  return { to, setTo, targets, setTargets, properties, setProperties, body, ready, path, dryRun, settled }
+  const isCurrent = JSON.stringify(asked) === JSON.stringify(request)
+  return { audience: request && query.data?.audience, error: query.error, isCurrent }
 }
 
-export const TriggerForm = ({ campaign }: { campaign: StoredCampaign }) =>
-  useHasRole('editor') ? <Form campaign={campaign} /> : <EmptyState title="View only: sending needs the editor role" />
+export const TriggerForm = ({ campaign }: { campaign: Campaign }) =>
+  useHasRole('editor') ? (
+    <EditableForm campaign={campaign} />
+  ) : (
+    <EmptyState title="View only: sending needs the editor role" />
+  )
 
-function Form({ campaign }: { campaign: StoredCampaign }) {
+function EditableForm({ campaign }: { campaign: Campaign }) {
   const projectId = useProjectId()
   const navigate = useNavigate()
-  const { to, setTo, targets, setTargets, properties, setProperties, body, ready, path, dryRun, settled } =
-    useTrigger(campaign)
-  const trigger = useMutation({
-    mutationFn: () => project<{ trigger_id: string }>(projectId, 'POST', `${path}:trigger`, { body }),
-    onSuccess: ({ trigger_id }) => navigate({ to: triggerLink(projectId, trigger_id) })
+  const { form, sending, onSubmit } = useApiForm<Values, { trigger_id: string }>({
+    initialValues: { to: campaign.default_audience ? 'default' : 'targets', targets: [], properties: '{}' },
+    send: (values) => project(projectId, 'POST', `${pathOf(campaign)}:trigger`, { body: requestOf(values) }),
+    onSuccess: ({ trigger_id }) => navigate({ to: triggerLink(projectId, trigger_id) }),
+    errors: () => ({}),
+    draft: { name: `trigger ${campaign.campaign_id}` }
   })
-  const refused = trigger.error ?? dryRun.error
+  const { audience, error, isCurrent } = useDryRun(campaign, form.values)
+  const findError: FindError = (path, only) => fieldError(sending.error ?? error, path, only)
   return (
-    <Stack maw={520}>
+    <form onSubmit={onSubmit}>
+      <Stack maw={520}>
+        <Recipients campaign={campaign} form={form} findError={findError} />
+        <JsonInput
+          {...form.getInputProps('properties')}
+          label="Trigger properties"
+          description="Values for {{ trigger.* }}"
+          error={errorText(readObject(form.values.properties)) ?? findError('properties')}
+          autosize
+          minRows={3}
+        />
+        {audience && <AudienceSummary {...audience} />}
+        {campaign.status !== 'active' && (
+          <Text role="status">Status is {campaign.status}. Only active campaigns can be triggered.</Text>
+        )}
+        {sending.error && <ErrorAlert error={sending.error} />}
+        <Button
+          type="submit"
+          loading={sending.isPending}
+          disabled={!requestOf(form.values) || campaign.status !== 'active'}
+        >
+          {isCurrent && audience ? `Send to ${countOf(audience)}` : 'Send'}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+const countOf = ({ users, complete }: Preview['audience']) => `${complete ? '' : 'at least '}${plural(users, 'user')}`
+
+function Recipients({ campaign, form, findError }: { campaign: Campaign; form: Form<Values>; findError: FindError }) {
+  const { to, targets } = form.values
+  return (
+    <>
       <Radio.Group
+        {...form.getInputProps('to')}
         label="Recipients"
         inputWrapperOrder={['label', 'input', 'error']}
-        value={to}
-        onChange={setTo}
-        error={fieldError(refused, 'audience', to === 'targets')}
+        error={findError('audience', to === 'targets')}
       >
         <Stack gap="xs" mt="xs">
           <Radio value="targets" label="Specific users in the audience" />
@@ -74,7 +113,7 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
           <Radio
             value="default"
             label="Default audience"
-            description={defaultOf(campaign)}
+            description={describeDefault(campaign)}
             disabled={!campaign.default_audience}
           />
         </Stack>
@@ -82,32 +121,17 @@ function Form({ campaign }: { campaign: StoredCampaign }) {
       {to === 'targets' && (
         <Targets
           targets={targets}
-          set={setTargets}
-          problem={(path, only) => fieldError(refused, path, only)}
+          set={(next) => form.setFieldValue('targets', next)}
+          findError={findError}
           path="audience.targets"
         />
       )}
-      <JsonInput
-        label="Trigger properties"
-        description="Values for {{ trigger.* }}"
-        error={errorText(readObject(properties)) ?? fieldError(refused, 'properties')}
-        value={properties}
-        onChange={setProperties}
-        autosize
-        minRows={3}
-      />
-      {ready && dryRun.data && <Audience {...dryRun.data.audience} />}
-      {campaign.status !== 'active' && (
-        <Text role="status">Status is {campaign.status}. Only active campaigns can be triggered.</Text>
-      )}
-      {trigger.error && <ErrorAlert error={trigger.error} />}
-      <Button
-        onClick={() => trigger.mutate()}
-        loading={trigger.isPending}
-        disabled={!ready || campaign.status !== 'active'}
-      >
-        {settled ? `Send to ${settled.complete ? '' : 'at least '}${plural(settled.users, 'user')}` : 'Send'}
-      </Button>
-    </Stack>
+    </>
   )
+}
+
+function describeDefault({ default_audience: audience }: Campaign): string {
+  if (audience?.broadcast) return 'Everyone in the audience'
+  if (audience?.targets?.length) return plural(audience.targets.length, 'user or device', 'users and devices')
+  return 'No default audience set'
 }

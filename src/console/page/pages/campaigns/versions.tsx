@@ -1,19 +1,12 @@
 import { Accordion, Group, Text } from '@mantine/core'
+import type { Campaign, CampaignVersion } from '../../../../wire.ts'
 import { usePagedList } from '../../api/paged-list.ts'
 import { ErrorAlert, Loading } from '../../parts/states.tsx'
 import { Lines, When } from '../../parts/texts.tsx'
-import type { StoredCampaign } from './campaigns.tsx'
 
-interface Version {
-  version: number
-  actor: string
-  created_at: string
-  campaign: object
-}
-
-/** Each version, and what changed against the one before. */
-export function CampaignVersions({ campaign }: { campaign: StoredCampaign }) {
-  const pages = usePagedList<Version>(`/campaigns/${encodeURIComponent(campaign.campaign_id)}/versions`)
+/** Each version with its difference to the one before. */
+export function CampaignVersions({ campaign }: { campaign: Campaign }) {
+  const pages = usePagedList<CampaignVersion>(`/campaigns/${encodeURIComponent(campaign.campaign_id)}/versions`)
   if (pages.error) return <ErrorAlert error={pages.error} retry={pages.refetch} />
   if (!pages.data) return <Loading />
   const versions = pages.data.pages.flatMap(({ items }) => items)
@@ -40,8 +33,8 @@ export function CampaignVersions({ campaign }: { campaign: StoredCampaign }) {
 
 const linesOf = (value: object | undefined) => (value ? JSON.stringify(value, null, 2).split('\n') : [])
 
-/** By lines, with the longest common row of them kept. Campaigns are short enough for the plain way. */
-export function compare(before: string[], now: string[]): { sign: ' ' | '+' | '-'; line: string }[] {
+/** A diff by lines through the longest common subsequence. Quadratic, which is enough for the few lines of a campaign. */
+function compare(before: string[], now: string[]): { sign: ' ' | '+' | '-'; line: string }[] {
   const common = Array.from({ length: before.length + 1 }, () => new Array<number>(now.length + 1).fill(0))
   for (let b = before.length - 1; b >= 0; b--) {
     for (let n = now.length - 1; n >= 0; n--) {
@@ -72,7 +65,7 @@ function Difference({ before, now }: { before: object | undefined; now: object }
   return (
     <Lines>
       {compare(linesOf(before), linesOf(now)).map(({ sign, line }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no names
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its position
         <div key={index} style={{ background: shades[sign] }}>
           {sign} {line}
         </div>

@@ -1,34 +1,26 @@
 import { ActionIcon, Button, Checkbox, Paper, Group as Row, SegmentedControl, Stack, Text } from '@mantine/core'
+import type { Segment } from '../../../../../wire.ts'
 import { RemoveIcon } from '../../../parts/icons.tsx'
-import { ConditionRow, EventRow } from './condition-row.tsx'
-import { asGroup, asSegment, attributes, type Group, type Segment } from './segment.ts'
+import { ConditionRow } from './condition-row.tsx'
+import { EventRow } from './event-row.tsx'
+import { asGroup, asSegment, attributes, type FindError, type Group } from './segment.ts'
 
 const newCondition: Segment = { attribute: 'user.plan', operator: 'equals', value: 'premium' }
 const newEvent: Segment = { event: 'purchase', operator: 'at_least', count: 1, within: '30d' }
 
-/** `only`: about this place itself and not what is inside it. */
-export type Problem = (path: string, only?: boolean) => string | undefined
-
-/** Rows and groups of rows; what it shows is always the segment that would be saved. */
-export function SegmentBuilder({
-  segment,
-  change,
-  readOnly = false,
-  problem,
-  path = 'segment',
-  depth = 0
-}: {
+interface Props {
   segment: Segment | undefined
   change: (segment: Segment) => void
   readOnly?: boolean
-  /** What the service says about a place of the segment and what is inside it. */
-  problem: Problem
+  findError: FindError
   path?: string
   depth?: number
-}) {
+}
+
+/** Conditions and groups of conditions. It always shows exactly the segment that would be saved. */
+export function SegmentBuilder({ segment, change, readOnly = false, findError, path = 'segment', depth = 0 }: Props) {
   const group = asGroup(segment)
   const set = (parts: Segment[], mode: Group['mode'] = group.mode) => change(asSegment({ mode, parts }))
-  const replace = (index: number, part: Segment) => set(group.parts.with(index, part))
   return (
     <Paper
       withBorder={depth > 0}
@@ -37,36 +29,19 @@ export function SegmentBuilder({
       disabled={readOnly}
       bd={depth > 0 ? undefined : 'none'}
       m={0}
-      // A fieldset is as wide as its widest row unless it is told otherwise.
+      // Without it a fieldset is as wide as its widest row.
       miw={0}
     >
       <Stack gap="xs">
-        <Row gap="xs">
-          <SegmentedControl
-            size="xs"
-            aria-label="Match"
-            value={group.mode}
-            disabled={readOnly}
-            onChange={(mode) => set(group.parts, mode as Group['mode'])}
-            data={[
-              { value: 'all', label: 'all of these' },
-              { value: 'any', label: 'any of these' }
-            ]}
-          />
-          {group.parts.length === 0 && (
-            <Text size="sm" c="dimmed">
-              {group.mode === 'all' ? 'No conditions: everyone.' : 'Empty “any” group: nobody.'}
-            </Text>
-          )}
-        </Row>
+        <MatchControl group={group} readOnly={readOnly} set={(mode) => set(group.parts, mode)} />
         {group.parts.map((part, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no name but its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a condition is identified by its position
           <Row key={index} gap="xs" align="start" wrap="nowrap">
             <PartOf
               part={part}
-              change={(next) => replace(index, next)}
+              change={(next) => set(group.parts.with(index, next))}
               readOnly={readOnly}
-              problem={problem}
+              findError={findError}
               path={`${path}.${group.mode}[${index}]`}
               depth={depth}
             />
@@ -82,55 +57,78 @@ export function SegmentBuilder({
             )}
           </Row>
         ))}
-        <Wrong words={problem(path, true) ?? problem(`${path}.${group.mode}`, true)} />
-        {!readOnly && (
-          <Row gap="xs">
-            <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, newCondition])}>
-              Add condition
-            </Button>
-            <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, newEvent])}>
-              Add event
-            </Button>
-            {depth < 5 && (
-              <Button size="compact-xs" variant="light" onClick={() => set([...group.parts, { any: [newCondition] }])}>
-                Add group
-              </Button>
-            )}
-          </Row>
-        )}
+        <ErrorText text={findError(path, true) ?? findError(`${path}.${group.mode}`, true)} />
+        {!readOnly && <AddButtons add={(part) => set([...group.parts, part])} withGroup={depth < 5} />}
       </Stack>
     </Paper>
   )
 }
 
-/** Beside what it is about. */
-const Wrong = ({ words }: { words: string | undefined }) =>
-  words ? (
+function MatchControl({
+  group: { mode, parts },
+  readOnly,
+  set
+}: {
+  group: Group
+  readOnly: boolean
+  set: (mode: Group['mode']) => void
+}) {
+  return (
+    <Row gap="xs">
+      <SegmentedControl
+        size="xs"
+        aria-label="Match"
+        value={mode}
+        disabled={readOnly}
+        onChange={set}
+        data={[
+          { value: 'all', label: 'all of these' },
+          { value: 'any', label: 'any of these' }
+        ]}
+      />
+      {parts.length === 0 && (
+        <Text size="sm" c="dimmed">
+          {mode === 'all' ? 'No conditions: everyone.' : 'Empty “any” group: nobody.'}
+        </Text>
+      )}
+    </Row>
+  )
+}
+
+const AddButtons = ({ add, withGroup }: { add: (part: Segment) => void; withGroup: boolean }) => (
+  <Row gap="xs">
+    <Button size="compact-xs" variant="light" onClick={() => add(newCondition)}>
+      Add condition
+    </Button>
+    <Button size="compact-xs" variant="light" onClick={() => add(newEvent)}>
+      Add event
+    </Button>
+    {withGroup && (
+      <Button size="compact-xs" variant="light" onClick={() => add({ any: [newCondition] })}>
+        Add group
+      </Button>
+    )}
+  </Row>
+)
+
+const ErrorText = ({ text }: { text: string | undefined }) =>
+  text ? (
     <Text c="var(--mantine-color-error)" size="sm" role="alert" w="100%">
-      {words}
+      {text}
     </Text>
   ) : null
 
-function PartOf({
-  part,
-  change,
-  readOnly,
-  problem,
-  path,
-  depth
-}: {
+interface PartProps extends Required<Omit<Props, 'segment'>> {
   part: Segment
-  change: (part: Segment) => void
-  readOnly: boolean
-  problem: Problem
-  path: string
-  depth: number
-}) {
+}
+
+/** One part of a group: a condition, an event or another group, each possibly negated. */
+function PartOf({ part, change, readOnly, findError, path, depth }: PartProps) {
   const negated = 'not' in part
   const inner = negated ? part.not : part
   const put = (next: Segment) => change(negated ? { not: next } : next)
   const place = negated ? `${path}.not` : path
-  const nested = { readOnly, problem, path: place }
+  const nested = { readOnly, findError, path: place }
   return (
     <Row gap="xs" align="center" style={{ flex: 1, minWidth: 0 }}>
       <Checkbox
@@ -139,7 +137,7 @@ function PartOf({
         onChange={({ currentTarget }) => change(currentTarget.checked ? { not: inner } : inner)}
       />
       {'attribute' in inner ? (
-        <ConditionRow leaf={inner} change={put} attributes={attributes} />
+        <ConditionRow condition={inner} change={put} attributes={attributes} />
       ) : 'event' in inner ? (
         <EventRow condition={inner} change={put} />
       ) : 'not' in inner ? (
@@ -147,7 +145,7 @@ function PartOf({
       ) : (
         <SegmentBuilder segment={inner} change={put} depth={depth + 1} {...nested} />
       )}
-      {('attribute' in inner || 'event' in inner) && <Wrong words={problem(place)} />}
+      {('attribute' in inner || 'event' in inner) && <ErrorText text={findError(place)} />}
     </Row>
   )
 }

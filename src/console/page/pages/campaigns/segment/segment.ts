@@ -1,32 +1,32 @@
-/** The segment language as the editor handles it: plain JSON, the same that is saved. */
-export type Segment =
-  | { all: Segment[] }
-  | { any: Segment[] }
-  | { not: Segment }
-  | { attribute: string; operator: string; value?: unknown }
-  | { event: string; operator: string; count: number; within?: string; where?: Condition[] }
-export type Condition = { attribute: string; operator: string; value?: unknown }
+import type { AttributeCondition, Segment } from '../../../../../wire.ts'
+
+/** A segment as the editor shows it: a group of conditions, of which all or any must match. */
 export type Group = { mode: 'all' | 'any'; parts: Segment[] }
 
-export const operators: [name: string, label: string][] = [
-  ['equals', 'is'],
-  ['not_equals', 'is not'],
-  ['greater_than', 'is greater than'],
-  ['greater_or_equal', 'is at least'],
-  ['less_than', 'is less than'],
-  ['less_or_equal', 'is at most'],
-  ['contains', 'contains'],
-  ['not_contains', 'does not contain'],
-  ['starts_with', 'starts with'],
-  ['ends_with', 'ends with'],
-  ['matches', 'matches regex'],
-  ['exists', 'is set'],
-  ['not_exists', 'is not set'],
-  ['in', 'is one of'],
-  ['not_in', 'is not one of'],
-  ['before', 'is before'],
-  ['after', 'is after'],
-  ['within_last', 'is within the last']
+/** Finds the errors about a path of the campaign. `only` leaves out those about values inside it. */
+export type FindError = (path: string, only?: boolean) => string | undefined
+
+type Operator = AttributeCondition['operator']
+
+export const operators: { value: Operator; label: string }[] = [
+  { value: 'equals', label: 'is' },
+  { value: 'not_equals', label: 'is not' },
+  { value: 'greater_than', label: 'is greater than' },
+  { value: 'greater_or_equal', label: 'is at least' },
+  { value: 'less_than', label: 'is less than' },
+  { value: 'less_or_equal', label: 'is at most' },
+  { value: 'contains', label: 'contains' },
+  { value: 'not_contains', label: 'does not contain' },
+  { value: 'starts_with', label: 'starts with' },
+  { value: 'ends_with', label: 'ends with' },
+  { value: 'matches', label: 'matches regex' },
+  { value: 'exists', label: 'is set' },
+  { value: 'not_exists', label: 'is not set' },
+  { value: 'in', label: 'is one of' },
+  { value: 'not_in', label: 'is not one of' },
+  { value: 'before', label: 'is before' },
+  { value: 'after', label: 'is after' },
+  { value: 'within_last', label: 'is within the last' }
 ]
 
 export const attributes = [
@@ -41,10 +41,10 @@ export const attributes = [
   'device.timezone'
 ]
 
-export const valueless = (operator: string) => operator === 'exists' || operator === 'not_exists'
-export const listed = (operator: string) => operator === 'in' || operator === 'not_in'
+export const takesNoValue = (operator: string) => operator === 'exists' || operator === 'not_exists'
+export const takesList = (operator: string) => operator === 'in' || operator === 'not_in'
 
-/** A segment is edited as a group; one that is a single condition becomes a group of it. */
+/** Wraps a single condition in a group, because the editor adds conditions to groups. */
 export function asGroup(segment: Segment | undefined): Group {
   if (!segment || Object.keys(segment).length === 0) return { mode: 'all', parts: [] }
   if ('all' in segment) return { mode: 'all', parts: segment.all }
@@ -54,11 +54,11 @@ export function asGroup(segment: Segment | undefined): Group {
 
 export const asSegment = ({ mode, parts }: Group): Segment => (mode === 'all' ? { all: parts } : { any: parts })
 
-export type ValueKind = 'text' | 'number' | 'true/false' | 'null' | 'trigger property'
+export type ValueType = 'text' | 'number' | 'true/false' | 'null' | 'trigger property'
 
 const reference = /^\{\{\s*trigger\.([^{}]+?)\s*\}\}$/
 
-export function kindOf(value: unknown): ValueKind {
+export function typeOf(value: unknown): ValueType {
   if (value === null) return 'null'
   if (typeof value === 'number') return 'number'
   if (typeof value === 'boolean') return 'true/false'
@@ -68,8 +68,8 @@ export function kindOf(value: unknown): ValueKind {
 export const referenceName = (value: unknown) => reference.exec(String(value))?.[1] ?? ''
 export const referenceTo = (name: string) => `{{ trigger.${name} }}`
 
-/** What a kind starts with, when the kind of a value is changed. */
-export const firstOf: Record<ValueKind, unknown> = {
+/** The value a condition starts with when its type is changed. */
+export const initialValues: Record<ValueType, unknown> = {
   text: '',
   number: 0,
   'true/false': true,

@@ -11,15 +11,15 @@ import { OperatorError } from '../platform/errors.ts'
 
 const root = dirname(dirname(import.meta.dirname))
 const page = join(import.meta.dirname, 'page')
-/** Where a package carries the console it was published with. */
+/** A published package carries its built console here. */
 const shipped = join(import.meta.dirname, 'built')
 const cache = join(root, 'node_modules', '.cache', 'tidings-console')
 const buildMs = 120_000
 const compressed = new Set(['.html', '.js', '.css', '.svg', '.json'])
 
 /**
- * The folder of the built console. In a checkout it is built when its source has changed; a package brings it along.
- * Throws an OperatorError, one sentence with its remedy, where it cannot be built.
+ * Returns the folder of the built console. A package contains it; a checkout builds it when its source has changed.
+ * Throws an OperatorError, one sentence with its remedy, where the build fails.
  */
 export async function builtConsole(dataDir: string): Promise<string> {
   try {
@@ -30,7 +30,7 @@ export async function builtConsole(dataDir: string): Promise<string> {
   }
 }
 
-/** One sentence for the log, the page and the start of `npm test`. What Vite said is its cause. */
+/** One sentence for the log, the page and the start of `npm test`. The output of Vite is its cause. */
 const unbuilt = (reason: string, cause?: unknown) =>
   new OperatorError(`The console is not built, because ${reason}, then start again.`, 1, { cause })
 
@@ -38,7 +38,7 @@ async function foundOrBuilt(dataDir: string): Promise<string> {
   if (existsSync(join(shipped, 'index.html'))) return shipped
   const wanted = await fingerprint()
   if (existsSync(join(cache, wanted, 'index.html'))) return join(cache, wanted)
-  // A checkout that somebody else owns cannot be written to; the data folder can.
+  // A checkout of another owner may be read-only; the data folder is writable.
   const place = await mkdir(cache, { recursive: true })
     .then(() => access(cache, constants.W_OK))
     .then(
@@ -53,7 +53,7 @@ async function foundOrBuilt(dataDir: string): Promise<string> {
   })
 }
 
-/** Builds beside the target and moves it there when it is whole: a kill leaves nothing that looks finished. */
+/** Builds beside the target and renames the result, so that an interrupted build leaves no target behind. */
 async function buildInto(place: string, target: string): Promise<void> {
   const temporary = await mkdtemp(join(place, 'building-'))
   try {
@@ -69,7 +69,7 @@ async function buildInto(place: string, target: string): Promise<void> {
   }
 }
 
-/** Runs Vite in a process of its own, behind everything else, and compresses what it made. */
+/** Runs Vite in a process of low priority and compresses its output. */
 async function buildConsole(outDir: string): Promise<void> {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
   if (!existsSync(vite)) throw unbuilt('this install lacks the packages that build it: run npm install')
@@ -84,12 +84,12 @@ async function buildConsole(outDir: string): Promise<void> {
     }
   )
   if (child.pid) setPriority(child.pid, os.priority.PRIORITY_LOW)
-  let said = ''
+  let output = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-2_000)
+    output = (output + text).slice(-2_000)
   })
   const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-  if (code !== 0) throw unbuilt(failure(code, said), new Error(said))
+  if (code !== 0) throw unbuilt(failure(code, output), new Error(output))
   const files = globSync('**/*', { cwd: outDir }).filter((name) => compressed.has(extname(name)))
   for (const name of files) {
     const path = join(outDir, name)
@@ -99,17 +99,17 @@ async function buildConsole(outDir: string): Promise<void> {
   }
 }
 
-/** The reason and the remedy, from what Vite said last. */
-function failure(code: number | null, said: string): string {
+/** The reason and the remedy, from the last output of Vite. */
+function failure(code: number | null, output: string): string {
   if (code === null) return `Vite did not finish within ${buildMs / 1_000} seconds: wait until the machine is less busy`
-  if (/Cannot find module '(@rolldown\/binding-|\.\.\/lightningcss\.)/.test(said)) {
+  if (/Cannot find module '(@rolldown\/binding-|\.\.\/lightningcss\.)/.test(output)) {
     const machine = `${process.platform}-${process.arch}`
     return `the bundler's native package for ${machine} is not installed: remove node_modules, run npm install`
   }
-  return `Vite ended with ${code} (npm run build shows all that it said): run npm install`
+  return `Vite ended with ${code} (npm run build shows its whole output): run npm install`
 }
 
-/** Changes with every file the page is made of. */
+/** A hash over every source file of the page and the lock file. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256')
   const files = globSync('**/*.{ts,tsx,css,html,svg,json}', { cwd: page }).sort()
@@ -122,7 +122,7 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** One build at a time on a machine. A lock that nobody has touched for as long as a build may take is of the dead. */
+/** Runs one build at a time on a machine. A lock older than the longest build belongs to a process that has died. */
 async function underLock<Result>(lock: string, work: () => Promise<Result>): Promise<Result> {
   const giveUpAt = Date.now() + 2 * buildMs
   for (;;) {

@@ -6,13 +6,13 @@ import { type SessionNeeds, sessionRoutes } from './session-routes.ts'
 export { builtConsole } from './build.ts'
 export { type ConsoleFiles, readFiles } from './files.ts'
 
-/** What there is to serve: the files, or a sentence why not (yet). */
+/** The files of the console, or a sentence why they are not there (yet). */
 export interface ConsoleState {
   files?: ConsoleFiles
   waiting?: string
 }
 
-/** No script but our own files, nothing from elsewhere; pictures of notifications are the one thing that is. */
+/** Everything comes from the service itself, except for the images of notifications. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,7 +26,7 @@ const policy = [
   "frame-ancestors 'none'"
 ].join('; ')
 
-/** The web page under /console/, and what signs a browser in to it. */
+/** The page under /console/ and the routes that sign a browser in. */
 export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, needs: SessionNeeds): void {
   sessionRoutes(open, needs)
   for (const path of ['/', '/console']) {
@@ -39,10 +39,10 @@ export function consoleRoutes(open: Routes<null, never>, state: ConsoleState, ne
       'referrer-policy': 'no-referrer'
     })
     const name = params['*'] ?? ''
-    if (name === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(lookAgain)
+    if (name === 'waiting.js') return reply.type('text/javascript; charset=utf-8').send(reloadSoon)
     const file = state.files?.get(name)
     if (file && name !== 'index.html') return sendFile(reply, file, request.headers['accept-encoding'])
-    // What has an ending is a file that is not there; anything else is a page, which the script shows.
+    // A name with an extension is a missing file. Any other path is a page of the router in index.html.
     if (/\.[a-z0-9]+$/i.test(name) && name !== 'index.html') return reply.code(404).send({ error: 'Not Found' })
     if (!state.files) return sendWaiting(reply, state.waiting ?? 'This start does not serve the console.')
     return sendFile(reply, state.files.get('index.html')!, request.headers['accept-encoding'])
@@ -61,10 +61,10 @@ function sendFile(reply: FastifyReply, { type, body, encoded, hashed }: ConsoleF
   return reply.send(body)
 }
 
-/** A refresh by the page's markup would only move to the code behind the #; this loads it anew. */
-const lookAgain = 'setTimeout(() => location.reload(), 1000)'
+/** A meta refresh would keep the document and only follow the # with the sign-in code, so a script reloads it. */
+const reloadSoon = 'setTimeout(() => location.reload(), 1000)'
 
-/** Looks again by itself. The service itself is well, so this is no 5xx. */
+/** A page that reloads itself. Its status is 200, because the service itself works. */
 const sendWaiting = (reply: FastifyReply, sentence: string) =>
   reply
     .headers({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })

@@ -4,9 +4,9 @@ import { extname, join, relative, sep } from 'node:path'
 export interface ConsoleFile {
   type: string
   body: Buffer
-  /** The same, smaller, by the name of its encoding. */
+  /** The compressed body by content encoding. */
   encoded: { br?: Buffer; gzip?: Buffer }
-  /** Whether its name changes with its content. */
+  /** Whether its name contains a hash of its content. */
   hashed: boolean
 }
 
@@ -22,7 +22,7 @@ const types = new Map([
   ['.json', 'application/json; charset=utf-8']
 ])
 
-/** Reads a built console into memory: it is small, and no path of a request ever reaches the disk. */
+/** Reads a built console into memory. It is small, and so the path of a request never reaches the file system. */
 export async function readFiles(folder: string): Promise<ConsoleFiles> {
   const found = new Map<string, ConsoleFile>()
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })

@@ -16,7 +16,7 @@ const Who = Type.Object({
   project_id: Type.Unsafe<string | null>({ ...nullable, description: 'The only project it reaches; null: all.' })
 })
 
-/** Sign-ins that may fail from one address in a minute. Later ones that fail get 429; one that is right always passes. */
+/** Failed sign-ins per address and minute. Further failures get 429; a valid sign-in always passes. */
 const maxFailures = 10
 const minuteMs = 60_000
 const maxAddresses = 10_000
@@ -24,15 +24,15 @@ const maxAddresses = 10_000
 export interface SessionNeeds {
   pool: Pool
   credentials: Pick<tenants.Credentials, 'token' | 'session' | 'code' | 'forget'>
-  /** Whether clients reach the service by https, as PUBLIC_URL says: the cookie is then for https only. */
+  /** Whether PUBLIC_URL is https. The cookie is then sent over https only. */
   secure: boolean
 }
 
-/** A token or a printed code is exchanged for a cookie that scripts cannot read; docs/guides/console.md. */
+/** Exchanges a token or a sign-in code for a cookie that scripts cannot read; docs/guides/console.md. */
 export function sessionRoutes(open: Routes<null, never>, { pool, credentials, secure }: SessionNeeds): void {
   const failures = new Map<string, { count: number; untilMs: number }>()
 
-  /** Counts a failure. The valid token of another person behind the same address must still pass, so only failures wait. */
+  /** Counts a failure. Only failures are limited: another person behind the same address may have a valid token. */
   function failed(request: FastifyRequest, reply: FastifyReply): Refusal {
     const [now, address] = [Date.now(), tenants.networkOf(request.ip)]
     const known = failures.get(address)
@@ -50,7 +50,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
 
   async function tokenIdOf({ token, code }: Static<typeof SignIn>, request: FastifyRequest) {
     if (token !== undefined) return (await credentials.token(token, request))?.id
-    // Looked up like all others before it is used up: a guessed code must not cost a write.
+    // The code is looked up before it is redeemed: a guessed code must not cause a write.
     const valid = code !== undefined && (await credentials.code(code, request))
     return valid ? tenants.redeemCode(pool, code) : undefined
   }
@@ -78,7 +78,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
   open.get(
     '/console/session',
     { summary: 'Who is signed in', answer: Who },
-    // Nobody is an answer and no error: the page asks before it knows.
+    // Not signed in is a valid response: the page asks before it knows.
     async ({ request, reply }) => {
       reply.header('cache-control', 'no-store')
       const session = tenants.sessionOf(request)
@@ -89,9 +89,9 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
 
   open.delete('/console/session', { summary: 'Sign out', answer: Type.Object({}) }, async ({ request, reply }) => {
     const session = tenants.sessionOf(request)
-    // Only for a session that lasts: anybody can send a cookie, a deletion is a write, and forgetting costs look-ups.
-    const lasts = session && (await credentials.session(session, request))
-    if (lasts && (await tenants.endSession(pool, session)) > 0) credentials.forget()
+    // Only for a valid session: any client can send a cookie, and the deletion writes and empties a cache.
+    const valid = session && (await credentials.session(session, request))
+    if (valid && (await tenants.endSession(pool, session)) > 0) credentials.forget()
     setCookie(reply, secure || request.protocol === 'https', '', 0)
     return {}
   })
@@ -99,7 +99,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
 
 const who = ({ role, name, project_id }: tenants.TokenRow) => ({ role, name, project_id })
 
-/** Strict: a link on another site opens the console signed out, and a reload later it is signed in again. */
+/** SameSite=Strict: a link on another site opens the console signed out, until the page is reloaded. */
 function setCookie(reply: FastifyReply, secure: boolean, value: string, seconds: number): void {
   const cookie = `${tenants.sessionCookie}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}`
   reply.header('set-cookie', secure ? `${cookie}; Secure` : cookie)

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core'
 
-/** Debian's place, unless another is named. */
+/** The path on Debian, unless CHROMIUM names another. */
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 
 export const launch = (): Promise<Browser> =>
@@ -19,7 +19,7 @@ export const launch = (): Promise<Browser> =>
     ]
   })
 
-/** A browser of its own with nothing remembered, in which sites may show notifications. */
+/** Launches a browser with empty storage, in which the site may show notifications. */
 export async function openBrowser(t: TestContext, site: string): Promise<BrowserContext> {
   const browser = await launch()
   t.after(() => browser.close())
@@ -28,7 +28,7 @@ export async function openBrowser(t: TestContext, site: string): Promise<Browser
   return context
 }
 
-/** A site of somebody else: not the origin of the service. `localhost` counts as secure, so workers and push are allowed. */
+/** Starts a site on another origin than the service. `localhost` is a secure context, so it may use workers and push. */
 export async function startSite(t: TestContext, files: Record<string, [type: string, text: string]>): Promise<string> {
   const server = createServer((request, response) => {
     const [type, text] = files[request.url ?? '/'] ?? ['text/plain', 'not here']
@@ -44,7 +44,7 @@ export async function startSite(t: TestContext, files: Record<string, [type: str
   return `http://localhost:${(server.address() as AddressInfo).port}`
 }
 
-/** The door of the developer tools through which a push reaches a worker, as if the push service had brought it. */
+/** Returns a function that delivers a push to the worker through the developer tools, in place of a push service. */
 export async function pushDoor(page: Page, site: string) {
   const session: CDPSession = await page.context().newCDPSession(page)
   const registration = new Promise<string>((resolve) => {

@@ -14,8 +14,8 @@ async function openAgents(scene: Scene) {
   return { page: await scene.open(service, `p/${project.id}/agents`), project }
 }
 
-describe('the playground of agents', () => {
-  story('sends data, shows the stream, and the task with its artifact can be read afterwards', async (scene) => {
+describe('the agent playground', () => {
+  story('sends JSON, shows the stream, and links to the task with its artifact', async (scene) => {
     const { page } = await openAgents(scene)
     await page.getByText('JSON', { exact: true }).click()
     await page.getByRole('textbox', { name: 'Data' }).fill('{"skill": ')
@@ -33,7 +33,7 @@ describe('the playground of agents', () => {
     await sees(page, /"title": "Hello"/)
   })
 
-  story('sends words; a question is answered by the next message', async (scene) => {
+  story('sends text, and the next message answers the question of the agent', async (scene) => {
     const { page, project } = await openAgents(scene)
     await page.getByRole('textbox', { name: 'Message' }).fill('Send a push to user ana')
     await page.getByRole('button', { name: 'Send' }).click()

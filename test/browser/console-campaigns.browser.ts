@@ -8,7 +8,7 @@ import { choose, dialog, refusals, sees, startWithConsole, story } from './conso
 
 const service = await startWithConsole()
 
-async function projectWithPeople(): Promise<TestProject> {
+async function projectWithUsers(): Promise<TestProject> {
   const project = await service.project({ name: 'Shop', mode: 'simulator' })
   await put(project, 'ana', { name: 'Ana', plan: 'premium' })
   await put(project, 'bo', { name: 'Bo', plan: 'free' })
@@ -26,8 +26,8 @@ const saved = async (project: TestProject, id: string) =>
   (await service.manage('GET', `/projects/${project.id}/campaigns/${id}`)).json
 
 describe('a campaign', () => {
-  story('is written, seen before it is sent, saved, triggered, watched and explained', async (scene) => {
-    const project = await projectWithPeople()
+  story('can be written, previewed, saved, triggered, watched and explained', async (scene) => {
+    const project = await projectWithUsers()
     const page = await scene.open(service, `p/${project.id}/campaigns`)
     await page.getByRole('link', { name: 'Create campaign' }).click()
     await name(page).fill('Spring sale')
@@ -35,7 +35,7 @@ describe('a campaign', () => {
     await page.getByLabel('Title', { exact: true }).fill('Hello {{ user.name }}')
     await page.getByLabel('Body', { exact: true }).fill('{{ trigger.percent }} % off')
 
-    // Who may get it, and how many that are, as it is chosen.
+    // The size of the audience follows each change.
     await page.locator('[data-audience=users]', { hasText: '2 users' }).waitFor()
     await page.getByRole('button', { name: 'Add condition' }).click()
     await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
@@ -48,7 +48,7 @@ describe('a campaign', () => {
     await scene.look(page, 'the editor with a segment')
     await scene.picture(page, 'campaign-editor')
 
-    // A reload keeps what was typed.
+    // A reload keeps unsaved input.
     await page.reload()
     assert.equal(await name(page).inputValue(), 'Spring sale')
     await sees(preview(page), '20 % off')
@@ -66,7 +66,7 @@ describe('a campaign', () => {
     await count(page, 'sent').getByText('1', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Messages' }).getByText('Hello Ana').waitFor()
 
-    // Why did Bo not get it? The answer has an address of its own.
+    // The explanation for Bo has a URL of its own.
     await page.getByLabel('Why did a user receive this, or not?').fill('bo')
     await page.getByRole('button', { name: 'Explain' }).click()
     const explained = page.getByRole('region', { name: 'Explanation for bo' })
@@ -80,9 +80,9 @@ describe('a campaign', () => {
   })
 
   story(
-    'has a default audience of users and devices, who get it when a trigger does not say who',
+    'goes to its default audience when a trigger names none',
     async (scene) => {
-      const project = await projectWithPeople()
+      const project = await projectWithUsers()
       await givenCampaign(service, project, { campaign_id: 'vip' })
       const page = await scene.open(service, `p/${project.id}/campaigns/vip`)
       await page.getByLabel('Specific users and devices').check()
@@ -105,9 +105,9 @@ describe('a campaign', () => {
   )
 
   story(
-    'starts a Live Activity, which is seen before and told what is wrong with it',
+    'starts a Live Activity, with a preview and errors at its fields',
     async (scene) => {
-      const project = await projectWithPeople()
+      const project = await projectWithUsers()
       const page = await scene.open(service, `p/${project.id}/new-campaign`)
       await name(page).fill('On its way')
       await page.getByRole('textbox', { name: 'ID', exact: true }).fill('delivery')
@@ -125,7 +125,7 @@ describe('a campaign', () => {
       await sees(preview(page), 'courier: Bo')
       await scene.look(page, 'the editor of a Live Activity')
 
-      // Another kind is looked at for a moment, and nothing is lost; neither by a reload.
+      // Switching to the other type and back loses nothing, and neither does a reload.
       await page.getByText('Notification', { exact: true }).click()
       await page.getByLabel('Title', { exact: true }).waitFor()
       await page.getByText('Live Activity', { exact: true }).click()
@@ -152,8 +152,8 @@ describe('a campaign', () => {
     refusals
   )
 
-  story('is taken along as curl, as an agent’s call, and as a file of YAML that says the same', async (scene) => {
-    const project = await projectWithPeople()
+  story('is shown as a curl call, as an agent call and as an equivalent YAML file', async (scene) => {
+    const project = await projectWithUsers()
     const wish = {
       campaign_id: 'spring',
       name: 'Spring: "sale" # 1',
@@ -177,9 +177,9 @@ describe('a campaign', () => {
   })
 
   story(
-    'says beside the field what is wrong with it, with line and column',
+    'shows template errors at their field, with line and column',
     async (scene) => {
-      const project = await projectWithPeople()
+      const project = await projectWithUsers()
       const page = await scene.open(service, `p/${project.id}/new-campaign`)
       await page.getByLabel('Body', { exact: true }).fill('One line\nand {% if user.plan %} another')
       await sees(page, /^line 2, column 5: /)
@@ -188,7 +188,7 @@ describe('a campaign', () => {
       await sees(page, 'must be an address with http or https')
       await page.getByLabel('Image URL').fill('')
 
-      // In a segment beside the very condition, how deep it may be.
+      // Errors in the segment appear at their condition, also inside a nested group.
       await page.getByRole('button', { name: 'Add group' }).click()
       const group = page.getByRole('group').last()
       await group.getByLabel('not').first().check()
@@ -213,8 +213,8 @@ describe('a campaign', () => {
     refusals
   )
 
-  story('shows its versions and what changed between them', async (scene) => {
-    const project = await projectWithPeople()
+  story('shows its versions and the differences between them', async (scene) => {
+    const project = await projectWithUsers()
     await givenCampaign(service, project, { message: { title: 'One' } })
     await givenCampaign(service, project, { message: { title: 'Two' } })
     const page = await scene.open(service, `p/${project.id}/campaigns/news?tab=versions`)
@@ -224,9 +224,9 @@ describe('a campaign', () => {
   })
 
   story(
-    'that somebody else has changed meanwhile is not overwritten',
+    'that another editor has changed is not overwritten',
     async (scene) => {
-      const project = await projectWithPeople()
+      const project = await projectWithUsers()
       await givenCampaign(service, project)
       const page = await scene.open(service, `p/${project.id}/campaigns/news`)
       await page.getByLabel('Body', { exact: true }).fill('Mine')
@@ -238,7 +238,7 @@ describe('a campaign', () => {
     refusals
   )
 
-  story('that runs is watched and canceled', async (scene) => {
+  story('can be watched and stopped while it is sent', async (scene) => {
     const project = await service.project({ mode: 'simulator' })
     await givenMany(service, project, 300)
     await givenCampaign(service, project, { throttle_per_second: 5, default_audience: { broadcast: true } })
@@ -251,7 +251,7 @@ describe('a campaign', () => {
     await eventually(async () => assert.ok(Number(await count(page, 'sent').textContent()) > before), 20_000)
     await page.getByRole('button', { name: 'Stop' }).click()
     await dialog(page).getByRole('button', { name: 'Stop' }).click()
-    // The state, and then the reason of those who are skipped.
+    // The state comes first, then the reason of the skipped messages.
     await page.getByText('canceled', { exact: true }).first().waitFor()
     await eventually(async () => assert.equal(await count(page, 'pending').textContent(), '0'))
     const counts = (counter: string) => count(page, counter).textContent().then(Number)

@@ -7,10 +7,10 @@ import { eventually } from '../support/service.ts'
 import { goTo, sees, story } from './console.ts'
 
 const shell = promisify(execFile)
-/** The slowest of twenty pushes, from curl's answer to the page. On a machine that is not busy it is far less. */
+/** Limit for each of twenty pushes, from curl's response to the page. An idle machine needs far less. */
 const arrivesMs = 5_000
 
-/** The line that a start printed to be pasted. */
+/** A command that the start has printed. */
 const lineOf = (printed: string, wanted: string): string => {
   const found = printed.split('\n').find((line) => line.startsWith('curl ') && line.includes(wanted))
   assert.ok(found, printed)
@@ -18,7 +18,7 @@ const lineOf = (printed: string, wanted: string): string => {
 }
 
 story(
-  'a newcomer starts the service, opens the printed link, pastes the printed line and sees the push',
+  'a newcomer starts the service, opens the printed link, runs the printed command and sees the push',
   async (scene) => {
     const { t } = scene
     const { url: database } = await emptyDatabase(t)
@@ -31,11 +31,11 @@ story(
       return found
     })
 
-    // The page says that it is being built, and opens by itself.
+    // The page shows that it is being built, and reloads when it is ready.
     const page = await scene.open({ url }, link)
     await sees(page, 'Send your first push', 60_000)
-    assert.doesNotMatch(page.url(), /code=/, 'the code is gone from the address')
-    scene.forgive() // What was said while the page was not there yet.
+    assert.doesNotMatch(page.url(), /code=/, 'the code is removed from the URL')
+    scene.forgive() // Errors from the time before the page was built.
     await scene.look(page, 'home of a newcomer')
 
     await goTo(page, 'Device lab')
@@ -48,21 +48,21 @@ story(
     for (let number = 1; number <= 20; number++) {
       await shell('bash', ['-c', push.replace('It works', `It works, number ${number}.`)])
       const iphone = page.getByRole('region', { name: 'Lock screen of iPhone of demo-user' })
-      const answeredAt = Date.now()
+      const respondedAt = Date.now()
       await iphone.getByText(`It works, number ${number}.`).waitFor({ timeout: arrivesMs })
-      slowestMs = Math.max(slowestMs, Date.now() - answeredAt)
+      slowestMs = Math.max(slowestMs, Date.now() - respondedAt)
     }
-    t.diagnostic(`the slowest push was on the screen ${slowestMs} ms after curl had its answer`)
+    t.diagnostic(`the slowest push was on the screen ${slowestMs} ms after curl had its response`)
     await scene.look(page, 'the lab with pushes')
 
-    // A service that goes away is told, and what was sent meanwhile is there when it is back.
+    // The page reports an outage, reconnects, and shows pushes again.
     first.child.kill()
     await first.exited
     await sees(page, 'Connection lost. Reconnecting…')
     const second = startProgram(t, { ...env, PORT: new URL(url).port })
     await second.ready
     await page.getByText('Connection lost. Reconnecting…').waitFor({ state: 'hidden' })
-    scene.forgive() // The browser tells of each call that found nobody.
+    scene.forgive() // The browser logs each request that failed during the outage.
     await shell('bash', ['-c', lineOf(second.stdout(), '/api/v1/messages:send').replace('It works', 'Back again')])
     await sees(page.getByRole('region', { name: 'Lock screen of Android phone of demo-user' }), 'Back again')
   }

@@ -11,8 +11,8 @@ await put(project, 'ana', { name: 'Ana' })
 await givenCampaign(service, project)
 const at = (path: string) => `${service.url}/console/p/${project.id}/${path}`
 
-/** The words that belong to a field, and not those that stand anywhere on the page. */
-const beside = (field: Locator) =>
+/** The error of a field. */
+const errorAt = (field: Locator) =>
   field
     .locator('xpath=ancestor::*[contains(@class, "mantine-InputWrapper-root")][1]')
     .locator('.mantine-InputWrapper-error')
@@ -23,11 +23,11 @@ const press = (place: Page | Locator, name: string) => place.getByRole('button',
 interface Form {
   name: string
   path: string
-  /** The button that opens it, or the part of the page it is. */
+  /** The button that opens the form, or the region it is in. */
   dialog?: string
   part?: string
   send?: string
-  /** What is right in the other fields. */
+  /** Valid values of other fields. */
   given?: [field: string, typed: string][]
   wrong: [field: string, typed: string, says: RegExp, said?: string][]
 }
@@ -35,7 +35,7 @@ interface Form {
 const long = 'x'.repeat(600)
 const gateways = { path: 'settings?tab=gateways', send: 'Save' }
 
-/** What is typed, and what is then to stand beside the field, or beside another one. */
+/** Invalid values and the error that each one causes at its field, or at another one. */
 const forms: Form[] = [
   {
     name: 'a project',
@@ -158,7 +158,7 @@ const forms: Form[] = [
   }
 ]
 
-/** Each field is right again before the next one is wrong. */
+/** Restores each field before it tries the next one. */
 async function tryForm(page: Page, { path, dialog: opener, part, send, given = [], wrong }: Form): Promise<void> {
   await page.goto(at(path))
   if (opener) await press(page, opener)
@@ -169,39 +169,39 @@ async function tryForm(page: Page, { path, dialog: opener, part, send, given = [
     await box(place, field).fill(typed)
     if (send) await press(place, send)
     await eventually(async () => {
-      const words = (await beside(box(place, said)).allTextContents()).join()
-      assert.match(words, says, `${field}: ${typed.slice(0, 20)}`)
+      const errors = (await errorAt(box(place, said)).allTextContents()).join()
+      assert.match(errors, says, `${field}: ${typed.slice(0, 20)}`)
     }, 20_000)
     await box(place, field).fill(before)
   }
 }
 
-describe('what is typed wrongly is told beside the field', () => {
-  it('of every form', async (t) => {
+describe('an invalid value', () => {
+  it('has its error at the field, in every form', async (t) => {
     const { page } = await openConsole(t, service, { token: service.adminToken })
     for (const form of forms) await t.test(form.name, () => tryForm(page, form))
   })
 
-  it('of an id that is taken, of a project and of a campaign', async (t) => {
+  it('that is an ID already taken has its error at the ID, of a project and of a campaign', async (t) => {
     const { page } = await openConsole(t, service, { token: service.adminToken })
     await page.goto(`${service.url}/console/projects`)
     await press(page, 'Create project')
     await box(dialog(page), 'Name').fill('Another')
     await box(dialog(page), 'ID').fill(project.id)
     await press(dialog(page), 'Create')
-    await sees(beside(box(dialog(page), 'ID')), 'exists already')
+    await sees(errorAt(box(dialog(page), 'ID')), 'exists already')
     await box(dialog(page), 'ID').fill('a b')
     await press(dialog(page), 'Create')
-    await sees(beside(box(dialog(page), 'ID')), 'must be 1 to 64 letters')
+    await sees(errorAt(box(dialog(page), 'ID')), 'must be 1 to 64 letters')
     await page.goto(at('new-campaign'))
     await box(page, 'Name').fill('News')
     await box(page, 'ID').fill('news')
     await box(page, 'Title').fill('Hello')
     await press(page, 'Create')
-    await sees(beside(box(page, 'ID')), 'exists already')
+    await sees(errorAt(box(page, 'ID')), 'exists already')
   })
 
-  it('of targets that cannot be, beside those of their kind', async (t) => {
+  it('among targets has its error at the targets of its kind', async (t) => {
     const { page } = await openConsole(t, service, { token: service.adminToken })
     await page.goto(at('campaigns/news?tab=trigger'))
     await page.getByLabel('Specific users in the audience').check()
@@ -213,53 +213,47 @@ describe('what is typed wrongly is told beside the field', () => {
     await users.press('Enter')
     await devices.fill(long)
     await devices.press('Enter')
-    await sees(beside(devices), /^must/)
-    assert.deepEqual(await beside(users).allTextContents(), [])
+    await sees(errorAt(devices), /^must/)
+    assert.deepEqual(await errorAt(users).allTextContents(), [])
   })
 
-  it('of a push that says nothing', async (t) => {
+  it('is a push without text, with its error at the title', async (t) => {
     const { page } = await openConsole(t, service, { token: service.adminToken })
     await page.goto(at('lab'))
     const form = page.getByRole('region', { name: 'Send a push' })
     await box(form, 'Title').fill('')
     await box(form, 'Body').fill('')
     await press(form, 'Send')
-    await sees(beside(box(form, 'Title')), 'must have a title or a body')
+    await sees(errorAt(box(form, 'Title')), 'must have a title or a body')
   })
 })
 
-describe('what is typed', () => {
-  story(
-    'into the settings and the gateways is there after a reload, but for secrets, and can be taken back',
-    async (scene) => {
-      const page = await scene.open(service, `p/${project.id}/settings`)
-      const days = box(page, 'Event retention (days)')
-      const before = await days.inputValue()
-      await days.fill('12')
-      await box(page, 'Name').fill('Shop of Ana')
-      await page.reload()
-      assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], ['12', 'Shop of Ana'])
-      await press(page, 'Discard changes')
-      assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], [before, 'Shop'])
-      await page.goto(at('settings?tab=gateways'))
-      const apple = page.getByRole('region', { name: 'Apple (APNs)' })
-      await box(apple, 'Team ID').fill('TEAM123456')
-      await box(apple, 'Key file (.p8)').fill('a secret of Apple')
-      await box(page, 'Service account (.json)').fill('a secret of Google')
-      await box(page, 'Contact').fill('mailto:ana@example.com')
-      assert.doesNotMatch(
-        String(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')),
-        /secret/
-      )
-      await page.reload()
-      assert.equal(await box(apple, 'Team ID').inputValue(), 'TEAM123456')
-      assert.equal(await box(page, 'Contact').inputValue(), 'mailto:ana@example.com')
-      assert.equal(await box(apple, 'Key file (.p8)').inputValue(), '')
-    }
-  )
+describe('unsaved input', () => {
+  story('in the settings and gateways survives a reload, except for secrets, and can be discarded', async (scene) => {
+    const page = await scene.open(service, `p/${project.id}/settings`)
+    const days = box(page, 'Event retention (days)')
+    const before = await days.inputValue()
+    await days.fill('12')
+    await box(page, 'Name').fill('Shop of Ana')
+    await page.reload()
+    assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], ['12', 'Shop of Ana'])
+    await press(page, 'Discard changes')
+    assert.deepEqual([await days.inputValue(), await box(page, 'Name').inputValue()], [before, 'Shop'])
+    await page.goto(at('settings?tab=gateways'))
+    const apple = page.getByRole('region', { name: 'Apple (APNs)' })
+    await box(apple, 'Team ID').fill('TEAM123456')
+    await box(apple, 'Key file (.p8)').fill('a secret of Apple')
+    await box(page, 'Service account (.json)').fill('a secret of Google')
+    await box(page, 'Contact').fill('mailto:ana@example.com')
+    assert.doesNotMatch(String(await page.evaluate('JSON.stringify({ ...sessionStorage, ...localStorage })')), /secret/)
+    await page.reload()
+    assert.equal(await box(apple, 'Team ID').inputValue(), 'TEAM123456')
+    assert.equal(await box(page, 'Contact').inputValue(), 'mailto:ana@example.com')
+    assert.equal(await box(apple, 'Key file (.p8)').inputValue(), '')
+  })
 
   story(
-    'into a message takes words of templates by a click, where the cursor is',
+    'in a message takes template variables at the cursor',
     async (scene) => {
       const page = await scene.open(service, `p/${project.id}/new-campaign`)
       await press(page, 'Insert {{ user.name }}')

@@ -21,40 +21,37 @@ const send = async (project: TestProject, more: Json): Promise<Json> => {
   return reply.json.delivery_results[0]
 }
 
-/** Presses Tab until what has this text, and nothing else, has the keys. */
+/** Presses Tab until the element with exactly this text has the focus. */
 async function tabTo(page: Page, text: string): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
     if ((await page.evaluate('document.activeElement?.textContent')) === text) return
     await page.keyboard.press('Tab')
   }
-  assert.fail(`the keys do not reach “${text}”`)
+  assert.fail(`Tab does not reach “${text}”`)
 }
 
 describe('the device lab', () => {
-  story(
-    'has a phone more with one click; a tap on what arrives shows where it leads, and is recorded',
-    async (scene) => {
-      const { page, project } = await openLab(scene)
-      await sees(page, 'No devices yet')
-      await page.getByRole('button', { name: 'Add iPhone' }).click()
-      await screen(page, 'iPhone').waitFor()
-      const { message_id } = await send(project, {
-        title: 'Your order',
-        body: 'It is on its way.',
-        landing_url: 'https://shop.example/orders/42'
-      })
-      await screen(page, 'iPhone').getByRole('button', { name: 'Your order' }).click()
-      const detail = page.getByRole('dialog', { name: 'Your order' })
-      await sees(detail, 'https://shop.example/orders/42')
-      await sees(detail, /apns-push-type: alert/)
-      await eventually(async () => {
-        const { json } = await project.call('GET', `/api/v1/messages/${message_id}`)
-        assert.ok(json.devices[0].tapped_at, JSON.stringify(json))
-      })
-    }
-  )
+  story('adds a device with one click; a tap on a push shows its link and is recorded', async (scene) => {
+    const { page, project } = await openLab(scene)
+    await sees(page, 'No devices yet')
+    await page.getByRole('button', { name: 'Add iPhone' }).click()
+    await screen(page, 'iPhone').waitFor()
+    const { message_id } = await send(project, {
+      title: 'Your order',
+      body: 'It is on its way.',
+      landing_url: 'https://shop.example/orders/42'
+    })
+    await screen(page, 'iPhone').getByRole('button', { name: 'Your order' }).click()
+    const detail = page.getByRole('dialog', { name: 'Your order' })
+    await sees(detail, 'https://shop.example/orders/42')
+    await sees(detail, /apns-push-type: alert/)
+    await eventually(async () => {
+      const { json } = await project.call('GET', `/api/v1/messages/${message_id}`)
+      assert.ok(json.devices[0].tapped_at, JSON.stringify(json))
+    })
+  })
 
-  story('draws a Live Activity that starts, changes and ends', async (scene) => {
+  story('shows a Live Activity that starts, updates and ends', async (scene) => {
     const { page, project } = await openLab(scene)
     await page.getByRole('button', { name: 'Add iPhone' }).click()
     const phone = screen(page, 'iPhone')
@@ -73,7 +70,7 @@ describe('the device lab', () => {
     })
     await sees(phone, 'minutes: 20')
     await sees(phone, `activity_id ${message_id}`)
-    // The phone tells its token for changes a moment later.
+    // The simulated phone registers its update token a moment later.
     await eventually(async () => {
       const { status } = await call('update', { activity_id: message_id, content_state: { minutes: 5 } })
       assert.equal(status, 'DELIVERY_RESULT_STATUS_SUCCEED')
@@ -84,7 +81,7 @@ describe('the device lab', () => {
     await phone.locator('[data-activity]').waitFor({ state: 'detached' })
   })
 
-  story('breaks a gateway, says what that does, and mends it', async (scene) => {
+  story('lets a gateway fail, explains the effect, and restores it', async (scene) => {
     const { page, project } = await openLab(scene)
     await page.getByRole('button', { name: 'Add Android phone' }).click()
     await screen(page, 'Android phone').waitFor()
@@ -107,7 +104,7 @@ describe('the device lab', () => {
     })
   })
 
-  story('has a phone whose app was uninstalled: the push fails, and its token is turned off', async (scene) => {
+  story('has a device whose app was uninstalled: the push fails and its token is turned off', async (scene) => {
     const { page, project } = await openLab(scene)
     await choose(page, 'Simulated fault', 'App uninstalled')
     await page.getByRole('button', { name: 'Add iPhone' }).click()
@@ -120,7 +117,7 @@ describe('the device lab', () => {
   })
 
   story(
-    'sends a push from the page itself, and says what became of it',
+    'sends a push and shows its outcome',
     async (scene) => {
       const { page } = await openLab(scene)
       const form = page.getByRole('region', { name: 'Send a push' })
@@ -142,7 +139,7 @@ describe('the device lab', () => {
     refusals
   )
 
-  story('is where the first push goes that home offers to send', async (scene) => {
+  story('receives the test push that home offers', async (scene) => {
     const project = await service.project({ mode: 'simulator' })
     const page = await scene.open(service, `p/${project.id}/home`)
     await page.getByRole('button', { name: 'Send a test push' }).click()
@@ -158,7 +155,7 @@ describe('the device lab', () => {
     await page.locator('[data-counter=sent]').getByText('1', { exact: true }).waitFor()
   })
 
-  story('is used by the keys alone', async (scene) => {
+  story('can be used with the keyboard alone', async (scene) => {
     const { page } = await openLab(scene)
     await page.getByRole('button', { name: 'Add iPhone' }).waitFor()
     await tabTo(page, 'Add iPhone')
@@ -173,11 +170,11 @@ describe('the device lab', () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await eventually(async () =>
-      assert.equal(await page.evaluate('document.activeElement.textContent'), 'HelloIt works', 'the keys are back')
+      assert.equal(await page.evaluate('document.activeElement.textContent'), 'HelloIt works', 'the focus returns')
     )
   })
 
-  story('says so where the project is live', async (scene) => {
+  story('is empty in a live project', async (scene) => {
     const project = await service.project({ mode: 'live' })
     const page = await scene.open(service, `p/${project.id}/lab`)
     await sees(page, 'This project is live')

@@ -21,7 +21,7 @@ const project: TestProject = await service.project({ name: 'Shop', mode: 'simula
 const { id } = project
 const { message, trigger, task } = await furnish()
 
-/** Something to see on every page. */
+/** Creates content for every page. */
 async function furnish() {
   const call = (path: string, json: unknown) => project.call('POST', `/api/v1${path}`, { json })
   await call('/users', { project_user_id: 'ana', properties: { name: 'Ana', plan: 'premium', age: 31 } })
@@ -68,7 +68,7 @@ async function furnish() {
   return { task, message: sent.json.delivery_results[0].message_id as string, trigger }
 }
 
-/** Each page: its path, a text that shows it is there, and its name. */
+/** Each page: its path, a text it shows, and its name. */
 const pages: [path: string, text: string | RegExp, name: string][] = [
   ['projects', 'All projects', 'projects'],
   ...(
@@ -102,7 +102,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
   ).map(([path, text, name]) => [`p/${id}/${path}`, text, name] as [string, string, string])
 ]
 
-/** Those of the menu; stories make the pictures of the editor, of a trigger and of agents. */
+/** Pages with a picture in the docs. Other tests take those of the editor, a trigger and the agents. */
 const pictured = new Set(['home', 'lab', 'campaigns', 'triggers', 'users', 'messages', 'webhooks', 'settings-gateways'])
 
 const looks = [
@@ -114,16 +114,16 @@ const looks = [
 
 story('the menu leads to every page, in its order', async ({ open }) => {
   const page = await open(service, `p/${id}/home`)
-  const rooms = 'Home, Device lab, Campaigns, Triggers, Users, Messages, Agents, Webhooks, Settings'.split(', ')
-  for (const room of rooms) {
-    await goTo(page, room)
-    await page.getByRole('heading', { level: 1, name: room, exact: true }).waitFor()
+  const menu = 'Home, Device lab, Campaigns, Triggers, Users, Messages, Agents, Webhooks, Settings'.split(', ')
+  for (const item of menu) {
+    await goTo(page, item)
+    await page.getByRole('heading', { level: 1, name: item, exact: true }).waitFor()
   }
   const links = page.getByRole('navigation', { name: 'Console', includeHidden: true }).locator('a')
-  assert.deepEqual(await links.allTextContents(), rooms)
+  assert.deepEqual(await links.allTextContents(), menu)
 })
 
-it('the first load is small, compressed, kept by the browser, and asks no other host', async (t) => {
+it('the first load is small, compressed, cached and served by one host', async (t) => {
   const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
   const files: Response[] = []
   page.on('response', (response) => void files.push(response))
@@ -145,7 +145,7 @@ it('the first load is small, compressed, kept by the browser, and asks no other 
 })
 
 story(
-  'what is not there is said: a page, a project, a campaign, a user, a trigger, a message',
+  'a missing page, project, campaign, user, trigger or message is reported',
   async ({ open }) => {
     const page = await open(service, 'nowhere')
     await sees(page, 'Page not found')
@@ -164,7 +164,7 @@ story(
   refusals
 )
 
-story('a list of any length has only the rows in sight, and goes on by scrolling', async ({ open }) => {
+story('a list of any length renders only its visible rows and loads more on scrolling', async ({ open }) => {
   const crowd = await service.project({ mode: 'simulator' })
   await givenMany(service, crowd, 650)
   const page = await open(service, `p/${crowd.id}/users`)
@@ -184,13 +184,13 @@ story('a list of any length has only the rows in sight, and goes on by scrolling
   })
 })
 
-describe('on a desk and on a phone, in light and in dark', { concurrency: 2 }, () => {
+describe('on a desktop and on a phone, in light and in dark mode', { concurrency: 2 }, () => {
   for (const [path, text, name] of pages) {
-    it(`${name} is there, whole and accessible`, async (t) => {
+    it(`${name} loads, fits and is accessible`, async (t) => {
       const { page, complaints } = await openConsole(t, service, { token: service.adminToken })
       await page.goto(`${service.url}/console/${path}`)
       await sees(page, text)
-      // Colours that are on their way from light to dark are neither.
+      // During a transition colours have neither their light nor their dark contrast.
       await page.addStyleTag({ content: '* { transition: none !important; animation: none !important }' })
       if (name === 'lab') await page.setViewportSize({ width: 1280, height: 900 })
       if (pictured.has(name)) await picture(page, name)

@@ -14,9 +14,9 @@ async function opened(scene: Scene, path: string) {
   return { page: await scene.open(service, `p/${project.id}/${path}`), project }
 }
 
-describe('who may use it', () => {
+describe('access', () => {
   story(
-    'a person signs in with a token, is told when it is wrong, and signs out',
+    'a person signs in with a token, sees an error for a wrong one, and signs out',
     async (scene) => {
       const page = await scene.open(service, `${service.url}/`, null)
       await page.getByLabel('Management token').fill('svc_at_wrong')
@@ -33,7 +33,7 @@ describe('who may use it', () => {
     refusals
   )
 
-  story('a key is made, shown once, works, and is refused once it is revoked', async (scene) => {
+  story('a key is created, shown once, works, and is rejected after it is revoked', async (scene) => {
     const { page, project } = await opened(scene, 'settings?tab=keys')
     await page.getByRole('button', { name: 'Create key' }).click()
     await dialog(page).getByLabel('Name').fill('backend')
@@ -43,7 +43,7 @@ describe('who may use it', () => {
     const call = () => project.call('GET', '/api/v1/users/ana', { headers: { 'x-service-api-key': key } })
     assert.equal((await call()).status, 200)
     await dialog(page).getByRole('button', { name: 'Done' }).click()
-    assert.ok(!(await page.content()).includes(key), 'it is shown this once')
+    assert.ok(!(await page.content()).includes(key), 'it is shown only once')
     const row = page.getByRole('row', { name: /backend/ })
     await row.getByRole('button', { name: 'Revoke' }).click()
     await dialog(page).getByRole('button', { name: 'Revoke' }).click()
@@ -72,7 +72,7 @@ describe('who may use it', () => {
     assert.ok(left < 25 * 3_600_000, 'the old key ends with the overlap')
   })
 
-  story('a project is paused after a question, every page says so, and it is resumed', async (scene) => {
+  story('a project is paused after a confirmation, every page shows it, and it is resumed', async (scene) => {
     const { page, project } = await opened(scene, 'settings')
     const pausedAt = async () => (await service.manage('GET', `/projects/${project.id}`)).json.paused_at
     await page.getByRole('button', { name: 'Pause project' }).click()
@@ -88,7 +88,7 @@ describe('who may use it', () => {
     assert.equal(await pausedAt(), null)
   })
 
-  story('a token is made for a viewer, who signs in with it and cannot change anything', async (scene) => {
+  story('a token for a viewer lets its owner sign in and change nothing', async (scene) => {
     const { page, project } = await opened(scene, 'settings?tab=tokens')
     await page.getByRole('button', { name: 'Create token' }).click()
     await dialog(page).getByLabel('Name').fill('looker')
@@ -118,7 +118,7 @@ describe('who may use it', () => {
     await sees(viewer, 'View only: webhooks need the editor role')
     await at('agents')
     assert.ok(await viewer.getByRole('button', { name: 'Send' }).isDisabled())
-    // The page only does not offer it; it is the service that refuses.
+    // The page hides the action; the service rejects it.
     const reply = await viewer.request.post(`${service.url}/manage/v1/projects/${project.id}/campaigns`, {
       headers: { 'x-tidings-console': '1' },
       data: { name: 'Mine' }
@@ -127,9 +127,9 @@ describe('who may use it', () => {
   })
 })
 
-describe('the users', () => {
+describe('users', () => {
   story(
-    'are found by a part of their id, made, changed and deleted',
+    'can be searched by ID, created, edited and deleted',
     async (scene) => {
       const { page, project } = await opened(scene, 'users')
       await page.getByLabel('Search').fill('an')
@@ -164,7 +164,7 @@ describe('the users', () => {
       await page.getByRole('button', { name: 'Save' }).click()
       await sees(page, 'Saved.')
       const { json } = await project.call('GET', '/api/v1/users/cy%2F1')
-      assert.deepEqual(json.properties, { plan: 'free', city: 'Rome' }, 'a name that is taken out is removed, no other')
+      assert.deepEqual(json.properties, { plan: 'free', city: 'Rome' }, 'a deleted property is removed, and no other')
       await project.call('POST', '/api/v1/devices', { json: { devices: [{ id: 'cy-phone', platform: 'IOS' }] } })
       const user = { project_user_id: 'cy/1' }
       await project.call('POST', '/api/v1/devices/cy-phone/user/project-user-id', { json: user })
@@ -183,9 +183,9 @@ describe('the users', () => {
   )
 })
 
-describe('the settings', () => {
+describe('settings', () => {
   story(
-    'tell beside the field what the service refuses, and keep what it takes',
+    'show errors of the service at their field, and save valid values',
     async (scene) => {
       const { page, project } = await opened(scene, 'settings')
       await page.getByLabel('Event retention (days)').fill('0')
@@ -206,7 +206,7 @@ describe('the settings', () => {
   )
 
   story(
-    'take the credential of a gateway, say what is wrong with it, and check it',
+    'save the credentials of a gateway, show their errors, and verify them',
     async (scene) => {
       const { page } = await opened(scene, 'settings?tab=gateways')
       const apple = page.getByRole('region', { name: 'Apple (APNs)' })
@@ -228,7 +228,7 @@ describe('the settings', () => {
   )
 
   story(
-    'a webhook is made with a secret that is shown once, paused and deleted',
+    'a webhook is created with a secret that is shown once, paused and deleted',
     async (scene) => {
       const { page } = await opened(scene, 'webhooks')
       await page.getByRole('button', { name: 'Create webhook' }).click()
@@ -249,7 +249,7 @@ describe('the settings', () => {
     refusals
   )
 
-  story('a call to a webhook is seen and made again, and the receiver knows it by its id', async (scene) => {
+  story('a webhook delivery is listed and resent with the same ID', async (scene) => {
     const receiver = await startReceiver({ secure: false })
     scene.t.after(receiver.close)
     const { page, project } = await opened(scene, 'webhooks?tab=deliveries')
@@ -274,7 +274,7 @@ describe('the settings', () => {
   })
 
   story(
-    'an admin sees all projects, makes one and deletes it',
+    'an admin sees all projects, creates one and deletes it',
     async (scene) => {
       const { page } = await opened(scene, 'home')
       await choose(page, 'Project', 'All projects…')

@@ -9,23 +9,23 @@ import { builtConsole, readFiles } from '../../src/console/console.ts'
 import { eventually, startService, type TestService } from '../support/service.ts'
 import { launch } from './browser.ts'
 
-/** How long a page may take on a busy machine before a step counts as failed. */
+/** Time limit of each step, long enough for a busy machine. */
 const patienceMs = 20_000
 const browser = await launch()
 after(() => browser.close())
 
-/** The service with its console, which is built at most once for all files. */
+/** Starts the service with its console, which is built at most once for all test files. */
 export async function startWithConsole(env: Record<string, string> = {}): Promise<TestService> {
   return startService(env, { console: { files: await readFiles(await builtConsole(tmpdir())) } })
 }
 
 export interface Opened {
   page: Page
-  /** What the browser complained about: errors in the console, exceptions. */
+  /** Errors and exceptions in the console of the browser. */
   complaints: string[]
 }
 
-/** A browser that remembers nothing. With a token it is signed in already. */
+/** Opens a browser with empty storage. With a token it is signed in. */
 export async function openConsole(
   t: TestContext,
   service: { url: string },
@@ -53,27 +53,27 @@ export async function openConsole(
   return { page, complaints }
 }
 
-/** Every story is told in both; each page by itself is looked at in all four ways (console-pages). */
+/** Every story runs in both. console-pages checks each page in all four combinations. */
 const looks = [
-  { name: 'on a desk, in light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  { name: 'on a phone, in dark', viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
+  { name: 'on a desktop, light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: 'on a phone, dark', viewport: { width: 390, height: 800 }, colorScheme: 'dark' }
 ] as const
 
 export interface Scene {
   t: TestContext
-  /** Opens a page of the console, signed in as the admin unless another token is given; null: as nobody. */
+  /** Opens a page of the console, signed in as the admin or with the token given; with null not signed in. */
   open(service: { url: string; adminToken?: string }, path: string, token?: string | null): Promise<Page>
-  /** A picture for the docs, of the page at a desk. */
+  /** Takes a screenshot for the docs, in the desktop look only. */
   picture(page: Page, name: string): Promise<void>
-  /** Axe and the width, now: for what is gone at the end of the story. The end is looked at anyway. */
+  /** Checks accessibility and width of an intermediate state. The last state is always checked. */
   look(page: Page, where: string): Promise<void>
-  /** Forgets what the browser complained about so far. */
+  /** Drops the errors recorded so far. */
   forgive(): void
 }
 
 /**
- * A story of somebody at work, told in both looks. At its end every page it opened is as wide as its screen, has
- * nothing that keeps people out, and the browser had nothing to complain about, but for what is `expected`.
+ * A test of a whole task, run in both looks. At its end every page it opened must fit its screen, be accessible, and
+ * have logged no error except those that match `expected`.
  */
 export function story(name: string, tell: (scene: Scene) => Promise<void>, expected?: RegExp): void {
   for (const { name: look, ...options } of looks) {
@@ -112,10 +112,10 @@ export function story(name: string, tell: (scene: Scene) => Promise<void>, expec
   }
 }
 
-/** The browser tells of every call that was refused for what it asked; stories with wrong values expect that. */
+/** The browser logs every rejected request. Stories that enter invalid values expect that. */
 export const refusals = /status of 4\d\d/
 
-/** As wide as the screen and no wider: what does not fit scrolls in its own place. */
+/** The page must not scroll sideways. Wide content scrolls in its own container. */
 export const assertFits = (page: Page, where: string): Promise<void> =>
   eventually(async () => {
     const [all, seen] = (await page.evaluate(
@@ -124,26 +124,26 @@ export const assertFits = (page: Page, where: string): Promise<void> =>
     assert.ok(all <= seen, `${where} is ${all} wide on a screen of ${seen}`)
   }, 3_000)
 
-/** By the menu, which on a phone is behind its button. */
-export async function goTo(page: Page, room: string): Promise<void> {
-  const link = page.getByRole('link', { name: room, exact: true })
+/** Opens a page through the menu, which a phone hides behind a button. */
+export async function goTo(page: Page, item: string): Promise<void> {
+  const link = page.getByRole('link', { name: item, exact: true })
   const menu = page.getByRole('button', { name: 'Menu' })
   await page.getByRole('button', { name: 'Sign out' }).waitFor()
   if (await menu.isVisible()) await menu.click()
   await link.click()
 }
 
-/** The dialog that is open. */
+/** The open dialog. */
 export const dialog = (page: Page) => page.getByRole('dialog')
 
-/** The text is, or comes to be, in what is shown. */
+/** Waits until the text is visible. */
 export async function sees(place: Page | Locator, text: string | RegExp, withinMs = patienceMs): Promise<Locator> {
   const found = place.getByText(text).first()
   await found.waitFor({ state: 'visible', timeout: withinMs })
   return found
 }
 
-/** Chooses from one of Mantine's lists, which are no native ones. */
+/** Chooses an option of a Mantine select, which is not a native one. */
 export async function choose(page: Page, label: string, option: string, place: Page | Locator = page): Promise<void> {
   await place.getByLabel(label, { exact: true }).first().click()
   await page.getByRole('option', { name: option, exact: true }).click()
@@ -157,25 +157,25 @@ interface Violation {
   nodes: { html: string; failureSummary: string }[]
 }
 
-/** What axe finds that keeps people out: nothing of serious or critical weight may be left. */
+/** Fails for serious and critical findings of axe. */
 export async function assertAccessible(page: Page, where: string): Promise<void> {
   if (!(await page.evaluate('Boolean(globalThis.axe)'))) await page.evaluate(axeSource)
   const violations = (await page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`
   )) as Violation[]
   const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  const told = grave.flatMap(({ id, nodes }) => {
+  const findings = grave.flatMap(({ id, nodes }) => {
     const bySummary = Map.groupBy(nodes, ({ failureSummary }) => failureSummary)
     return [...bySummary].map(
       ([summary, same]) => `${id}, ${same.length} times: ${summary} ${same[0]!.html.slice(0, 200)}`
     )
   })
-  assert.deepEqual(told, [], where)
+  assert.deepEqual(findings, [], where)
 }
 
 const images = resolve(import.meta.dirname, '../../docs/images')
 
-/** Written where TIDINGS_SCREENSHOTS is set: the pictures of the docs. */
+/** Takes a screenshot for the docs where TIDINGS_SCREENSHOTS is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (!process.env.TIDINGS_SCREENSHOTS) return
   await mkdir(images, { recursive: true })

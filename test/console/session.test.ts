@@ -26,7 +26,7 @@ describe('a browser', () => {
     assert.equal((await create(writing)).status, 201)
   })
 
-  it('is signed out for good by signing out', async () => {
+  it('is signed out for good after signing out', async () => {
     const cookie = cookieOf(await signIn({ token: service.adminToken }))
     const out = await service.ask('DELETE', '/console/session', { headers: { cookie } })
     assert.match(String(out.headers['set-cookie']), /^tidings_session=; .*Max-Age=0/)
@@ -34,7 +34,7 @@ describe('a browser', () => {
     assert.equal((await service.ask('GET', '/console/session', { headers: { cookie } })).json.role, null)
   })
 
-  it('is signed out when its token is revoked, and never may more than the token', async () => {
+  it('is signed out when its token is revoked, and never has more rights than the token', async () => {
     const { json } = await service.manage('POST', '/tokens', { json: { name: 'look', role: 'viewer' } })
     const cookie = cookieOf(await signIn({ token: json.token }))
     const headers = { cookie, ...writing }
@@ -44,7 +44,7 @@ describe('a browser', () => {
     assert.equal((await service.ask('GET', '/manage/v1/projects', { headers })).status, 401)
   })
 
-  it('is signed in once by a link that a token made, and may do what the token may', async () => {
+  it('is signed in once by a link, with the rights of the token that created it', async () => {
     const { token } = (await service.manage('POST', '/tokens', { json: { name: 'reader', role: 'viewer' } })).json
     const headers = { authorization: `Bearer ${token}` }
     const made = await service.ask('POST', '/manage/v1/sign-in-links', { headers })
@@ -59,7 +59,7 @@ describe('a browser', () => {
     assert.equal((await signIn({ code })).status, 401)
   })
 
-  it('is refused with a key, a wrong token, nothing, or another type', async () => {
+  it('is rejected with a key, a wrong token, no proof, or a proof of another type', async () => {
     const { secretKey } = await service.project()
     for (const wrong of [{ token: secretKey }, { token: 'svc_at_x' }, {}, { code: 'svc_ss_x' }]) {
       assert.equal((await signIn(wrong)).status, 401)
@@ -67,7 +67,7 @@ describe('a browser', () => {
     assert.equal((await signIn({ token: 7 })).status, 400)
   })
 
-  it('that guesses is slowed down', async () => {
+  it('that guesses tokens is rate limited', async () => {
     const other = await service.another()
     const guess = () => other.ask('POST', '/console/session', { json: { token: 'svc_at_guess' } })
     const seen: number[] = []
@@ -78,14 +78,14 @@ describe('a browser', () => {
 })
 
 describe('the pages of the console', () => {
-  it('are found from the root, and say so while they are being built', async () => {
+  it('are reached from the root, and show that they are being built', async () => {
     const root = await service.ask('GET', '/')
     assert.deepEqual([root.status, root.headers.location], [302, '/console/'])
     const page = await service.ask('GET', '/console/')
     assert.deepEqual([page.status, page.headers['cache-control']], [200, 'no-store'])
     assert.equal((await service.ask('GET', '/console/assets/index.js')).status, 404)
     assert.match(String(page.headers['content-security-policy']), /default-src 'none'; script-src 'self'/)
-    // By a script of its own: the address may hold a code behind the #, and a refresh would only go there.
+    // A script reloads the page: a meta refresh would only follow the # that holds the sign-in code.
     assert.match(page.text, /<script src="\/console\/waiting\.js"/)
     assert.match((await service.ask('GET', '/console/waiting.js')).text, /location\.reload/)
     assert.equal((await service.ask('GET', '/consoles')).status, 404)

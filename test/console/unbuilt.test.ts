@@ -7,7 +7,7 @@ import { emptyDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { root, startProgram, temporaryFolder } from '../support/program.ts'
 
-/** A checkout whose node_modules holds everything but these packages. */
+/** Creates a checkout whose node_modules lacks the packages that match. */
 async function checkoutWithout(t: TestContext, missing: RegExp): Promise<string> {
   const checkout = await temporaryFolder(t)
   for (const name of ['bin', 'migrations', 'package.json', 'package-lock.json', 'src', 'test', 'tsconfig.json'])
@@ -19,7 +19,7 @@ async function checkoutWithout(t: TestContext, missing: RegExp): Promise<string>
   for (const name of names.filter((one) => !one.startsWith('.') && !missing.test(one))) {
     const place = join(checkout, 'node_modules', name)
     await mkdir(dirname(place), { recursive: true })
-    // These two are copied: behind a link they would find the native package beside their originals.
+    // These two are copied: through a link they would find the native package beside their originals.
     if (/^(vite|rolldown)$/.test(name)) await cp(join(modules, name), place, { recursive: true })
     else await symlink(join(modules, name), place)
   }
@@ -43,7 +43,7 @@ const cases = [
 ]
 
 for (const { name, missing, sentence } of cases)
-  test(`every machine: ${name} has a log and a console page that say so in one sentence`, async (t) => {
+  test(`every machine: ${name} is reported in one sentence in the log and on the console page`, async (t) => {
     const checkout = await checkoutWithout(t, missing)
     const { url: database } = await emptyDatabase(t)
     const env = { DATABASE_URL: database, DATA_DIR: join(checkout, 'data') }
@@ -61,7 +61,7 @@ for (const { name, missing, sentence } of cases)
     assert.equal((await fetch(`${url}/readyz`)).status, 200)
   })
 
-test('every machine: the runner of the tests names a console that cannot be built before anything else, and ends', async (t) => {
+test('every machine: the test runner reports a console that cannot be built first, and exits', async (t) => {
   const checkout = await checkoutWithout(t, cases[0]!.missing)
   const runner = startProgram(t, {}, [process.execPath, join(checkout, 'test/run.ts')])
   assert.equal((await runner.exited).code, 1)
@@ -69,7 +69,7 @@ test('every machine: the runner of the tests names a console that cannot be buil
   assert.equal(runner.stdout(), '')
 })
 
-test('every machine: an install without development dependencies holds every package that the console is built of', async () => {
+test('every machine: an install without development dependencies contains every package that builds the console', async () => {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const files = globSync('src/console/page/**/*.{ts,tsx}', { cwd: root })
   const imported = files.flatMap((file) =>

@@ -12,7 +12,7 @@ import { readable, theme } from './theme.ts'
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // A refusal stays one; a service that is away comes back.
+      // The service would reject the same request again. Outages and 5xx may pass.
       retry: (count, error) => !(error instanceof ApiError && error.status >= 400 && error.status < 500) && count < 5,
       retryDelay: (count) => Math.min(500 * 2 ** count, 5_000),
       staleTime: 2_000,

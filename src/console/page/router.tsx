@@ -5,7 +5,7 @@ import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ notFoundComponent: () => <EmptyState title="Page not found" /> })
 
-/** The last project that was looked at, else the first there is. */
+/** Opens the project that was open last, or else the oldest one. */
 function FirstProject() {
   const projects = useProjects()
   if (projects.error) return <ErrorAlert error={projects.error} retry={projects.refetch} />
@@ -25,7 +25,7 @@ const projects = createRoute({
   component: lazyRouteComponent(() => import('./pages/projects/projects.tsx'), 'Projects')
 })
 
-/** Each page is loaded when it is opened. */
+/** A page whose code is loaded when it is opened. */
 const page = (path: string, load: () => Promise<Record<string, unknown>>, name: string) =>
   createRoute({
     getParentRoute: () => project,

@@ -2,22 +2,22 @@ import { Anchor, type CSSVariablesResolver, createTheme } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'cyan',
-  // White on it can be read: 5.4 to 1.
+  // White text on this shade has a contrast of 5.4 to 1.
   primaryShade: 9,
   defaultRadius: 'md',
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // A link is told from the text around it by more than its colour.
+    // Links are underlined, because colour alone does not mark them for everyone.
     Anchor: Anchor.extend({ defaultProps: { underline: 'always', inherit: true } }),
-    // By its name alone: the first page shows no dialog, and need not load one.
+    // Named without Modal.extend: the first page shows no dialog and must not load one.
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
-    // Fields beside each other stand in a line, whether one is explained or not.
+    // Descriptions below the inputs keep neighbouring inputs on one line.
     InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } }
   }
 })
 
-/** Where the library's own shades are too pale on their ground to be read by everyone (4.5 to 1). */
+/** Darker shades where those of the library have less contrast than 4.5 to 1. */
 export const readable: CSSVariablesResolver = ({ colors }) => {
   const each = (text: (name: string) => string) =>
     Object.fromEntries(Object.keys(colors).map((name) => [`--mantine-color-${name}-light-color`, text(name)]))

@@ -14,7 +14,7 @@ export function usePagedList<Item>(path: string, query: CallOptions['query'] = {
       project<Page<Item>>(projectId, 'GET', path, { query: { ...query, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    // Identity has gone far back reads: asking for all of it anew, again and again, would cost more than it tells.
+    // A refetch loads every page again, so a list that was scrolled far back stops renewing itself.
     refetchInterval: ({ state }) => (isDeep(state.data) ? false : refetchMs),
     refetchOnWindowFocus: ({ state }) => !isDeep(state.data)
   })

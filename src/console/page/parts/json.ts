@@ -1,4 +1,4 @@
-/** What a text of JSON holds, or an error that says in words for people why it holds nothing. */
+/** Returns the value of a JSON text, or an error whose message can be shown. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -7,7 +7,7 @@ export function readJson(text: string): unknown {
   }
 }
 
-/** The same, where it must be an object. */
+/** Like readJson, for texts that must hold an object. */
 export function readObject(text: string): Record<string, unknown> | Error {
   const value = readJson(text)
   if (value instanceof Error) return value
@@ -17,7 +17,7 @@ export function readObject(text: string): Record<string, unknown> | Error {
 
 export const errorText = (value: unknown): string | undefined => (value instanceof Error ? value.message : undefined)
 
-/** The object in a text, or `otherwise` while there is none. */
+/** Returns the object in a text, or `otherwise` while the text holds none. */
 export const objectOr = <Otherwise>(text: string, otherwise: Otherwise): Record<string, unknown> | Otherwise => {
   const value = readObject(text)
   return value instanceof Error ? otherwise : value

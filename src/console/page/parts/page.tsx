@@ -1,7 +1,7 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 
-/** A page: its name, what it is for, what can be done on it. */
+/** The title of a page, its purpose, its actions and its content. */
 export function PageLayout({
   title,
   about,

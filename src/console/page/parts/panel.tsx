@@ -1,7 +1,7 @@
 import { Paper, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** A framed part of a page with a heading, by which screen readers find it. */
+/** A framed section of a page. Its title is also its name for screen readers. */
 export function Panel({ title, children, ...space }: { title: string; children: ReactNode; mt?: 'md'; mb?: 'md' }) {
   return (
     <Paper withBorder p="md" component="section" aria-label={title} {...space}>

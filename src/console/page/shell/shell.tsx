@@ -135,7 +135,7 @@ function useReachable(): boolean {
     queryKey: ['reachable'],
     queryFn: async () => (await fetch('/healthz', { cache: 'no-store' })).status,
     refetchInterval: 2_000,
-    // The browser may believe to be offline while the service runs on this machine.
+    // The browser may report itself offline while the service runs on this machine.
     networkMode: 'always',
     retry: false
   })

@@ -25,7 +25,7 @@ export interface Message {
   contextId?: string
 }
 
-/** The state in the spelling of the contract. Tasks of A2A 1.0 spell it TASK_STATE_COMPLETED. */
+/** The state in the spelling of the contract: tasks of another dialect have `TASK_STATE_COMPLETED` for `completed`. */
 export const stateOf = ({ status: { state } }: { status: { state: string } }) =>
   state
     .replace(/^TASK_STATE_/, '')

@@ -12,7 +12,7 @@ import { type CampaignDraft, draftOf, emptyDraft, withoutBlanks } from './draft.
 import { usePreview } from './preview-query.ts'
 import type { FindError } from './segment/segment.ts'
 
-/** What every part of the editor needs. */
+/** The state that all parts of the editor share. */
 interface EditorContext {
   form: UseFormReturnType<CampaignDraft>
   canEdit: boolean

@@ -20,7 +20,7 @@ const names: Record<Gate['gate'], string> = {
   delivery: 'Did a gateway accept it?'
 }
 
-/** Why did X not get it: each gate in order. Identity is asked about stands in the address, so that a link tells it to others. */
+/** Explains why a user did or did not receive the message, check by check. The URL names the user, so it can be shared. */
 export function Explain({ triggerId }: { triggerId: string }) {
   const projectId = useProjectId()
   const [user, setUser] = useUrlState('explain')

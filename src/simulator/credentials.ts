@@ -6,7 +6,7 @@ import { OperatorError } from '../platform/errors.ts'
 import { makeFolders } from '../platform/folders.ts'
 import { jsonObject } from './jwt.ts'
 
-/** What Apple gives to a developer: an AuthKey_….p8 with its two ids. */
+/** A key as Apple issues it: an AuthKey_….p8 with its two ids. */
 export interface ApnsCredentials {
   keyId: string
   teamId: string
@@ -15,7 +15,7 @@ export interface ApnsCredentials {
   publicKey: string
 }
 
-/** The file that Google gives to a developer, by its own names. */
+/** The file that Google issues, with its field names. */
 export interface ServiceAccount {
   type: 'service_account'
   project_id: string
@@ -35,7 +35,7 @@ export interface Credentials {
   apns: ApnsCredentials
   fcm: ServiceAccount
   vapid: VapidKeys
-  /** Subscriptions are made from it, so the same folder opens the subscriptions of earlier starts. */
+  /** Derives the keys of subscriptions, so that the same folder opens those of earlier starts. */
   seed: string
 }
 
@@ -72,7 +72,7 @@ export async function createServiceAccount(projectId = 'simulated'): Promise<Ser
 export function createVapidKeys(): VapidKeys {
   const pair = createECDH('prime256v1')
   const publicKey = pair.generateKeys('base64url')
-  // A key with leading zeros comes out short, and other libraries insist on 32 bytes.
+  // Node drops leading zeros, and other libraries insist on 32 bytes.
   const privateKey = Buffer.concat([Buffer.alloc(32), pair.getPrivateKey()])
     .subarray(-32)
     .toString('base64url')
@@ -84,7 +84,7 @@ export async function createCredentials(): Promise<Credentials> {
   return { apns, fcm, vapid: createVapidKeys(), seed: randomBytes(32).toString('base64url') }
 }
 
-/** Those of the folder, else new ones that are put there. */
+/** Reads the credentials of a folder, or creates them there. */
 export async function keepCredentials(folder: string): Promise<Credentials> {
   await makeFolders(folder)
   const file = join(folder, 'simulator.json')
@@ -103,7 +103,7 @@ export async function keepCredentials(folder: string): Promise<Credentials> {
   return credentials
 }
 
-/** The files a project is set up with, in the forms that Apple and Google hand out. Answers their paths. */
+/** Writes the credentials as Apple and Google issue them, and returns the paths. */
 export async function writeCredentials(folder: string, { apns, fcm, vapid }: Credentials): Promise<string[]> {
   const files: [name: string, text: string][] = [
     [`AuthKey_${apns.keyId}.p8`, apns.privateKey],

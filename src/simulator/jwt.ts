@@ -4,12 +4,12 @@ import { isObject } from '../platform/fields.ts'
 export interface Jwt {
   header: Record<string, unknown>
   claims: Record<string, unknown>
-  /** What the signature is over. */
+  /** The signed bytes. */
   signed: Buffer
   signature: Buffer
 }
 
-/** Takes a compact JWT apart. Nothing in it is believed yet. */
+/** Parses a compact JWT without verifying it. */
 export function readJwt(text: string): Jwt | undefined {
   const [head, body, signature, ...rest] = text.split('.')
   if (!head || !body || !signature || rest.length > 0) return undefined
@@ -23,7 +23,7 @@ function readObject(part: string): Record<string, unknown> | undefined {
   return jsonObject(Buffer.from(part, 'base64url').toString())
 }
 
-/** JSON text as an object, or undefined for anything else. */
+/** Parses a JSON object; undefined for anything else. */
 export function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -33,7 +33,7 @@ export function jsonObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** JOSE signatures are r and s side by side, not DER: a sender that forgets this is refused by the real gateways too. */
+/** JOSE signatures are r and s side by side, not DER; the real gateways refuse DER too. */
 export function isSignedBy(jwt: Jwt, algorithm: 'ES256' | 'RS256', key: KeyObject): boolean {
   if (jwt.header.alg !== algorithm) return false
   const how = algorithm === 'ES256' ? { key, dsaEncoding: 'ieee-p1363' as const } : key
@@ -46,7 +46,7 @@ export function isSignedBy(jwt: Jwt, algorithm: 'ES256' | 'RS256', key: KeyObjec
 
 const remembered = 1_000
 
-/** One provider token signs thousands of pushes; checking its signature once keeps the simulator fast. */
+/** Caches verdicts: one provider token serves thousands of pushes, and checking its signature each time is slow. */
 export function rememberVerdicts<Verdict>(judge: (text: string) => Verdict): (text: string) => Verdict {
   const verdicts = new Map<string, Verdict>()
   return (text) => {

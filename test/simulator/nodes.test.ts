@@ -81,7 +81,7 @@ describe('the simulators of a project', () => {
   })
 
   it('of a project that is gone do not start', async (t) => {
-    await assert.rejects(of(anotherNode(t, service), 'nobody'), /no such project/)
+    await assert.rejects(of(anotherNode(t, service), 'nobody'), /Project "nobody" does not exist/)
   })
 })
 

@@ -15,7 +15,7 @@ export interface ApnsRules {
   keys: ProviderKey[]
   /** Bundle ids the keys may send to; undefined means any. */
   topics?: readonly string[] | undefined
-  /** `real`: one stream until a push is accepted, one again after a refusal. A number stays as it is. */
+  /** `real`: one stream until a push is accepted, one again after a refusal. A number is a fixed limit. */
   streams: 'real' | number
 }
 
@@ -95,7 +95,7 @@ export function createApns(rules: ApnsRules): Gateway {
   }
 }
 
-/** The host that manages channels: a server of its own, at Apple too. */
+/** The host that manages channels, a separate server as at Apple. */
 export function createChannelHost(rules: ApnsRules): Gateway {
   const apns = createApns(rules)
   const checkProvider = createProviderCheck(rules.keys, rules.environment)
@@ -136,7 +136,7 @@ const named = (status: number, argument: string | undefined) =>
 
 const refusal = (reason: ApnsRefusal['reason'], detail?: string): ApnsRefusal => ({ reason, ...(detail && { detail }) })
 
-/** The id of the answer is the one that was sent, else a new one. */
+/** The response has the id of the request, else a new one. */
 const idFor = ({ headers }: Incoming) => {
   const given = headers['apns-id']
   return given && isUuid(given) ? given : randomUUID()
@@ -147,7 +147,7 @@ function accept(incoming: Incoming, environment: ApnsEnvironment): Answer {
   const headers = {
     'apns-id': id,
     ...(incoming.headers['apns-channel-id'] && { 'apns-request-id': requestIdFor(incoming) }),
-    // Only the sandbox tells how its delivery log names the push.
+    // Only the sandbox returns the id of its delivery log.
     ...(environment === 'sandbox' && { 'apns-unique-id': randomUUID() })
   }
   return { status: 200, headers, reason: null, gatewayMessageId: id }
@@ -171,7 +171,8 @@ function checkHeaders(headers: Incoming['headers']): ApnsRefusal | undefined {
   const id = headers['apns-id']
   if (id !== undefined && !isUuid(id)) return refusal('BadMessageId', 'apns-id is not a UUID.')
   const type = headers['apns-push-type']
-  if (type !== undefined && !pushTypes.has(type)) return refusal('InvalidPushType', `There is no push type ${type}.`)
+  if (type !== undefined && !pushTypes.has(type))
+    return refusal('InvalidPushType', `The push type ${type} does not exist.`)
   const expiration = headers['apns-expiration']
   if (expiration !== undefined && !/^\d{1,10}$/.test(expiration))
     return refusal('BadExpirationDate', 'apns-expiration is in whole seconds since 1970, or 0.')
@@ -187,14 +188,14 @@ function checkHeaders(headers: Incoming['headers']): ApnsRefusal | undefined {
 }
 
 /**
- * Tokens have no fixed length: those of Live Activities are longer. `sim-` tokens stand for any device, those that name
- * an environment for one of that: to the other host they mean nothing.
+ * Tokens have no fixed length: those of Live Activities are longer. `sim-` tokens stand for any device; those that name
+ * an environment are valid only there.
  */
 function checkToken(token: string, environment: ApnsEnvironment): ApnsRefusal | undefined {
   if (token === '') return refusal('MissingDeviceToken')
   const other = environment === 'sandbox' ? 'production' : 'sandbox'
   if (token.startsWith(`sim-${other}-`))
-    return refusal('BadDeviceToken', `The token is of the ${other} environment, and this host is ${environment}.`)
+    return refusal('BadDeviceToken', `The token is for the ${other} environment, and this host is ${environment}.`)
   if (token.startsWith('sim-') || /^(?:[0-9a-fA-F]{2})+$/.test(token)) return undefined
   return refusal('BadDeviceToken', 'A token is an even number of hexadecimal digits.')
 }

@@ -6,17 +6,17 @@ import { type Answer, decoded, type Incoming, type Judgement } from '../server/g
 import { nothing } from '../server/reading.ts'
 import { type ApnsRefusal, statusOf } from './reasons.ts'
 
-/** The channels of one environment: a broadcast to one reaches every Live Activity that listens to it. */
+/** The channels of one environment. A broadcast to a channel reaches every Live Activity that subscribed to it. */
 export interface Channels {
   find(bundle: string, id: string): Channel | undefined
-  /** Undefined where the app has as many as Apple allows. */
+  /** Undefined if the app has the most channels that Apple allows. */
   create(bundle: string, channel: Channel): string | undefined
   remove(bundle: string, id: string): boolean
   list(bundle: string): string[]
 }
 
 export interface Channel {
-  /** 1: the newest push is kept for devices that are away. */
+  /** 1: the newest push is stored for devices that are offline. */
   storage: 0 | 1
 }
 
@@ -39,20 +39,20 @@ export function createChannels(): Channels {
   }
 }
 
-/** Apple gives back the id that a request had, else one of its own. */
+/** Apple returns the id of the request, else a new one. */
 export function requestIdFor({ headers }: Incoming): string {
   const given = headers['apns-request-id']
   return given && isUuid(given) ? given : randomUUID()
 }
 
-/** What is wrong with the channel that a request names. */
+/** Checks the channel that a request names. */
 export function checkChannel(channels: Channels, bundle: string, id: string | undefined): ApnsRefusal | undefined {
   if (!id) return { reason: 'MissingChannelId', detail: 'The header apns-channel-id names the channel.' }
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(id)) return { reason: 'BadChannelId', detail: 'A channel id is base64.' }
   return channels.find(bundle, id) ? undefined : { reason: 'ChannelNotRegistered' }
 }
 
-/** The host that makes, shows and removes channels. None of its requests is a push, so none is in the ledger. */
+/** The host that creates, shows and deletes channels. Its requests are no pushes, so the ledger has none of them. */
 export function judgeChannels(
   incoming: Incoming,
   channels: Channels,
@@ -86,7 +86,7 @@ export function judgeChannels(
 
   function create(bundle: string): Answer {
     const body = jsonObject(incoming.body.toString())
-    if (!isObject(body)) return refusal({ reason: 'BadRequestPayload', detail: 'The body is no JSON object.' })
+    if (!isObject(body)) return refusal({ reason: 'BadRequestPayload', detail: 'The body is not a JSON object.' })
     const { 'push-type': type, 'message-storage-policy': storage } = body
     if (type === undefined) return refusal({ reason: 'MissingPushType', detail: 'push-type is LiveActivity.' })
     if (String(type).toLowerCase() !== 'liveactivity')
@@ -94,7 +94,8 @@ export function judgeChannels(
     if (storage !== 0 && storage !== 1)
       return refusal({ reason: 'BadRequestParams', detail: 'message-storage-policy is 0 or 1.' })
     const id = channels.create(bundle, { storage })
-    if (id === undefined) return refusal({ reason: 'CannotCreateChannelConfig', detail: 'An app has 10,000 channels.' })
+    if (id === undefined)
+      return refusal({ reason: 'CannotCreateChannelConfig', detail: 'An app can have 10,000 channels.' })
     return answerWith(201, undefined, { 'apns-channel-id': id })
   }
 

@@ -10,7 +10,7 @@ export interface ProviderKey {
   teamId: string
   /** PEM. */
   publicKey: string
-  /** Where it is good; in both unless given. */
+  /** Where it is valid; in both environments by default. */
   environment?: ApnsEnvironment
 }
 
@@ -23,14 +23,14 @@ interface Provider {
 }
 
 const oldestSeconds = 3_600
-/** Clocks differ a little. */
+/** Tolerance for clocks that differ. */
 const futureSeconds = 60
-/** Apple: refresh no more often than this. */
+/** Apple's limit for refreshing a token. */
 const updateMs = 20 * 60_000
 
 const invalid = (detail: string): ApnsRefusal => ({ reason: 'InvalidProviderToken', detail })
 
-/** The bearer token of a request: who signed it, and whether this connection may use it. */
+/** Checks the bearer token of a request: its signature, and whether this connection may use it. */
 export function createProviderCheck(
   keys: readonly ProviderKey[],
   environment: ApnsEnvironment
@@ -44,7 +44,7 @@ export function createProviderCheck(
 
   const read = rememberVerdicts((text: string): Provider | ApnsRefusal => {
     const jwt = readJwt(text)
-    if (!jwt) return invalid('This is no JWT.')
+    if (!jwt) return invalid('The token is not a JWT.')
     const { kid, alg } = jwt.header
     const { iss, iat } = jwt.claims
     if (alg !== 'ES256') return invalid('alg must be ES256.')

@@ -1,4 +1,4 @@
-/** Every reason of Apple's table that a push can meet here, with its status. */
+/** The reasons of Apple's table that pushes can get here, with their status. */
 export const apnsReasons = {
   BadCollapseId: 400,
   BadDeviceToken: 400,
@@ -35,7 +35,7 @@ export const apnsReasons = {
   Shutdown: 503
 } as const
 
-/** Those that only channels and broadcasts meet. */
+/** Reasons for channels and broadcasts. */
 const channelReasons = {
   BadChannelId: 400,
   BadRequestParams: 400,
@@ -50,7 +50,7 @@ export type ApnsReason = keyof typeof apnsReasons | keyof typeof channelReasons
 const statuses: Record<string, number> = { ...apnsReasons, ...channelReasons }
 
 export interface ApnsRefusal {
-  /** A fault may ask for a reason that is not in the table: Apple adds some, and senders must live with that. */
+  /** A fault may name a reason outside the table: Apple adds some, and senders must cope with them. */
   reason: ApnsReason | (string & {})
   status?: number
   detail?: string

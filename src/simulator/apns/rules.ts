@@ -2,7 +2,7 @@ import { isObject } from '../../platform/fields.ts'
 import type { Incoming } from '../server/gateway.ts'
 import type { ApnsRefusal } from './reasons.ts'
 
-/** Push types and what the topic ends with for each. */
+/** Push types, each with the suffix of its topic. */
 export const pushTypes = new Map([
   ['alert', ''],
   ['background', ''],
@@ -26,13 +26,13 @@ export function checkTopic(
 ): ApnsRefusal | undefined {
   const topic = headers['apns-topic']
   if (!topic) return { reason: 'MissingTopic' }
-  if (!/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(topic)) return { reason: 'BadTopic', detail: 'The topic is no bundle id.' }
+  if (!/^[A-Za-z0-9][A-Za-z0-9.-]*$/.test(topic)) return { reason: 'BadTopic', detail: 'The topic is not a bundle id.' }
   const suffix = pushTypes.get(headers['apns-push-type'] ?? 'alert') ?? ''
   if (!topic.endsWith(suffix) || topic === suffix)
     return { reason: 'BadTopic', detail: `The topic of this push type ends with ${suffix}.` }
   const bundle = topic.slice(0, topic.length - suffix.length)
   return allowed && !allowed.includes(bundle)
-    ? { reason: 'TopicDisallowed', detail: `Not among the bundle ids.` }
+    ? { reason: 'TopicDisallowed', detail: `The topic is not one of the bundle ids.` }
     : undefined
 }
 
@@ -40,7 +40,7 @@ export function checkPayload(
   headers: Incoming['headers'],
   payload: Record<string, unknown> | undefined
 ): ApnsRefusal | undefined {
-  if (!payload) return bad('The payload is no JSON object.')
+  if (!payload) return bad('The payload is not a JSON object.')
   const { aps } = payload
   // VoIP, location and MDM payloads are the app's own.
   const type = headers['apns-push-type'] ?? 'alert'
@@ -54,8 +54,8 @@ export function checkPayload(
 const bad = (detail: string): ApnsRefusal => ({ reason: 'BadRequestPayload', detail })
 
 /**
- * Apple answers 200 to some of these and the device drops them without a word. A simulator that did the same would be
- * of no help, so it refuses them.
+ * Apple accepts some of these with 200, and the device drops them silently. The simulator refuses them, so that
+ * developers notice.
  */
 function checkActivity(aps: Record<string, unknown>): ApnsRefusal | undefined {
   const { event, timestamp } = aps

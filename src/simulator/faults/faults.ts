@@ -1,24 +1,24 @@
 import type { GatewayName } from '../server/ledger.ts'
 
-/** What is wrong with a whole gateway, until it is changed. */
+/** Faults of a whole gateway. */
 export interface GatewayFaults {
   /** Connections are cut, old and new. */
   down: boolean
-  /** Requests are read and never answered. */
+  /** Requests are read and get no response. */
   hang: boolean
-  /** Every answer comes this much later, plus a random part. */
+  /** Delays every response by this time, plus a random part of `jitterMs`. */
   latencyMs: number
   jitterMs: number
-  /** The share of requests, from 0 to 1, that is refused although nothing is wrong with them. */
+  /** The share of valid pushes, from 0 to 1, that is refused. */
   errorRate: number
   errorStatus: number
-  /** A connection gets GOAWAY after so many requests; 0 means never. */
+  /** A connection gets GOAWAY after this number of requests; 0 means never. */
   goawayAfter: number
   /** That GOAWAY names this stream as its last, and those above are not processed; 0: all that arrived are. */
   goawayLastStream: number
   /** A connection with more open requests than this gets GOAWAY, as from Firebase; 0 means never. */
   goawayAboveStreams: number
-  /** A connection is cut after so many requests, before the last of them is answered; 0 means never. */
+  /** A connection is cut at this request, before its response; 0 means never. */
   dropAfter: number
   /** From its nth request on a connection stays open and is silent, to PING too; 0 means never. */
   halfOpenAfter: number
@@ -50,50 +50,49 @@ export const noFaults: GatewayFaults = {
   requestsPerSecond: 0
 }
 
-/** What a token can ask for. */
-const asked = ['hang', 'rst', 'refused', 'goaway', 'drop', 'halfopen', 'badhpack'] as const
+/** The faults of connections that a token can name. */
+const named = ['hang', 'rst', 'refused', 'goaway', 'drop', 'halfopen', 'badhpack'] as const
 /**
- * What happens to the connection or the stream instead of an answer, or with it. `beyond`: above the last stream of a
- * GOAWAY. `crowded`: one request too many for its connection. `reconnect`: the connection cannot do what is asked for,
- * and goes, for one that can.
+ * What happens to the connection or the stream. `beyond`: the stream is above the last one of a GOAWAY. `crowded`: the
+ * connection has too many open requests. `reconnect`: the connection cannot show the fault and ends, for one that can.
  */
-export type Transport = (typeof asked)[number] | 'beyond' | 'crowded' | 'reconnect'
+export type Transport = (typeof named)[number] | 'beyond' | 'crowded' | 'reconnect'
 
-/** What happens to one request. */
+/** The fault of one request. */
 export interface Fault {
-  /** Refuse it with this, said in the words of the gateway. */
+  /** The status of the refusal; the gateway adds the reason. */
   status?: number
   /** After the colon in the token: a reason, a time, the seconds to wait. */
   argument?: string
   kind?: 'badtoken' | 'html'
   delayMs?: number
   transport?: Transport
-  /** Of a GOAWAY; 0: the newest that arrived. */
+  /** The last stream of a GOAWAY; 0: the newest that arrived. */
   lastStream?: number
 }
 
 export interface Faults {
   get(gateway: GatewayName): GatewayFaults
-  /** Changes what is named and leaves the rest. */
+  /** Changes the faults that are named; the others stay. */
   set(gateway: GatewayName | 'all', change: Partial<GatewayFaults>): void
   reset(): void
-  /** What the token asks for. */
+  /** The fault that a token names. */
   ofToken(token: string | null): Fault | undefined
-  /** Whether new connections of this gateway need a tap (`tap.ts`): a fault asks for it, or a token did. */
+  /** Whether new connections of this gateway need a tap (`tap.ts`), for a fault of the gateway or of a token. */
   needsTap(gateway: GatewayName): boolean
   wantTap(gateway: GatewayName): void
-  /** Counts a request, and tells whether the quota still allows it. */
+  /** Counts a request, and returns whether the quota allows it. */
   withinQuota(gateway: GatewayName): boolean
-  /** From 0 to 1, the same row of numbers for the same seed. */
+  /** From 0 to 1; the same seed gives the same sequence. */
   random(): number
   onChange(listener: () => void): void
 }
 
-const transports = new Set<string>(asked)
-/** `ok` is no fault, and the names of environments are read by the APNs alone (`apns.ts`). */
-const plain = ['badtoken', 'html502', ...asked, 'sandbox', 'production', 'ok']
+const transports = new Set<string>(named)
+/** `ok` is no fault, and only APNs reads the names of environments (`apns.ts`). */
+const plain = ['badtoken', 'html502', ...named, 'sandbox', 'production', 'ok']
 
-/** What may stand for a fault in a token, and how that is told to whoever asks for another. */
+/** The faults that a token may name, and the text for a caller who names another. */
 export const tokenFault = {
   pattern: `^(?:[45]\\d\\d(?::[A-Za-z0-9]+)?|(?:slow|flaky)(?::\\d+)?|${plain.join('|')})$`,
   rule: `must be a status from 400 to 599 (410, 429:30, 400:DeviceTokenNotForTopic), slow:1500, flaky:2, or one of ${plain.join(', ')}`
@@ -101,7 +100,7 @@ export const tokenFault = {
 
 const longestDelayMs = 600_000
 
-/** `sim-<fault>[:<argument>]-<anything>`. Other tokens, and other words after `sim-`, mean no fault. */
+/** Reads `sim-<fault>[:<argument>]-<anything>`. Other tokens, and other words after `sim-`, mean no fault. */
 function parseToken(token: string): { word: string; argument: string | undefined } | undefined {
   const found = /^sim-([a-z]*\d*)(?::([^-]*))?(?:-|$)/.exec(token)
   return found ? { word: found[1]!, argument: found[2] } : undefined
@@ -110,7 +109,7 @@ function parseToken(token: string): { word: string; argument: string | undefined
 export function createFaults(seed = 1): Faults {
   const gateways: Record<GatewayName, GatewayFaults> = { apns: noFaults, fcm: noFaults, webpush: noFaults }
   const names = Object.keys(gateways) as GatewayName[]
-  /** How often a flaky token has failed so far. */
+  /** How often each flaky token has failed. */
   const failures = new Map<string, number>()
   const listeners: (() => void)[] = []
   const tapped = new Set<GatewayName>()

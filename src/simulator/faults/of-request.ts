@@ -2,17 +2,17 @@ import type { Incoming } from '../server/gateway.ts'
 import type { GatewayName } from '../server/ledger.ts'
 import type { Fault, Faults } from './faults.ts'
 
-/** What is no push, such as the call for an access token, has no part in some faults. Of what is refused the token asks for none. */
-interface Asked {
+/** Some faults apply to pushes only. `token` is null for a request that the gateway refuses anyway. */
+interface Judged {
   isPush: boolean
   token: string | null
 }
 
-/** What happens to a request, by its connection, by its token and by what is wrong with the whole gateway. */
-export function faultOf(gateway: GatewayName, faults: Faults, incoming: Incoming, { isPush, token }: Asked): Fault {
+/** Chooses the fault of a request by its connection, its token and the faults of the gateway. */
+export function faultOf(gateway: GatewayName, faults: Faults, incoming: Incoming, { isPush, token }: Judged): Fault {
   const whole = faults.get(gateway)
   const { connection } = incoming
-  const unprocessed = isPush && connection.session ? goneBefore(faults, gateway, incoming) : undefined
+  const unprocessed = isPush && connection.session ? unprocessedFault(faults, gateway, incoming) : undefined
   if (unprocessed) return unprocessed
   connection.lastTaken = Math.max(connection.lastTaken, incoming.streamId ?? 0)
 
@@ -21,7 +21,7 @@ export function faultOf(gateway: GatewayName, faults: Faults, incoming: Incoming
   if (isPush && !faults.withinQuota(gateway)) fault = { status: 429 }
   if (isPush && whole.errorRate > 0 && faults.random() < whole.errorRate)
     fault = { ...fault, status: whole.errorStatus }
-  // Said once: a last stream is not chosen again.
+  // Only once: a connection has one last stream.
   if (nth(whole.goawayAfter) && connection.lastStream === undefined) {
     fault = { ...fault, transport: 'goaway', lastStream: whole.goawayLastStream }
     if (whole.goawayLastStream > 0) connection.lastStream = whole.goawayLastStream
@@ -37,8 +37,12 @@ export function faultOf(gateway: GatewayName, faults: Faults, incoming: Incoming
   return { transport: 'reconnect' }
 }
 
-/** Above the last stream that its connection takes: the gateway does nothing with it, whatever it asks for. */
-function goneBefore(faults: Faults, gateway: GatewayName, { connection, streamId = 0 }: Incoming): Fault | undefined {
+/** The fault of a stream above the last one of its connection, which the gateway does not process. */
+function unprocessedFault(
+  faults: Faults,
+  gateway: GatewayName,
+  { connection, streamId = 0 }: Incoming
+): Fault | undefined {
   const { goawayAfter, goawayLastStream, goawayAboveStreams } = faults.get(gateway)
   if (goawayAboveStreams > 0 && connection.open > goawayAboveStreams && connection.lastStream === undefined) {
     connection.lastStream = connection.lastTaken

@@ -18,7 +18,7 @@ const whole = (max: number) => ({
 
 const flag = { accepts: (value: unknown) => typeof value === 'boolean', wanted: 'must be true or false' }
 
-/** The names on the wire. */
+/** By the names of the API. */
 const settings: Record<string, Setting> = {
   down: { field: 'down', ...flag },
   hang: { field: 'hang', ...flag },
@@ -45,9 +45,10 @@ const settings: Record<string, Setting> = {
   requests_per_second: { field: 'requestsPerSecond', ...whole(1_000_000) }
 }
 
-/** `{"apns": {"down": true}, "all": {"latency_ms": 100}}`: what is named changes, the rest stays. */
+/** Changes the faults that are named: `{"apns": {"down": true}, "all": {"latency_ms": 100}}`. */
 export function changeFaults(faults: Faults, wanted: unknown): void {
-  if (!isObject(wanted)) throw new Refusal('invalid_parameter', 'The faults must be an object, by gateway.')
+  if (!isObject(wanted))
+    throw new Refusal('invalid_parameter', 'The faults must be an object with one field for each gateway.')
   const details: Detail[] = []
   const changes: [name: GatewayName | 'all', change: Partial<GatewayFaults>][] = []
   for (const [name, values] of Object.entries(wanted)) {
@@ -55,17 +56,13 @@ export function changeFaults(faults: Faults, wanted: unknown): void {
     else if (!isObject(values)) details.push({ path: name, message: 'must be an object' })
     else changes.push([name, readChange(name, values, details)])
   }
-  // All or nothing: half of a change would be a fault that nobody asked for.
+  // All or nothing: half of a change would be another fault than the one asked for.
   if (details.length > 0)
-    throw new Refusal(
-      'invalid_parameter',
-      'Some faults are not understood.',
-      details.slice(0, mostDetails).map(shortened)
-    )
+    throw new Refusal('invalid_parameter', 'Some faults are invalid.', details.slice(0, mostDetails).map(shortened))
   for (const [name, change] of changes) faults.set(name, change)
 }
 
-/** Names are the caller's, and may be as long and as many as a body holds. */
+/** A body may hold many long names, so the details are limited. */
 const mostDetails = 50
 const shortened = ({ path, message }: Detail): Detail => ({ path: path.slice(0, 100), message })
 
@@ -84,7 +81,7 @@ function readChange(name: string, values: Record<string, unknown>, details: Deta
 const isGateway = (name: string): name is GatewayName | 'all' =>
   name === 'all' || (gateways as readonly string[]).includes(name)
 
-/** All faults as they are now, by their names on the wire. */
+/** All faults by the names of the API. */
 export function showFaults(faults: Faults): Record<string, Record<string, unknown>> {
   const shown = (name: GatewayName) => {
     const current: GatewayFaults = { ...noFaults, ...faults.get(name) }

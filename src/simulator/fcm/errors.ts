@@ -1,6 +1,6 @@
 import type { Answer } from '../server/gateway.ts'
 
-/** Firebase's code, the HTTP status and Google's status it travels under. */
+/** Codes of Firebase, with the HTTP status and the status of Google. */
 const codes: Record<string, readonly [http: number, status: string, message: string]> = {
   INVALID_ARGUMENT: [400, 'INVALID_ARGUMENT', 'Request contains an invalid argument.'],
   UNREGISTERED: [404, 'NOT_FOUND', 'Requested entity was not found.'],
@@ -50,18 +50,18 @@ function tell({ status, code, message, details = [], headers, reason = code }: T
 
 const fcmError = (errorCode: string) => ({ '@type': 'type.googleapis.com/google.firebase.fcm.v1.FcmError', errorCode })
 
-/** A refusal that Firebase itself names. */
+/** A refusal with a code of Firebase. */
 export function refuseFcm(errorCode: string, retryAfterSeconds?: number): Answer {
   const [status, code, message] = codes[errorCode] ?? [500, 'INTERNAL', 'Internal error encountered.']
   const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
   return tell({ status, code, message, details: [fcmError(errorCode)], headers, reason: errorCode })
 }
 
-/** The code for a status, or the one that is named. */
+/** The code of a status, unless another one is named. */
 export const codeFor = (status: number, named: string | undefined) =>
   named !== undefined && Object.hasOwn(codes, named) ? named : (byStatus[status] ?? 'INTERNAL')
 
-/** Only a fault of the message itself carries FcmError; one that the JSON reader finds has the field alone. */
+/** Faults of the message have FcmError; faults that the JSON reader finds have the field only. */
 export function refuseArgument(violation: Violation, message = violation.description, named = true): Answer {
   const badRequest = { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [violation] }
   const details = named ? [fcmError('INVALID_ARGUMENT'), badRequest] : [badRequest]

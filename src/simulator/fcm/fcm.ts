@@ -12,11 +12,11 @@ import { createAccessTokens } from './token.ts'
 export interface FcmRules {
   accounts: ServiceAccount[]
   accessTokenSeconds: number
-  /** Access tokens are signed with it. */
+  /** Signs access tokens. */
   secret: string
 }
 
-/** Firebase advertises about this many for a connection. */
+/** The limit that Firebase advertises, roughly. */
 export const fcmStreams = 100
 const longestMessage = 4_096
 const longestTopicMessage = 2_048
@@ -78,7 +78,7 @@ function accept(project: string, onlyValidate: boolean): Answer {
   return { status: 200, body: JSON.stringify({ name }), reason: null, gatewayMessageId: name }
 }
 
-/** What the shape cannot say. */
+/** Rules beyond the schema. */
 function checkMessage(message: Record<string, unknown>): Answer | undefined {
   const targets = ['token', 'topic', 'condition'].filter(
     (name) => message[name] !== undefined && message[name] !== null
@@ -92,7 +92,7 @@ function checkMessage(message: Record<string, unknown>): Answer | undefined {
   if (target === 'token' && !/^[\w:.-]{1,4096}$/.test(message.token as string)) return errors.badToken()
   if (target === 'topic' && !/^[\w.~%-]+$/.test(message.topic as string))
     return errors.refuseArgument({ field: 'message.topic', description: 'Invalid topic name.' })
-  // Routing is not content, and what one platform gets the others do not: each is measured by itself.
+  // Routing does not count, and each platform gets its own part: each is measured alone.
   const { android, apns, webpush } = message
   const common = sizeOf({ data: message.data, notification: message.notification })
   const largest = Math.max(...[{}, android, apns, webpush].map((part) => sizeOf(contentOf(part))))
@@ -104,14 +104,14 @@ function checkMessage(message: Record<string, unknown>): Answer | undefined {
 
 const contentOf = (part: unknown) => (isObject(part) ? { d: part.data, n: part.notification, p: part.payload } : {})
 
-/** Without the braces and names around it that are ours. */
+/** The size without the braces and names around it. */
 const sizeOf = (content: Record<string, unknown>) =>
   Object.values(content).reduce<number>(
     (sum, value) => sum + (value === undefined ? 0 : Buffer.byteLength(JSON.stringify(value))),
     0
   )
 
-/** With a token of a Live Activity the payload is the one that Apple asks for. */
+/** With a token of a Live Activity, the payload must be one for Apple. */
 function checkActivity(apns: unknown): Answer | undefined {
   if (!isObject(apns) || apns.live_activity_token === undefined) return undefined
   const payload = isObject(apns.payload) ? apns.payload : undefined

@@ -48,7 +48,7 @@ const shaped =
       const check = Object.hasOwn(shape, name) ? shape[name] : undefined
       const path = field ? `${field}.${name}` : name
       if (!check) return wrong(field, `Cannot find field: ${name}`)
-      // Google's JSON takes null for absent.
+      // Google's JSON treats null as absent.
       const found = inner === null ? undefined : check(inner, path)
       if (found) return found
     }
@@ -116,7 +116,7 @@ const message = shaped({
 
 const request = shaped({ message, validate_only: flag })
 
-/** The first thing that is wrong with the shape of a request. */
+/** The first fault in the structure of a request. */
 export const checkShape = (payload: unknown): Violation | undefined =>
   request(payload, '') ??
   (isObject(payload) && isObject(payload.message) ? undefined : wrong('message', 'The message is missing.'))

@@ -4,19 +4,19 @@ import { isSignedBy, readJwt } from '../jwt.ts'
 import type { Answer, Incoming } from '../server/gateway.ts'
 
 export interface AccessTokens {
-  /** RFC 7523: a signed assertion for an access token. */
+  /** RFC 7523: exchanges a signed assertion for an access token. */
   issue(incoming: Incoming): Answer
-  /** Whose token this is, while it lasts. */
+  /** The owner of a valid token. */
   ownerOf(token: string): ServiceAccount | undefined
 }
 
 const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 const scopes = ['https://www.googleapis.com/auth/firebase.messaging', 'https://www.googleapis.com/auth/cloud-platform']
-/** Libraries that cannot be pointed elsewhere sign for the real address whatever they talk to. */
+/** Libraries with a fixed address sign for the real one, also when they talk to a simulator. */
 const realAudience = 'https://oauth2.googleapis.com/token'
 const clockSeconds = 60
 
-/** A token carries its owner and its end, signed with the secret: simulators with the same secret take each other's. */
+/** A token contains its owner and its end, signed with the secret: simulators with the same secret accept it. */
 export function createAccessTokens(
   accounts: readonly ServiceAccount[],
   lifeSeconds: number,

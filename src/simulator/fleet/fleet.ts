@@ -11,13 +11,13 @@ import { createFaults, type Faults, noFaults } from '../faults/faults.ts'
 import { changeFaults, showFaults } from '../faults/settings.ts'
 import type { Simulator } from '../server/start.ts'
 import { type Subscription, simulatedHost } from '../webpush/crypto.ts'
-import { createWebPush, type SubscriptionWish } from '../webpush/webpush.ts'
+import { createWebPush, type SubscriptionRequest } from '../webpush/webpush.ts'
 import { createInbox, type DevicesOf } from './inbox.ts'
 import * as store from './store.ts'
 
-/** Where a project's pushes go in simulator mode, and what they are sent with. */
+/** Addresses and credentials of the gateways of a project of mode simulator. */
 export interface SimulatedGateways {
-  /** Another one where the addresses and the authority are others: connections made before are of no use. */
+  /** Changes with the addresses and the authority: older connections are of no use then. */
   version: number
   /** PEM of the authority to trust. */
   ca: string
@@ -30,7 +30,7 @@ export interface SimulatedGateways {
     privateKeyId: string
     privateKey: string
   }
-  /** Simulated subscriptions name https://simulator.invalid; `origin` is where that is in this process. */
+  /** Simulated subscriptions name https://simulator.invalid; `origin` is its address in this process. */
   webpush: { origin: string; subject: string; publicKey: string; privateKey: string }
 }
 
@@ -43,7 +43,7 @@ interface Running {
 interface Entry {
   running: Promise<Running>
   usedAtMs: number
-  /** The faults as they were last applied. */
+  /** The faults that were last applied, as JSON. */
   faults: string
 }
 
@@ -54,7 +54,7 @@ export interface SimulatorsOptions {
   /** Seals the credentials. */
   key: Buffer
   devicesOf: DevicesOf
-  /** Simulators of this process at a time; past it the one that was idle longest goes. */
+  /** How many simulators run in this process; a further one stops the one that was idle longest. */
   most?: number
 }
 
@@ -63,9 +63,9 @@ export type Simulators = ReturnType<typeof createSimulators>
 const channel = 'tidings_simulator_faults'
 const topic = 'com.example.app'
 const origin = `https://${simulatedHost}`
-const lookMs = 1_000
+const pollMs = 1_000
 const idleMs = 10 * 60_000
-/** A simulator that had nothing to do for a minute need not know its faults within a second: a notification tells it. */
+/** A simulator without pushes for a minute learns of its faults by notifications only. */
 const quietMs = 60_000
 const context = (projectId: string) => `simulator ${projectId}`
 
@@ -76,42 +76,128 @@ sealedColumn({
   context: ({ project_id }) => context(project_id!)
 })
 
-/** The simulated gateways of all projects in that mode. One is started here when its project first sends. */
+/** The simulated gateways of all projects of mode simulator. One starts in this process when its project first sends. */
 export function createSimulators({ pool, listener, log, key, devicesOf, most = 100 }: SimulatorsOptions) {
-  const entries = new Map<ProjectId, Entry>()
   const inbox = createInbox({ pool, listener, log, devicesOf })
+  const rows = new Rows(pool, key)
+  const fleet = new Fleet({ pool, log, rows, inbox, most })
   const streams = new AbortController()
-  let closed = false
+  listener.on(channel, (projectId) => fleet.refreshAll(projectId as ProjectId | undefined))
 
-  listener.on(channel, (projectId) => {
-    for (const each of projectId === undefined ? entries.keys() : [projectId as ProjectId]) void refresh(each)
-  })
-  const timer = setInterval(look, lookMs)
-  timer.unref()
-
-  function look(): void {
-    const nowMs = Date.now()
-    for (const [projectId, { usedAtMs }] of entries) {
-      if (nowMs - usedAtMs > idleMs) void drop(projectId)
-      else if (nowMs - usedAtMs < quietMs) void refresh(projectId)
+  return {
+    inbox,
+    /** Aborted when streams must end. */
+    ending: streams.signal,
+    /** Ask before every push: the addresses change when an idle simulator starts again. Cheap once it runs. */
+    of: (projectId: ProjectId): Promise<SimulatedGateways> => fleet.gatewaysOf(projectId),
+    /** A browser that grants permission. No simulator needs to run for it. */
+    async subscribe(projectId: ProjectId, wanted: Omit<SubscriptionRequest, 'applicationServerKey'> = {}) {
+      const { credentials } = await rows.get(projectId)
+      const request = { ...wanted, applicationServerKey: credentials.vapid.publicKey }
+      return createWebPush(credentials.seed).subscribe(origin, request) satisfies Subscription
+    },
+    vapidPublicKey: async (projectId: ProjectId): Promise<string> =>
+      (await rows.get(projectId)).credentials.vapid.publicKey,
+    async faults(projectId: ProjectId) {
+      const faults = createFaults()
+      applyStored(faults, (await store.findSimulator(pool, projectId))?.faults)
+      return showFaults(faults)
+    },
+    /** Changes the faults that are named; the others stay. */
+    changeFaults: (projectId: ProjectId, wanted: unknown) =>
+      fleet.editFaults(projectId, (faults) => changeFaults(faults, wanted)),
+    resetFaults: (projectId: ProjectId) => fleet.editFaults(projectId, (faults) => faults.set('all', noFaults)),
+    running: () => fleet.size,
+    /** Streams end at once: a stop does not wait for them. */
+    endStreams: async () => streams.abort(),
+    async close(): Promise<void> {
+      streams.abort()
+      await fleet.close()
     }
   }
+}
 
-  /** Kept in the database from the first use on: all nodes have the same, also after a restart. */
-  async function rowOf(projectId: ProjectId): Promise<{ credentials: Credentials; faults: object }> {
-    let row = await store.findSimulator(pool, projectId)
+/** Credentials and faults of simulators, stored at the first use so that all nodes and later starts share them. */
+class Rows {
+  readonly #pool: Pool
+  readonly #key: Buffer
+
+  constructor(pool: Pool, key: Buffer) {
+    this.#pool = pool
+    this.#key = key
+  }
+
+  async get(projectId: ProjectId): Promise<{ credentials: Credentials; faults: object }> {
+    let row = await store.findSimulator(this.#pool, projectId)
     if (!row) {
-      const fresh = seal(key, context(projectId), JSON.stringify(await createCredentials()))
-      await store.insertSimulator(pool, projectId, fresh, new Date())
-      row = await store.findSimulator(pool, projectId)
+      const fresh = seal(this.#key, context(projectId), JSON.stringify(await createCredentials()))
+      await store.insertSimulator(this.#pool, projectId, fresh, new Date())
+      row = await store.findSimulator(this.#pool, projectId)
     }
-    if (!row) throw new Refusal('not_found', 'There is no such project.')
-    return { credentials: JSON.parse(open(key, context(projectId), row.credentials)), faults: row.faults }
+    if (!row) throw new Refusal('not_found', `Project "${projectId}" does not exist.`)
+    return { credentials: JSON.parse(open(this.#key, context(projectId), row.credentials)), faults: row.faults }
+  }
+}
+
+interface FleetOptions extends Pick<SimulatorsOptions, 'pool' | 'log'> {
+  rows: Rows
+  inbox: ReturnType<typeof createInbox>
+  most: number
+}
+
+/** The simulators that run in this process. */
+class Fleet {
+  readonly #options: FleetOptions
+  readonly #entries = new Map<ProjectId, Entry>()
+  readonly #timer = setInterval(() => this.#poll(), pollMs)
+  #closed = false
+
+  constructor(options: FleetOptions) {
+    this.#options = options
+    this.#timer.unref()
   }
 
-  async function start(projectId: ProjectId, entry: Entry): Promise<Running> {
-    const { credentials, faults } = await rowOf(projectId)
-    // Loaded when a project needs it: the start of the service does not wait for certificates.
+  get size(): number {
+    return this.#entries.size
+  }
+
+  async gatewaysOf(projectId: ProjectId): Promise<SimulatedGateways> {
+    if (this.#closed) throw new Unavailable('The simulators have stopped.')
+    return (await this.#entryOf(projectId).running).gateways
+  }
+
+  /** Stops idle simulators, and reads the faults of active ones in case a notification was lost. */
+  #poll(): void {
+    const nowMs = Date.now()
+    for (const [projectId, { usedAtMs }] of this.#entries) {
+      if (nowMs - usedAtMs > idleMs) void this.#drop(projectId)
+      else if (nowMs - usedAtMs < quietMs) void this.#refresh(projectId)
+    }
+  }
+
+  #entryOf(projectId: ProjectId): Entry {
+    const known = this.#entries.get(projectId)
+    if (known) {
+      known.usedAtMs = Date.now()
+      return known
+    }
+    if (this.#entries.size >= this.#options.most) {
+      const [idlest] = [...this.#entries].sort(([, one], [, two]) => one.usedAtMs - two.usedAtMs)[0]!
+      void this.#drop(idlest)
+    }
+    const entry = { usedAtMs: Date.now(), faults: '' } as Entry
+    entry.running = this.#start(projectId, entry)
+    entry.running.catch(() => {
+      if (this.#entries.get(projectId) === entry) this.#entries.delete(projectId)
+    })
+    this.#entries.set(projectId, entry)
+    return entry
+  }
+
+  async #start(projectId: ProjectId, entry: Entry): Promise<Running> {
+    const { rows, inbox } = this.#options
+    const { credentials, faults } = await rows.get(projectId)
+    // Loaded when a project needs it, so that the start of the service does not wait for certificates.
     const { startSimulator } = await import('../server/start.ts')
     const simulator = await startSimulator({ credentials, ledgerSize: 1 })
     applyStored(simulator.faults, faults)
@@ -128,52 +214,39 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
     return { simulator, gateways: gatewaysOf(simulator), stop }
   }
 
-  function entryOf(projectId: ProjectId): Entry {
-    const known = entries.get(projectId)
-    if (known) {
-      known.usedAtMs = Date.now()
-      return known
-    }
-    if (entries.size >= most) {
-      const [idlest] = [...entries].sort(([, one], [, two]) => one.usedAtMs - two.usedAtMs)[0]!
-      void drop(idlest)
-    }
-    const entry = { usedAtMs: Date.now(), faults: '' } as Entry
-    entry.running = start(projectId, entry)
-    entry.running.catch(() => {
-      if (entries.get(projectId) === entry) entries.delete(projectId)
-    })
-    entries.set(projectId, entry)
-    return entry
-  }
-
-  async function drop(projectId: ProjectId): Promise<void> {
-    const entry = entries.get(projectId)
-    entries.delete(projectId)
+  async #drop(projectId: ProjectId): Promise<void> {
+    const entry = this.#entries.get(projectId)
+    this.#entries.delete(projectId)
     const running = await entry?.running.catch(() => undefined)
-    // Nobody waits for it, so nobody hears of it: a promise that is rejected unheard would end the process.
+    // Most callers do not await this, and an unhandled rejection would end the process.
     await running
       ?.stop()
-      .catch((error: Error) => log.warn({ error: error.message }, 'a simulator did not stop as it should'))
+      .catch((error: Error) => this.#options.log.warn({ error: error.message }, 'a simulator did not stop cleanly'))
   }
 
-  async function refresh(projectId: ProjectId): Promise<void> {
-    const entry = entries.get(projectId)
+  /** Reads the faults of one simulator, or of all without an id. */
+  refreshAll(projectId?: ProjectId): void {
+    for (const each of projectId === undefined ? this.#entries.keys() : [projectId]) void this.#refresh(each)
+  }
+
+  async #refresh(projectId: ProjectId): Promise<void> {
+    const entry = this.#entries.get(projectId)
     const running = await entry?.running.catch(() => undefined)
     if (!entry || !running) return
     try {
-      const faults = (await store.findSimulator(pool, projectId))?.faults
+      const faults = (await store.findSimulator(this.#options.pool, projectId))?.faults
       if (!faults || JSON.stringify(faults) === entry.faults) return
       entry.faults = JSON.stringify(faults)
       applyStored(running.simulator.faults, faults)
     } catch (error) {
-      log.debug({ error: (error as Error).message }, 'the faults of a simulator were not read')
+      this.#options.log.debug({ error: (error as Error).message }, 'the faults of a simulator were not read')
     }
   }
 
-  /** Reads, changes and stores them as one, and tells all nodes. */
-  async function editFaults(projectId: ProjectId, edit: (faults: Faults) => void) {
-    await rowOf(projectId)
+  /** Reads, changes and stores faults in one transaction, and notifies all nodes. */
+  async editFaults(projectId: ProjectId, edit: (faults: Faults) => void) {
+    const { pool, rows } = this.#options
+    await rows.get(projectId)
     const shown = await pool.transaction(async (tx) => {
       const stored = await store.lockFaults(tx, projectId)
       const faults = createFaults()
@@ -183,49 +256,18 @@ export function createSimulators({ pool, listener, log, key, devicesOf, most = 1
       await tx.run(notify, [channel, projectId])
       return showFaults(faults)
     })
-    await refresh(projectId)
+    await this.#refresh(projectId)
     return shown
   }
 
-  return {
-    inbox,
-    /** Aborted when streams must end. */
-    ending: streams.signal,
-    /** Cheap once it runs: ask before every push, since the addresses change when a simulator was idle and starts again. */
-    async of(projectId: ProjectId): Promise<SimulatedGateways> {
-      if (closed) throw new Unavailable('The simulators have stopped.')
-      return (await entryOf(projectId).running).gateways
-    },
-    /** A browser that says yes. No simulator needs to run for it. */
-    async subscribe(projectId: ProjectId, wanted: Omit<SubscriptionWish, 'applicationServerKey'> = {}) {
-      const { credentials } = await rowOf(projectId)
-      const wish = { ...wanted, applicationServerKey: credentials.vapid.publicKey }
-      return createWebPush(credentials.seed).subscribe(origin, wish) satisfies Subscription
-    },
-    vapidPublicKey: async (projectId: ProjectId): Promise<string> =>
-      (await rowOf(projectId)).credentials.vapid.publicKey,
-    async faults(projectId: ProjectId) {
-      const faults = createFaults()
-      applyStored(faults, (await store.findSimulator(pool, projectId))?.faults)
-      return showFaults(faults)
-    },
-    /** What is named changes, the rest stays. */
-    changeFaults: (projectId: ProjectId, wanted: unknown) =>
-      editFaults(projectId, (faults) => changeFaults(faults, wanted)),
-    resetFaults: (projectId: ProjectId) => editFaults(projectId, (faults) => faults.set('all', noFaults)),
-    running: () => entries.size,
-    /** Streams end at once: a stop does not wait for them. */
-    endStreams: async () => streams.abort(),
-    async close(): Promise<void> {
-      closed = true
-      clearInterval(timer)
-      streams.abort()
-      await Promise.all([...entries.keys()].map(drop))
-    }
+  async close(): Promise<void> {
+    this.#closed = true
+    clearInterval(this.#timer)
+    await Promise.all([...this.#entries.keys()].map((projectId) => this.#drop(projectId)))
   }
 }
 
-/** A newer node may have stored faults that this one does not know: better none than no simulator. */
+/** A newer node may have stored faults that this one does not know. It then runs without faults. */
 function applyStored(faults: Faults, stored: object = {}): void {
   try {
     changeFaults(faults, stored)

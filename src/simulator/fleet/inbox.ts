@@ -9,7 +9,7 @@ import type { LedgerItem } from '../server/ledger.ts'
 import { simulatedHost } from '../webpush/crypto.ts'
 import * as store from './store.ts'
 
-/** What is shown of a request. The token stays away: whoever has it may send. */
+/** A request without its token, since the token allows sending. */
 export type InboxItem = Omit<LedgerItem, 'token'>
 
 /** Devices by `<APNS|FCM|WEBPUSH>:<token, or endpoint>`; a token of a Live Activity is found under APNS too. */
@@ -22,16 +22,16 @@ export interface Following {
 
 const channel = 'tidings_simulator_inbox'
 const kept = 1_000
-/** How long requests are gathered before they are written. */
-const gatherMs = 200
-/** Behind the notifications, which are a hint only. */
-const lookMs = 1_000
+/** Requests of this time are written together. */
+const batchMs = 200
+/** Finds new items if a notification was lost. */
+const pollMs = 1_000
 const heartbeatMs = 15_000
-const window = 200
+const batchSize = 200
 const mostFollowers = 200
 const types = { apns: 'APNS', fcm: 'FCM', webpush: 'WEBPUSH' } as const
 
-/** What arrived at a project's simulators, whichever process they ran in. */
+/** The pushes at the simulators of a project, in all processes. */
 export function createInbox({
   pool,
   listener,
@@ -62,7 +62,7 @@ export function createInbox({
     })
   }
 
-  /** Gathers what one simulator hears. Past a thousand the oldest go: the inbox would not keep them either. */
+  /** Writes the pushes of one simulator in batches. The inbox keeps a thousand, so older ones are dropped here too. */
   function writer(projectId: ProjectId) {
     let waiting: LedgerItem[] = []
     let timer: NodeJS.Timeout | undefined
@@ -78,7 +78,7 @@ export function createInbox({
       } catch (error) {
         log.debug({ error: (error as Error).message, project_id: projectId }, 'the inbox was not written')
         waiting = [...batch, ...waiting]
-        schedule(lookMs)
+        schedule(pollMs)
       }
     }
     function schedule(ms: number): void {
@@ -91,13 +91,13 @@ export function createInbox({
       add(item: LedgerItem): void {
         waiting.push(item)
         if (waiting.length >= 2 * kept) waiting = waiting.slice(-kept)
-        schedule(gatherMs)
+        schedule(batchMs)
       },
       async close(): Promise<void> {
         clearTimeout(timer)
         await writing
         await flush()
-        // The database may be away for good: what could not be written now is let go.
+        // The database may not come back, so a failed write is not repeated now.
         clearTimeout(timer)
       }
     }
@@ -105,46 +105,46 @@ export function createInbox({
 
   return {
     writer,
-    /** Newest first, with the number that a next page goes on before. */
+    /** Newest first, each with its number for the next page. */
     async list(projectId: ProjectId, before: string | null, deviceId: string | null, limit: number) {
       const rows = await store.newestItems(pool, projectId, { before, deviceId, limit })
       return rows.map(asFollowing)
     },
-    /** Up to 200 items of a device after a number, oldest first, and the number to go on from. Without one: from now on. */
+    /** Up to 200 items of a device after a number, oldest first, and the number for the next call. Without one: from now on. */
     async since(projectId: ProjectId, after: string | null, deviceId: string) {
       if (after === null) return { items: [], last: await store.lastNumber(pool, projectId) }
-      const rows = await store.itemsAfter(pool, projectId, after, deviceId, window)
+      const rows = await store.itemsAfter(pool, projectId, after, deviceId, batchSize)
       return { items: rows.map((row) => asFollowing(row).item), last: rows.at(-1)?.number ?? after }
     },
     clear: (projectId: ProjectId) => store.clearItems(pool, projectId),
-    /** What comes after a number, or from now on. Null now and then, so that a silent stream is seen to live. */
+    /** Items after a number, or from now on. Yields null as a heartbeat of a silent stream. */
     async *follow(
       projectId: ProjectId,
       after: string | null,
       deviceId: string | null,
       signal: AbortSignal
     ): AsyncGenerator<Following | null> {
-      if (followers.size >= mostFollowers) throw new Unavailable('Too many follow an inbox here.')
+      if (followers.size >= mostFollowers) throw new Unavailable('Too many callers follow an inbox on this node.')
       const follower = { projectId, bell: createBell() }
       const wake = () => follower.bell.ring()
       followers.add(follower)
       signal.addEventListener('abort', wake)
       try {
         let number = after ?? (await store.lastNumber(pool, projectId))
-        let saidAtMs = Date.now()
+        let lastAtMs = Date.now()
         yield null
         while (!signal.aborted) {
-          const rows = await store.itemsAfter(pool, projectId, number, deviceId, window)
+          const rows = await store.itemsAfter(pool, projectId, number, deviceId, batchSize)
           for (const row of rows) {
             number = row.number
             yield asFollowing(row)
           }
-          if (rows.length > 0) saidAtMs = Date.now()
-          else if (Date.now() - saidAtMs >= heartbeatMs) {
+          if (rows.length > 0) lastAtMs = Date.now()
+          else if (Date.now() - lastAtMs >= heartbeatMs) {
             yield null
-            saidAtMs = Date.now()
+            lastAtMs = Date.now()
           }
-          if (rows.length < window && !signal.aborted) await follower.bell.heard(lookMs)
+          if (rows.length < batchSize && !signal.aborted) await follower.bell.heard(pollMs)
         }
       } finally {
         followers.delete(follower)
@@ -157,7 +157,7 @@ export function createInbox({
 
 const asFollowing = ({ number, item }: store.InboxRow): Following => ({ number, item: JSON.parse(item) })
 
-/** As the devices know it. The ledger has the id of a subscription, they have its endpoint. */
+/** The token as devices store it: of a subscription, the ledger has the id and devices have the endpoint. */
 function nameOf({ gateway, token }: LedgerItem): string | undefined {
   if (token === null) return undefined
   return `${types[gateway]}:${gateway === 'webpush' ? `https://${simulatedHost}/push/${encodeURIComponent(token)}` : token}`
@@ -167,7 +167,7 @@ function textOf({ token: _, ...item }: LedgerItem): string {
   try {
     return JSON.stringify(item)
   } catch {
-    // Nested deeper than can be written, which no gateway accepts either.
+    // Nested too deeply for JSON.stringify, which no gateway accepts either.
     return JSON.stringify({ ...item, request: { ...item.request, payload: null } })
   }
 }

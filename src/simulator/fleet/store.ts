@@ -18,7 +18,7 @@ const insert = statement(
 const find = statement('simulators.find', 'select credentials, faults from simulators where project_id = $1')
 const lock = statement('simulators.lock', 'select faults from simulators where project_id = $1 for no key update')
 const setFaults = statement('simulators.set_faults', 'update simulators set faults = $2 where project_id = $1')
-// The number that is taken here locks the row: another node's batch comes wholly before or wholly after.
+// Updating last_number locks the row, so batches of several nodes do not interleave.
 const append = statement(
   'simulator_inbox.append',
   `with taken as (
@@ -52,12 +52,12 @@ export const insertSimulator = (db: Db, projectId: ProjectId, credentials: strin
 
 export const findSimulator = (db: Db, projectId: ProjectId) => db.one<SimulatorRow>(find, [projectId])
 
-/** The faults, which nobody else changes until the transaction ends. */
+/** Reads the faults and locks them until the transaction ends. */
 export const lockFaults = (db: Db, projectId: ProjectId) => db.one<Pick<SimulatorRow, 'faults'>>(lock, [projectId])
 
 export const storeFaults = (db: Db, projectId: ProjectId, faults: object) => db.run(setFaults, [projectId, faults])
 
-/** pg gives a bigint as text. */
+/** pg returns a bigint as text. */
 export interface InboxRow {
   number: string
   item: string

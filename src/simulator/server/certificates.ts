@@ -6,11 +6,11 @@ import type { X509Certificate } from '@peculiar/x509'
 import { simulatedHost } from '../webpush/crypto.ts'
 
 export interface Certificates {
-  /** PEM of the authority: what a client must trust. */
+  /** PEM of the authority that clients must trust. */
   ca: string
   /** PEM of the server's certificate and key. */
   cert: string
-  /** The same, but it ended yesterday: for senders that must notice. */
+  /** The same with an end in the past, for senders that must notice. */
   expiredCert: string
   key: string
 }
@@ -18,7 +18,7 @@ export interface Certificates {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000
 
-/** It takes an eighth of a second to load, which a service that sends nothing should not wait for. */
+/** Loaded on demand: it takes an eighth of a second, which other starts should not wait for. */
 const load = () => import('@peculiar/x509')
 
 interface Authority {
@@ -26,7 +26,7 @@ interface Authority {
   privateKey: webcrypto.CryptoKey
 }
 
-/** The authority stays in the folder, if one is given, so that clients trust the next start too. */
+/** With a folder, the authority stays there, so that clients trust the next start too. */
 export async function makeCertificates(options: { host: string; folder?: string | undefined }): Promise<Certificates> {
   const x509 = await load()
   const authority = (options.folder && (await readAuthority(options.folder))) || (await makeAuthority(options.folder))

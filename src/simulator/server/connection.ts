@@ -6,20 +6,20 @@ import type { Fault, Transport } from '../faults/faults.ts'
 import type { Request } from './listen.ts'
 import { type Tap, tapOf } from './tap.ts'
 
-/** What a gateway remembers of one connection: some rules count by it. */
+/** State of one connection, for rules that count by connection. */
 export interface Connection {
   requests: number
-  /** Requests without an end. */
+  /** Requests without a response. */
   open: number
   secure: boolean
   /** Absent with HTTP/1.1. */
   session?: http2.Http2Session
   tap?: Tap
-  /** The newest stream that was not refused unseen. */
+  /** The newest stream that was processed. */
   lastTaken: number
-  /** Where a GOAWAY has said which stream is the last. */
+  /** The last stream of a GOAWAY that was sent. */
   lastStream?: number
-  /** The provider token that was shown first or last allowed, and when. */
+  /** The provider token of the connection, and since when. */
   provider?: { text: string; team: string; keyId: string; sinceMs: number }
 }
 
@@ -45,7 +45,7 @@ export function connectionOf(request: Request): Connection {
   return connection
 }
 
-/** Not kept alive by it: a simulator that is closed does not wait for its slowest answer. */
+/** Does not keep the process alive: a closed simulator does not wait for its slowest response. */
 export const pause = (milliseconds: number) => delay(milliseconds, undefined, { ref: false })
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_PROTOCOL_ERROR, NGHTTP2_REFUSED_STREAM } = http2.constants
@@ -57,20 +57,20 @@ export function applyTransport({ transport, lastStream }: Fault, request: Reques
   const cut = () => (session?.socket ?? request.socket).destroy()
   const reset = (code: number) => (stream ? stream.close(code) : cut())
   const acts: Record<Transport, () => void> = {
-    // Nothing happens, which is the point of it.
+    // The request gets no response.
     hang() {},
     rst: () => reset(NGHTTP2_CANCEL),
     refused: () => reset(NGHTTP2_REFUSED_STREAM),
     drop: cut,
-    goaway: () => leave(session, lastStream),
+    goaway: () => sendGoaway(session, lastStream),
     beyond() {
-      if (lastStream !== undefined) leave(session, lastStream)
+      if (lastStream !== undefined) sendGoaway(session, lastStream)
     },
-    // The code and the words of Firebase.
+    // The code and the text of Firebase.
     crowded: () => session?.goaway(NGHTTP2_PROTOCOL_ERROR, lastStream, Buffer.from('exceeded_max_concurrent_streams')),
     reconnect() {
       reset(NGHTTP2_REFUSED_STREAM)
-      leave(session)
+      sendGoaway(session)
     },
     halfopen: () => tap?.silence(),
     badhpack: () => (tap ? tap.sendBadHeaders(stream!.id!) : cut())
@@ -78,10 +78,10 @@ export function applyTransport({ transport, lastStream }: Fault, request: Reques
   if (transport) acts[transport]()
 }
 
-/** Unless given, the last stream is the newest that arrived: all those are answered, and what comes later never happened. */
-function leave(session: http2.Http2Session | undefined, lastStream = 0): void {
+/** By default the last stream is the newest that arrived: those get responses, and later ones are not processed. */
+function sendGoaway(session: http2.Http2Session | undefined, lastStream = 0): void {
   if (!session || session.destroyed || session.closed) return
   session.goaway(NGHTTP2_NO_ERROR, lastStream, Buffer.from(shutdown))
-  // Closing says GOAWAY once more, with the newest stream: after a lower one that breaks the protocol.
+  // close() sends another GOAWAY with the newest stream, which the protocol forbids after a lower one.
   if (lastStream === 0) session.close()
 }

@@ -6,15 +6,15 @@ import type { Faults } from '../faults/faults.ts'
 import { changeFaults, showFaults } from '../faults/settings.ts'
 import { jsonObject } from '../jwt.ts'
 import type { Subscription } from '../webpush/crypto.ts'
-import type { SubscriptionWish } from '../webpush/webpush.ts'
+import type { SubscriptionRequest } from '../webpush/webpush.ts'
 import type { GatewayName, Ledger } from './ledger.ts'
 
 export interface Controlled {
   ledger: Ledger
   faults: Faults
-  /** What `GET /` shows. */
+  /** The response to `GET /`. */
   overview: () => Record<string, unknown>
-  subscribe: (wanted: SubscriptionWish) => Subscription
+  subscribe: (wanted: SubscriptionRequest) => Subscription
 }
 
 type Route = (body: Record<string, unknown>, query: URLSearchParams) => unknown
@@ -57,11 +57,11 @@ function routesOf({ ledger, faults, overview, subscribe }: Controlled): Record<s
   }
 }
 
-/** A small server beside the gateways, for whoever is not in this process: faults, inbox, subscriptions. */
+/** A small server for other processes: faults, inbox, subscriptions. */
 export async function startControl(host: string, port: number, controlled: Controlled) {
   const routes = routesOf(controlled)
   const server = createServer((request, response) => {
-    answer(routes, controlled.ledger, request, response).catch((error: unknown) => {
+    respond(routes, controlled.ledger, request, response).catch((error: unknown) => {
       const refusal = error instanceof Refusal ? error : new Refusal('internal_error', String(error))
       send(response, errorCatalogue[refusal.code][0], {
         error: refusal.message,
@@ -85,7 +85,7 @@ export async function startControl(host: string, port: number, controlled: Contr
   }
 }
 
-async function answer(
+async function respond(
   routes: Record<string, Route>,
   ledger: Ledger,
   request: IncomingMessage,
@@ -93,7 +93,8 @@ async function answer(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://simulator')
   const route = routes[`${request.method} ${url.pathname}`]
-  if (!route) throw new Refusal('not_found', `There is no ${request.method} ${url.pathname} here.`)
+  if (!route)
+    throw new Refusal('not_found', `${request.method} ${url.pathname} does not exist. See docs/guides/simulator.md.`)
   if (url.pathname === '/inbox' && request.headers.accept?.includes('text/event-stream'))
     return stream(ledger, response)
   const chunks: Buffer[] = []

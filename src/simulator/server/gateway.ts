@@ -7,10 +7,10 @@ export interface Incoming {
   method: string
   path: string
   headers: Record<string, string | undefined>
-  /** Names of headers that came more than once. */
+  /** Names of headers that the request has more than once. */
   repeated: string[]
   body: Buffer
-  /** Scheme and authority that the sender believes to talk to. */
+  /** Scheme and authority that the sender used. */
   origin: string
   connection: Connection
   /** Absent with HTTP/1.1. */
@@ -22,7 +22,7 @@ export interface Answer {
   headers?: Record<string, string>
   body?: string
   reason: string | null
-  /** For the developer: why, in words. It travels in the header `simulator-detail` and stands in the ledger. */
+  /** The reason in words, for the developer: in the header `simulator-detail` and in the ledger. */
   detail?: string
   gatewayMessageId: string | null
 }
@@ -32,20 +32,20 @@ export interface Judgement {
   token: string | null
   payload: unknown
   push: Push
-  /** False for what is no push, such as a request for an access token: it is not written down. */
+  /** False for requests that are no push, such as one for an access token. */
   listed?: boolean
 }
 
 export interface Gateway {
   name: GatewayName
   judge(incoming: Incoming): Judgement
-  /** A refusal that was asked for, in the words of this gateway. */
+  /** The response of this gateway to a fault with a status. */
   refuse(fault: Fault, incoming: Incoming): Answer
-  /** Called after each answer: APNs changes the stream limit by it. */
+  /** Called after each response: APNs adapts the stream limit. */
   answered?(connection: Connection, accepted: boolean): void
 }
 
-/** A part of a path as it was meant. What cannot be decoded stays as it came. */
+/** Decodes a part of a path; an invalid escape stays as it is. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -54,7 +54,7 @@ export function decoded(part: string): string {
   }
 }
 
-/** What a proxy in front of a gateway says when the gateway does not answer it: not JSON, and senders must cope. */
+/** The response of a proxy whose gateway is away. It is not JSON, and senders must cope with that. */
 export const html502: Answer = {
   status: 502,
   headers: { 'content-type': 'text/html' },

@@ -12,12 +12,12 @@ export interface Around {
   deviceOf: (gateway: GatewayName, token: string) => string | undefined
 }
 
-/** More than any gateway takes, so that "too large" can be told from "endless". */
+/** More than any gateway accepts, so that a body that is too large is still read to its end. */
 const longestBody = 64 * 1024
 
 const isAccepted = (answer: Answer) => answer.status >= 200 && answer.status < 300
 
-/** The one way of a request through any of the gateways. */
+/** Handles a request to any gateway: read, judge, apply faults, record, respond. */
 export function createHandler(gateway: Gateway, around: Around): (request: Request, response: Response) => void {
   const { faults, ledger, deviceOf } = around
 
@@ -39,7 +39,7 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     const token = isAccepted(judged.answer) ? judged.token : null
     const fault = faultOf(gateway.name, faults, incoming, { isPush, token })
     const latencyMs = whole.latencyMs + whole.jitterMs * faults.random() + (fault.delayMs ?? 0)
-    // The order of arrival is what the ledger keeps: an item is written before its answer leaves.
+    // The ledger keeps the order of arrival, so the item is written before the response.
     const answer = fault.status === undefined ? judged.answer : gateway.refuse(fault, incoming)
     const silent = fault.transport !== undefined && fault.transport !== 'goaway'
     if (isPush) {
@@ -66,7 +66,7 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
             }
       })
     }
-    // Too many at a time is told at once: later they would not be so many.
+    // No delay for `crowded`: later fewer requests would be open.
     if (latencyMs > 0 && fault.transport !== 'crowded') await pause(latencyMs)
     applyTransport(fault, request, connection)
     if (silent) return
@@ -78,13 +78,13 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
     request.on('error', () => {})
     response.on('error', () => {})
     handle(request, response).catch((error: unknown) => {
-      // A simulator with a bug says so, to whoever is debugging against it.
+      // A bug of the simulator is reported to the developer who uses it.
       deliver(response, { status: 500, reason: null, detail: String(error), gatewayMessageId: null })
     })
   }
 }
 
-/** Undefined if the sender went away before the end. */
+/** Undefined if the sender disconnected before the end. */
 async function readBody(request: Request): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0
@@ -125,7 +125,7 @@ function readIncoming(request: Request, body: Buffer): Incoming {
 export function deliver(response: Response, answer: Answer): void {
   if (response.destroyed || response.headersSent) return
   const headers: Record<string, string> = { ...answer.headers }
-  // A header holds no line ends and nothing outside Latin 1.
+  // Headers allow neither line ends nor characters outside Latin 1.
   if (answer.detail) headers['simulator-detail'] = answer.detail.replace(/[^\x20-\x7e]/g, '?').slice(0, 500)
   if (answer.body !== undefined) headers['content-type'] ??= 'application/json; charset=UTF-8'
   response.statusCode = answer.status

@@ -2,20 +2,20 @@ import type { Push } from './reading.ts'
 
 export type GatewayName = 'apns' | 'fcm' | 'webpush'
 
-/** One request as it came over the wire, and what it was told. The names are those of the inbox. */
+/** One request and the response to it. The names are those of the inbox. */
 export interface LedgerItem extends Push {
   id: string
   received_at: string
   gateway: GatewayName
   device_id: string | null
-  /** What the push was addressed to: device token, registration token or the id of a subscription. */
+  /** The address of the push: device token, registration token or the id of a subscription. */
   token: string | null
   request: { method: string; path: string; headers: Record<string, string>; payload: unknown }
   answer: {
-    /** 0 where no answer was given: the connection was cut, or the sender was left waiting. */
+    /** 0 where no response was sent: the connection was cut, or the request hangs. */
     status: number
     reason: string | null
-    /** For the developer; the real gateways do not say it. */
+    /** For the developer; the real gateways do not send it. */
     detail: string | null
     gateway_message_id: string | null
   }
@@ -26,9 +26,9 @@ export interface Ledger {
   /** Oldest first. */
   items(filter?: { gateway?: GatewayName; token?: string; deviceId?: string }): LedgerItem[]
   clear(): void
-  /** Calls for every request from now on. Answers how to stop. */
+  /** Calls the listener for every request from now on. Returns a function that unsubscribes it. */
   subscribe(listener: (item: LedgerItem) => void): () => void
-  /** The same as a loop; it ends with the signal. A reader that falls behind by a whole ledger loses the oldest. */
+  /** The same as a generator, until the signal. A reader that falls behind by a whole ledger loses the oldest items. */
   follow(signal: AbortSignal): AsyncGenerator<LedgerItem>
 }
 
@@ -45,7 +45,7 @@ export function createLedger(size = 1_000): Ledger {
     subscribe,
     add(item) {
       kept.push(item)
-      // Cutting now and then costs less than moving all of them for every request.
+      // Trimming at twice the size costs less than shifting all items for every request.
       if (kept.length >= 2 * size) kept = kept.slice(-size)
       for (const listener of listeners) listener(item)
     },
@@ -89,7 +89,7 @@ export function createLedger(size = 1_000): Ledger {
   }
 }
 
-/** Whoever reads the ledger must not be able to send with it. */
+/** Headers that would let a reader of the ledger send pushes. */
 const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'crypto-key'])
 
 export function openHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {

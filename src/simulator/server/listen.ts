@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import * as http2 from 'node:http2'
 import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
+import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls'
 import { OperatorError } from '../../platform/errors.ts'
 import { beginLimit, capStreams } from './stream-limits.ts'
 import { createTap, keepTap } from './tap.ts'
 
-/** Node's HTTP/1.1 and HTTP/2 offer the same face to a handler; the second one also has a stream. */
+/** Node's HTTP/1.1 and HTTP/2 requests have the same interface; HTTP/2 also has a stream. */
 export type Request = (IncomingMessage & { stream?: undefined }) | http2.Http2ServerRequest
 export type Response = ServerResponse | http2.Http2ServerResponse
 
@@ -15,13 +15,13 @@ export interface ListenOptions {
   host: string
   port: number
   cert: string
-  /** What is served instead while the fault lasts. */
+  /** The certificate while the fault `tls_expired` lasts. */
   expiredCert: string
   key: string
-  /** APNs speaks HTTP/2 and nothing else. */
+  /** False for APNs, which speaks HTTP/2 only. */
   http1: boolean
   maxStreams: number
-  /** Whether a new connection is taken; it is cut otherwise. */
+  /** Whether a new connection is accepted; otherwise it is cut. */
   admits: () => boolean
   /** Whether a new connection may have to misbehave. */
   needsTap: () => boolean
@@ -32,7 +32,7 @@ export interface Listener {
   port: number
   /** Cuts every connection. */
   cut(): void
-  /** For old and new connections, where it is less than theirs; 0: theirs. */
+  /** For old and new connections, where it is less than their own limit; 0: their own limit. */
   setMostStreams(most: number): void
   /** For new connections. */
   setExpired(expired: boolean): void
@@ -42,98 +42,131 @@ export interface Listener {
 const tlsHandshake = 0x16
 
 /**
- * One port for everything the gateway speaks: the first bytes tell TLS, cleartext HTTP/2 (`PRI * HTTP/2.0`) and HTTP/1.1
- * apart, so that a sender needs one address whichever it uses.
+ * Serves every protocol of a gateway on one port: the first bytes distinguish TLS, cleartext HTTP/2 (`PRI * HTTP/2.0`)
+ * and HTTP/1.1, so that a sender needs one address for all of them.
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { cert, key, http1, onRequest } = options
-  const settings = { maxConcurrentStreams: options.maxStreams }
-  const secure = http2.createSecureServer({ cert, key, allowHTTP1: http1, settings, ALPNProtocols: protocols(http1) })
-  const clear = http2.createServer({ settings })
-  const plain = createHttpServer()
-  const sessions = new Set<http2.Http2Session>()
-  let most = Number.POSITIVE_INFINITY
-  let expired = false
-  const servers = [secure, clear] as http2.Http2Server[]
-  for (const server of servers) {
-    server.on('request', onRequest)
-    // A peer that resets or vanishes is what simulators are for, and no fault of ours.
+  const port = new Port(options)
+  await port.open()
+  return port
+}
+
+class Port implements Listener {
+  readonly #options: ListenOptions
+  readonly #secure: http2.Http2SecureServer
+  readonly #clear: http2.Http2Server
+  readonly #plain = createHttpServer()
+  /** Ends TLS before a tap: HTTP/2 over a tap is clear text to Node. */
+  readonly #tapped: TlsServer
+  readonly #front = createNetServer((socket) => this.#admit(socket))
+  readonly #sessions = new Set<http2.Http2Session>()
+  readonly #sockets = new Set<Socket>()
+  #most = Number.POSITIVE_INFINITY
+  #expired = false
+
+  constructor(options: ListenOptions) {
+    const { cert, key, http1, onRequest } = options
+    const settings = { maxConcurrentStreams: options.maxStreams }
+    const tls = { cert, key, ALPNProtocols: http1 ? ['h2', 'http/1.1'] : ['h2'] }
+    this.#options = options
+    this.#secure = http2.createSecureServer({ ...tls, allowHTTP1: http1, settings })
+    this.#clear = http2.createServer({ settings })
+    this.#tapped = createTlsServer(tls, (socket) => this.#acceptTls(socket))
+    for (const server of this.#http2Servers()) this.#serve(server)
+    this.#plain.on('request', onRequest)
+    for (const server of [this.#secure, this.#tapped]) server.on('tlsClientError', () => {})
+    this.#plain.on('clientError', (_, socket) => socket.destroy())
+  }
+
+  get port(): number {
+    return (this.#front.address() as AddressInfo).port
+  }
+
+  async open(): Promise<void> {
+    const { host, port } = this.#options
+    this.#front.listen(port, host)
+    await once(this.#front, 'listening').catch((error: NodeJS.ErrnoException) => {
+      throw new OperatorError(`The simulator cannot listen on ${host}:${port} (${error.code}).`, 1, { cause: error })
+    })
+  }
+
+  #http2Servers(): http2.Http2Server[] {
+    return [this.#secure, this.#clear] as http2.Http2Server[]
+  }
+
+  #serve(server: http2.Http2Server): void {
+    server.on('request', this.#options.onRequest)
+    // Peers that reset or vanish are expected: simulators exist to test them.
     server.on('sessionError', () => {})
     server.on('session', (session) => {
       session.on('error', () => {})
-      beginLimit(session, options.maxStreams, most)
-      sessions.add(session)
-      session.on('close', () => sessions.delete(session))
+      beginLimit(session, this.#options.maxStreams, this.#most)
+      this.#sessions.add(session)
+      session.on('close', () => this.#sessions.delete(session))
     })
   }
-  // HTTP/2 over a tap is clear text to Node: TLS ends before it.
-  const tapped = createTlsServer({ cert, key, ALPNProtocols: protocols(http1) }, (socket) => {
-    socket.on('error', () => {})
-    if (socket.alpnProtocol === 'h2') tapInto(socket)
-    else if (http1) plain.emit('connection', socket)
-    else socket.destroy()
-  })
-  function tapInto(socket: Socket) {
-    const { stream, ...tap } = createTap(socket)
-    clear.once('session', (session) => keepTap(session, tap))
-    clear.emit('connection', stream)
-  }
-  plain.on('request', onRequest)
-  for (const server of [secure, tapped]) server.on('tlsClientError', () => {})
-  plain.on('clientError', (_, socket) => socket.destroy())
 
-  const sockets = new Set<Socket>()
-  const front = createNetServer((socket) => {
+  #admit(socket: Socket): void {
     socket.on('error', () => {})
-    if (!options.admits()) return void socket.destroy()
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
+    if (!this.#options.admits()) return void socket.destroy()
+    this.#sockets.add(socket)
+    socket.on('close', () => this.#sockets.delete(socket))
     socket.setNoDelay(true)
     socket.once('readable', () => {
       const first = socket.read() as Buffer | null
       if (!first) return
       socket.unshift(first)
-      const start = first.toString('latin1', 0, 3)
-      const isTapped = options.needsTap()
-      if (first[0] === tlsHandshake) (isTapped ? tapped : secure).emit('connection', socket)
-      else if (start === 'PRI') isTapped ? tapInto(socket) : clear.emit('connection', socket)
-      else if (http1) plain.emit('connection', socket)
-      else socket.destroy()
+      this.#route(socket, first)
     })
-  })
-
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
   }
-  front.listen(options.port, options.host)
-  await once(front, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError(`The simulator cannot listen on ${options.host}:${options.port} (${error.code}).`, 1, {
-      cause: error
-    })
-  })
-  return {
-    port: (front.address() as AddressInfo).port,
-    cut,
-    setMostStreams(wanted) {
-      const next = wanted || Number.POSITIVE_INFINITY
-      if (next === most) return
-      most = next
-      for (const server of servers) server.updateSettings({ maxConcurrentStreams: Math.min(options.maxStreams, most) })
-      for (const session of sessions) capStreams(session, most)
-    },
-    setExpired(wanted) {
-      if (wanted === expired) return
-      expired = wanted
-      const context = { cert: expired ? options.expiredCert : cert, key }
-      for (const server of [secure, tapped]) server.setSecureContext(context)
-    },
-    async close() {
-      const closed = once(front, 'close')
-      front.close()
-      cut()
-      await closed
-    }
+
+  #route(socket: Socket, first: Buffer): void {
+    const isTapped = this.#options.needsTap()
+    if (first[0] === tlsHandshake) (isTapped ? this.#tapped : this.#secure).emit('connection', socket)
+    else if (first.toString('latin1', 0, 3) === 'PRI')
+      isTapped ? this.#tapInto(socket) : this.#clear.emit('connection', socket)
+    else if (this.#options.http1) this.#plain.emit('connection', socket)
+    else socket.destroy()
+  }
+
+  #acceptTls(socket: TLSSocket): void {
+    socket.on('error', () => {})
+    if (socket.alpnProtocol === 'h2') this.#tapInto(socket)
+    else if (this.#options.http1) this.#plain.emit('connection', socket)
+    else socket.destroy()
+  }
+
+  #tapInto(socket: Socket): void {
+    const { stream, ...tap } = createTap(socket)
+    this.#clear.once('session', (session) => keepTap(session, tap))
+    this.#clear.emit('connection', stream)
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  setMostStreams(wanted: number): void {
+    const next = wanted || Number.POSITIVE_INFINITY
+    if (next === this.#most) return
+    this.#most = next
+    const maxConcurrentStreams = Math.min(this.#options.maxStreams, next)
+    for (const server of this.#http2Servers()) server.updateSettings({ maxConcurrentStreams })
+    for (const session of this.#sessions) capStreams(session, next)
+  }
+
+  setExpired(wanted: boolean): void {
+    if (wanted === this.#expired) return
+    this.#expired = wanted
+    const { cert, expiredCert, key } = this.#options
+    for (const server of [this.#secure, this.#tapped])
+      server.setSecureContext({ cert: wanted ? expiredCert : cert, key })
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#front, 'close')
+    this.#front.close()
+    this.cut()
+    await closed
   }
 }
-
-const protocols = (http1: boolean) => (http1 ? ['h2', 'http/1.1'] : ['h2'])

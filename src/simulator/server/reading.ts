@@ -1,6 +1,6 @@
 import { isObject } from '../../platform/fields.ts'
 
-/** What a person would see of a push. */
+/** The parts of a push that a person sees. */
 export interface Push {
   message_id: string | null
   title: string | null
@@ -12,8 +12,8 @@ export interface Push {
 export const nothing: Push = { message_id: null, title: null, body: null, image_url: null, landing_url: null }
 
 /**
- * The value at the first of these paths that leads to a text. Payloads are as free as their apps, so each field has a
- * few places where it is looked for; docs/guides/simulator.md lists them.
+ * The first text at one of these paths. Apps choose their payloads freely, so each field is looked up in several
+ * places; docs/guides/simulator.md lists them.
  */
 function text(payload: unknown, ...paths: string[]): string | null {
   for (const path of paths) {

@@ -5,31 +5,31 @@ import { type Credentials, createCredentials, keepCredentials, type ServiceAccou
 import { createFaults, type Faults } from '../faults/faults.ts'
 import { createFcm, fcmStreams } from '../fcm/fcm.ts'
 import type { Subscription } from '../webpush/crypto.ts'
-import { createWebPush, type SubscriptionWish } from '../webpush/webpush.ts'
+import { createWebPush, type SubscriptionRequest } from '../webpush/webpush.ts'
 import { makeCertificates } from './certificates.ts'
 import { startControl } from './control.ts'
 import type { Gateway } from './gateway.ts'
 import { type Around, createHandler } from './handler.ts'
 import { createLedger, type GatewayName, type Ledger } from './ledger.ts'
-import { type Listener, listen } from './listen.ts'
+import { type Listener, type ListenOptions, listen } from './listen.ts'
 
 export interface SimulatorOptions {
-  /** Where to listen; 127.0.0.1 unless given. */
+  /** Default: 127.0.0.1. */
   host?: string
-  /** Keeps the authority and the credentials for the next start. They live in memory without it. */
+  /** Keeps the authority and the credentials for the next start; without it they live in memory. */
   folder?: string
-  /** Instead of new ones or those of the folder. */
+  /** Used instead of new ones or those of the folder. */
   credentials?: Credentials
-  /** Ports are picked unless given. `false` leaves a gateway out. */
+  /** Without a port, a free one is chosen. `false` leaves a gateway out. */
   apns?: false | ApnsOptions
-  fcm?: false | { port?: number; accounts?: ServiceAccount[]; accessTokenSeconds?: number; streams?: number }
-  webpush?: false | { port?: number; streams?: number }
-  /** The control server is there only if asked for. */
+  fcm?: false | FcmOptions
+  webpush?: false | WebPushOptions
+  /** Without it, no control server starts. */
   control?: { port?: number }
   ledgerSize?: number
-  /** Who a token belongs to, for the ledger. */
+  /** Finds the device of a token, for the ledger. */
   deviceOf?: (gateway: GatewayName, token: string) => string | undefined
-  /** Of the random faults. */
+  /** For the random faults. */
   seed?: number
 }
 
@@ -39,8 +39,20 @@ interface ApnsOptions {
   keys?: ProviderKey[]
   topics?: string[]
   streams?: 'real' | number
-  /** The hosts that manage channels of Live Activities, for broadcasts: only if asked for. */
+  /** The hosts that manage broadcast channels of Live Activities; without it, they do not start. */
   channels?: { port?: number; sandboxPort?: number }
+}
+
+interface FcmOptions {
+  port?: number
+  accounts?: ServiceAccount[]
+  accessTokenSeconds?: number
+  streams?: number
+}
+
+interface WebPushOptions {
+  port?: number
+  streams?: number
 }
 
 export interface Address {
@@ -63,10 +75,10 @@ export interface Simulator {
   ca: string
   ledger: Ledger
   faults: Faults
-  /** A set of credentials that the gateways know: set a project up with it. */
+  /** Credentials that the gateways accept. */
   credentials: Credentials
-  /** A browser that says yes. Throws where Web Push was left out. */
-  createSubscription(wanted?: SubscriptionWish): Subscription
+  /** A browser that grants permission. Throws where Web Push was left out. */
+  createSubscription(wanted?: SubscriptionRequest): Subscription
   close(): Promise<void>
 }
 
@@ -77,98 +89,123 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const { ca, ...certificates } = await makeCertificates({ host, folder })
   const ledger = createLedger(options.ledgerSize)
   const faults = createFaults(options.seed)
-  const around: Around = { ledger, faults, deviceOf: options.deviceOf ?? (() => undefined) }
-  const running: { close(): Promise<void> }[] = []
+  const hosts = new Hosts(host, certificates, { ledger, faults, deviceOf: options.deviceOf ?? (() => undefined) })
+  const simulator: Simulator = {
+    ca,
+    ledger,
+    faults,
+    credentials,
+    close: () => hosts.close(),
+    createSubscription() {
+      throw new Error('Web Push was left out of this simulator.')
+    }
+  }
+  try {
+    if (apns) await startApns(hosts, simulator, apns)
+    if (fcm) await startFcm(hosts, simulator, fcm)
+    if (webpush) await startWebPush(hosts, simulator, webpush)
+    if (options.control) simulator.controlUrl = await hosts.openControl(options.control.port, simulator)
+    return simulator
+  } catch (error) {
+    await hosts.close()
+    throw error
+  }
+}
 
-  async function open(gateway: Gateway, port: number | undefined, maxStreams: number): Promise<Address> {
+/** The servers of one simulator. */
+class Hosts {
+  readonly #host: string
+  readonly #certificates: Pick<ListenOptions, 'cert' | 'expiredCert' | 'key'>
+  readonly #around: Around
+  readonly #running: { close(): Promise<void> }[] = []
+
+  constructor(host: string, certificates: Pick<ListenOptions, 'cert' | 'expiredCert' | 'key'>, around: Around) {
+    this.#host = host
+    this.#certificates = certificates
+    this.#around = around
+  }
+
+  async open(gateway: Gateway, port: number | undefined, maxStreams: number): Promise<Address> {
+    const { faults } = this.#around
     const listener: Listener = await listen({
-      host,
+      host: this.#host,
       port: port ?? 0,
-      ...certificates,
+      ...this.#certificates,
       maxStreams,
       http1: gateway.name !== 'apns',
       admits: () => !faults.get(gateway.name).down,
       needsTap: () => faults.needsTap(gateway.name),
-      onRequest: createHandler(gateway, around)
+      onRequest: createHandler(gateway, this.#around)
     })
-    running.push(listener)
+    this.#running.push(listener)
     faults.onChange(() => {
       const { down, maxStreams: most, tlsExpired } = faults.get(gateway.name)
       if (down) listener.cut()
       listener.setMostStreams(most)
       listener.setExpired(tlsExpired)
     })
-    const authority = `${host.includes(':') ? `[${host}]` : host}:${listener.port}`
+    const authority = this.#authority(listener.port)
     return { port: listener.port, url: `https://${authority}`, clearUrl: `http://${authority}` }
   }
 
-  const close = async () => {
-    await Promise.all(running.map((each) => each.close()))
+  async openControl(port: number | undefined, simulator: Simulator): Promise<string> {
+    const control = await startControl(this.#host, port ?? 0, {
+      ledger: simulator.ledger,
+      faults: simulator.faults,
+      overview: () => overview(simulator),
+      subscribe: (wanted) => simulator.createSubscription(wanted)
+    })
+    this.#running.push(control)
+    return `http://${this.#authority(control.port)}`
   }
-  try {
-    const simulator: Simulator = {
-      ca,
-      ledger,
-      faults,
-      credentials,
-      close,
-      createSubscription() {
-        throw new Error('Web Push was left out of this simulator.')
-      }
-    }
-    if (apns) {
-      const { keys = [], topics, streams = 'real', channels: hosts } = apns
-      const rulesOf = (environment: ApnsEnvironment) => ({
-        environment,
-        channels: createChannels(),
-        keys: [credentials.apns, ...keys],
-        topics,
-        streams
-      })
-      const [production, sandbox] = [rulesOf('production'), rulesOf('sandbox')]
-      const first = streams === 'real' ? 1 : Math.max(1, streams || manyStreams)
-      simulator.apns = await open(createApns(production), apns.port, first)
-      simulator.apnsSandbox = await open(createApns(sandbox), apns.sandboxPort, first)
-      if (hosts) {
-        simulator.apnsChannels = await open(createChannelHost(production), hosts.port, manyStreams)
-        simulator.apnsSandboxChannels = await open(createChannelHost(sandbox), hosts.sandboxPort, manyStreams)
-      }
-    }
-    if (fcm) {
-      const accounts = [credentials.fcm, ...(fcm.accounts ?? [])]
-      const gateway = createFcm({
-        accounts,
-        accessTokenSeconds: fcm.accessTokenSeconds ?? 3_599,
-        secret: credentials.seed
-      })
-      const address = await open(gateway, fcm.port, fcm.streams ?? fcmStreams)
-      simulator.fcm = { ...address, tokenUrl: `${address.url}/token` }
-      credentials.fcm.token_uri = simulator.fcm.tokenUrl
-    }
-    if (webpush) {
-      const gateway = createWebPush(credentials.seed)
-      const address = await open(gateway, webpush.port, webpush.streams ?? fcmStreams)
-      simulator.webpush = address
-      simulator.createSubscription = (wanted) => gateway.subscribe(address.url, wanted)
-    }
-    if (options.control) {
-      const control = await startControl(host, options.control.port ?? 0, {
-        ledger,
-        faults,
-        overview: () => overview(simulator),
-        subscribe: (wanted) => simulator.createSubscription(wanted)
-      })
-      running.push(control)
-      simulator.controlUrl = `http://${host.includes(':') ? `[${host}]` : host}:${control.port}`
-    }
-    return simulator
-  } catch (error) {
-    await close()
-    throw error
+
+  async close(): Promise<void> {
+    await Promise.all(this.#running.map((each) => each.close()))
+  }
+
+  #authority(port: number): string {
+    return `${this.#host.includes(':') ? `[${this.#host}]` : this.#host}:${port}`
   }
 }
 
-/** Nothing secret: the keys are in files. */
+async function startApns(hosts: Hosts, simulator: Simulator, options: ApnsOptions): Promise<void> {
+  const { keys = [], topics, streams = 'real', channels } = options
+  const rulesOf = (environment: ApnsEnvironment) => ({
+    environment,
+    channels: createChannels(),
+    keys: [simulator.credentials.apns, ...keys],
+    topics,
+    streams
+  })
+  const [production, sandbox] = [rulesOf('production'), rulesOf('sandbox')]
+  const first = streams === 'real' ? 1 : Math.max(1, streams || manyStreams)
+  simulator.apns = await hosts.open(createApns(production), options.port, first)
+  simulator.apnsSandbox = await hosts.open(createApns(sandbox), options.sandboxPort, first)
+  if (!channels) return
+  simulator.apnsChannels = await hosts.open(createChannelHost(production), channels.port, manyStreams)
+  simulator.apnsSandboxChannels = await hosts.open(createChannelHost(sandbox), channels.sandboxPort, manyStreams)
+}
+
+async function startFcm(hosts: Hosts, simulator: Simulator, options: FcmOptions): Promise<void> {
+  const { credentials } = simulator
+  const gateway = createFcm({
+    accounts: [credentials.fcm, ...(options.accounts ?? [])],
+    accessTokenSeconds: options.accessTokenSeconds ?? 3_599,
+    secret: credentials.seed
+  })
+  const address = await hosts.open(gateway, options.port, options.streams ?? fcmStreams)
+  simulator.fcm = { ...address, tokenUrl: `${address.url}/token` }
+  credentials.fcm.token_uri = simulator.fcm.tokenUrl
+}
+
+async function startWebPush(hosts: Hosts, simulator: Simulator, options: WebPushOptions): Promise<void> {
+  const gateway = createWebPush(simulator.credentials.seed)
+  const address = await hosts.open(gateway, options.port, options.streams ?? fcmStreams)
+  simulator.webpush = address
+  simulator.createSubscription = (wanted) => gateway.subscribe(address.url, wanted)
+}
+
+/** The addresses, without secrets: the keys are in files. */
 export const overview = ({ apns, fcm, webpush, controlUrl, ca, ...more }: Simulator) => ({
   apns_url: apns?.url ?? null,
   apns_sandbox_url: more.apnsSandbox?.url ?? null,

@@ -1,25 +1,25 @@
 import type { Http2Session } from 'node:http2'
 
-/** How many streams a connection may have open: as many as its gateway allows, or fewer where a fault says so. */
+/** The number of open streams of a connection: the limit of its gateway, or less by a fault. */
 interface Limit {
   allowed: number
   most: number
-  /** What the client heard last. */
+  /** The limit that was last sent. */
   told: number
   pending: boolean
 }
 
 const limits = new WeakMap<Http2Session, Limit>()
 
-/** With what the first SETTINGS said. */
+/** Starts with the limit of the first SETTINGS. */
 export function beginLimit(session: Http2Session, allowed: number, most: number): void {
   limits.set(session, { allowed, most, told: Math.min(allowed, most), pending: false })
 }
 
-/** By what the gateway thinks of the connection. */
+/** Sets the limit that the gateway chooses for the connection. */
 export const allowStreams = (session: Http2Session | undefined, allowed: number) => change(session, { allowed })
 
-/** By a fault. */
+/** Sets the limit of a fault. */
 export const capStreams = (session: Http2Session, most: number) => change(session, { most })
 
 function change(session: Http2Session | undefined, wanted: Partial<Limit>): void {
@@ -27,7 +27,7 @@ function change(session: Http2Session | undefined, wanted: Partial<Limit>): void
   if (limit) announce(session, Object.assign(limit, wanted))
 }
 
-/** Changes wait for the client to confirm the last one: Node allows few unconfirmed SETTINGS, and only the newest limit matters. */
+/** Waits until the client confirms the last change: Node allows few unconfirmed SETTINGS, and only the newest matters. */
 function announce(session: Http2Session, limit: Limit): void {
   const wanted = Math.min(limit.allowed, limit.most)
   if (limit.pending || limit.told === wanted || session.destroyed || session.closed) return

@@ -4,14 +4,14 @@ import { Duplex } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 
 /**
- * Stands between HTTP/2 and its socket. Node sends nothing that is wrong and answers every PING, so what a broken peer
- * does goes past Node, here. It costs time: only connections that may need one have one.
+ * Sits between HTTP/2 and its socket. Node sends only valid frames and replies to every PING, so the tap makes the
+ * faults of a broken peer. It costs time: only connections that may need a tap have one.
  */
 export interface Tap {
   secure: boolean
-  /** The connection stays open. What arrives is read and forgotten, and nothing leaves any more. */
+  /** Keeps the connection open, discards all input and sends nothing more. */
   silence(): void
-  /** Answers a request with headers that cannot be decoded, which breaks the whole connection. */
+  /** Sends headers that cannot be decoded, which breaks the whole connection. */
   sendBadHeaders(streamId: number): void
 }
 
@@ -24,7 +24,7 @@ export function createTap(socket: Socket): Tap & { stream: Duplex } {
   let silent = false
   const stream = new Duplex({
     read() {},
-    // At once, however slow the peer is: what we send in between must not fall into the middle of a frame.
+    // Written at once even to a slow peer: our own frames must not land inside one of Node's.
     write(chunk: Buffer, _, done) {
       if (!silent) socket.write(chunk)
       done()
@@ -57,5 +57,5 @@ export function createTap(socket: Socket): Tap & { stream: Duplex } {
   }
 }
 
-/** Length 1, HEADERS, END_STREAM and END_HEADERS, the stream, and the header field of index 0, which there is not (RFC 7541, 6.1). */
+/** Length 1, HEADERS, END_STREAM and END_HEADERS, the stream, and the header field of index 0, which is invalid (RFC 7541, 6.1). */
 const badHeaders = [0, 0, 1, 1, 5, 0, 0, 0, 0, 0x80]

@@ -1,9 +1,9 @@
 import { createDecipheriv, createECDH, createHmac, hkdfSync } from 'node:crypto'
 
-/** Stands in stored subscriptions for whichever address a simulator has at the moment. It can never be a real one. */
+/** The host in stored subscriptions, in place of the current address of a simulator. It can never be a real host. */
 export const simulatedHost = 'simulator.invalid'
 
-/** What a browser hands to a site when the user says yes. */
+/** A subscription as a browser returns it. */
 export interface Subscription {
   endpoint: string
   keys: { p256dh: string; auth: string }
@@ -22,8 +22,8 @@ const bytes = (seed: string, info: string, length: number) =>
   derive(Buffer.from(seed), Buffer.alloc(0), `tidings simulator ${info}`, length)
 
 /**
- * The keys of a subscription follow from the seed and its id. So nothing has to be stored, and a subscription that a
- * service keeps in its database still opens after the simulator was started again.
+ * Derives the keys of a subscription from the seed and its id. So nothing is stored, and a subscription in the database
+ * of a service stays valid over restarts of the simulator.
  */
 export function keysOf(seed: string, id: string): Keys {
   const pair = createECDH('prime256v1')
@@ -35,13 +35,13 @@ export function keysOf(seed: string, id: string): Keys {
 const fingerprint = (seed: string, text: string) =>
   createHmac('sha256', seed).update(text).digest('base64url').slice(0, 16)
 
-/** `<label>.<fingerprint of the VAPID key, or nothing>.<proof that we made it>` */
+/** `<label>.<fingerprint of the VAPID key, or nothing>.<proof that this simulator made it>` */
 export function makeId(seed: string, label: string, vapidKey: string | undefined): string {
   const start = `${label}.${vapidKey ? fingerprint(seed, vapidKey) : ''}`
   return `${start}.${fingerprint(seed, start)}`
 }
 
-/** Whether we made this subscription, and whether it was made for this VAPID key. */
+/** Whether this simulator made the subscription, and whether it is for this VAPID key. */
 export function recogniseId(seed: string, id: string): { accepts: (vapidKey: string) => boolean } | undefined {
   const [, start, key, proof] = /^(.+\.([\w-]*))\.([\w-]+)$/.exec(id) ?? []
   if (!start || fingerprint(seed, start) !== proof) return undefined
@@ -51,7 +51,7 @@ export function recogniseId(seed: string, id: string): { accepts: (vapidKey: str
 const headLength = 16 + 4 + 1
 const tagLength = 16
 
-/** RFC 8291 with the one record it allows. Undefined if it is not for these keys or was changed on the way. */
+/** Decrypts RFC 8291 with its single record. Undefined if it is for other keys or was altered. */
 export function decrypt(body: Buffer, { privateKey, publicKey, auth }: Keys): Buffer | undefined {
   const idLength = body[headLength - 1]
   const start = headLength + 65
@@ -69,7 +69,7 @@ export function decrypt(body: Buffer, { privateKey, publicKey, auth }: Keys): Bu
     const cipher = createDecipheriv('aes-128-gcm', key, nonce)
     cipher.setAuthTag(body.subarray(-tagLength))
     const padded = Buffer.concat([cipher.update(body.subarray(start, -tagLength)), cipher.final()])
-    // After the text comes a 2, which marks the last record, and then zeros.
+    // A 2 after the text marks the last record; zeros follow.
     let end = padded.length - 1
     while (end >= 0 && padded[end] === 0) end -= 1
     return end >= 0 && padded[end] === 2 ? padded.subarray(0, end) : undefined

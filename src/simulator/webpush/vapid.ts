@@ -35,7 +35,7 @@ const read = rememberVerdicts((authorization: string): Vapid | VapidRefusal => {
   return { key: k.replace(/=+$/, ''), audience: aud, expiresAt: exp }
 })
 
-/** RFC 8292: who sends. Answers the public key. */
+/** RFC 8292: verifies the sender and returns its public key. */
 export function checkVapid(incoming: Incoming): { key: string } | VapidRefusal {
   const { authorization } = incoming.headers
   if (!authorization) return refuse('authorization is missing.', 401)
@@ -43,7 +43,7 @@ export function checkVapid(incoming: Incoming): { key: string } | VapidRefusal {
   if ('reason' in vapid) return vapid
   const left = vapid.expiresAt - Date.now() / 1000
   if (left <= 0) return refuse('exp is past.')
-  // A minute for clocks that differ: senders do ask for the full day.
+  // A minute for clocks that differ, since senders use the full day.
   if (left > longestSeconds + 60) return refuse('exp is more than 24 hours ahead.')
   if (vapid.audience !== incoming.origin) return refuse(`aud must be ${incoming.origin}.`)
   return { key: vapid.key }

@@ -6,15 +6,15 @@ import { checkVapid } from './vapid.ts'
 
 export interface WebPushGateway extends Gateway {
   /** `label` may carry a fault (`sim-410-…`); with `applicationServerKey` only that VAPID key may send to it. */
-  subscribe(origin: string, wanted?: SubscriptionWish): Subscription
+  subscribe(origin: string, wanted?: SubscriptionRequest): Subscription
 }
 
-export interface SubscriptionWish {
+export interface SubscriptionRequest {
   label?: string
   applicationServerKey?: string
 }
 
-/** RFC 8030 asks for room for 4096 bytes, and no push service gives more. */
+/** RFC 8030 requires 4096 bytes, and push services allow no more. */
 const longestBody = 4_096
 const urgencies = ['very-low', 'low', 'normal', 'high']
 const reasons: Record<number, string> = {
@@ -31,7 +31,7 @@ const reasons: Record<number, string> = {
   503: 'ServiceUnavailable'
 }
 
-/** Keys and ids of all subscriptions come from the seed. */
+/** Keys and ids of all subscriptions derive from the seed. */
 export function createWebPush(seed: string): WebPushGateway {
   function judge(incoming: Incoming): Judgement {
     const part = /^\/push\/([^/?]+)$/.exec(incoming.path)?.[1]
@@ -54,11 +54,12 @@ export function createWebPush(seed: string): WebPushGateway {
     text: Buffer | undefined
   ): Answer | undefined {
     const { headers, body, method } = incoming
-    if (!made) return refuse(404, 'No such subscription was made here.')
+    if (!made) return refuse(404, 'This simulator did not make the subscription.')
     if (method !== 'POST') return { ...refuse(405), headers: { allow: 'POST' } }
     const vapid = checkVapid(incoming)
     if ('reason' in vapid) return refuse(vapid.status, vapid.detail, vapid.reason)
-    if (!made.accepts(vapid.key)) return refuse(403, 'Made for another VAPID key.', 'VapidPkHashMismatch')
+    if (!made.accepts(vapid.key))
+      return refuse(403, 'The subscription is for another VAPID key.', 'VapidPkHashMismatch')
     if (headers.ttl === undefined) return refuse(400, 'TTL is missing.', 'MissingTtl')
     if (!/^\d{1,10}$/.test(headers.ttl)) return refuse(400, 'TTL is a whole number of seconds.', 'BadTtl')
     if (headers.urgency !== undefined && !urgencies.includes(headers.urgency))
@@ -69,9 +70,9 @@ export function createWebPush(seed: string): WebPushGateway {
     if (body.length === 0) return undefined
     if (headers['content-encoding'] !== 'aes128gcm')
       return refuse(400, 'Content-Encoding must be aes128gcm.', 'BadEncoding')
-    // A real push service cannot look inside; the browser would drop it without a word.
+    // A real push service cannot decrypt it, and the browser would drop it silently.
     return text === undefined
-      ? refuse(400, 'It cannot be decrypted with the keys of the subscription.', 'BadEncryption')
+      ? refuse(400, 'The body cannot be decrypted with the keys of the subscription.', 'BadEncryption')
       : undefined
   }
 
@@ -114,7 +115,7 @@ function refuse(status: number, detail?: string, reason = reasons[status] ?? 'In
   }
 }
 
-/** Sites send JSON as a rule, but may send anything. */
+/** Sites usually send JSON, but may send anything. */
 function readable(text: Buffer): unknown {
   try {
     return JSON.parse(text.toString())

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printSkillDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/definition/file-schema.ts'
+import { printCommandDocs } from '../src/cli/docs.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
 
@@ -11,3 +12,4 @@ await writeFile(join(docs, 'config.md'), printConfigDocs())
 await writeFile(join(docs, 'errors.md'), printErrorDocs())
 await writeFile(join(docs, 'agent-skills.md'), printSkillDocs())
 await writeFile(join(docs, 'campaign.schema.json'), printCampaignSchema())
+await writeFile(join(docs, 'commands.md'), await printCommandDocs())

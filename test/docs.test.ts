@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { Type } from '@sinclair/typebox'
 import { printSkillDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/definition/file-schema.ts'
+import { printCommandDocs } from '../src/cli/docs.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
 import { printErrorDocs } from '../src/platform/error-docs.ts'
 import { renderDocsPage } from '../src/platform/http/openapi/docs-page.ts'
@@ -21,6 +22,10 @@ describe('the printed pages', () => {
 
   it('docs/reference/config.md is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('config.md'), printConfigDocs())
+  })
+
+  it('docs/reference/commands.md is what the code prints (npm run docs)', async () => {
+    assert.equal(await committed('commands.md'), await printCommandDocs())
   })
 
   it('docs/reference/agent-skills.md is what the code prints (npm run docs)', async () => {

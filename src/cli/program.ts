@@ -92,8 +92,8 @@ TIDINGS_TOKEN, else by DATA_DIR/credentials.json, which \`tidings serve\` writes
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed,
 5 service not available, 78 wrong settings, 130 interrupted.`
 
-/** The program with every command loaded, for the completion scripts. */
-async function wholeProgram(shell: Shell): Promise<Command> {
+/** The program with every command loaded, for the completion scripts and the docs. */
+export async function wholeProgram(shell: Shell): Promise<Command> {
   const program = new Command('tidings').version(version)
   for (const [name, { summary, load }] of Object.entries(commands))
     (await load()).declare(program.command(name).description(summary), shell, async () => program)

@@ -50,14 +50,14 @@ function isUnder(other: string[], one: string[]): boolean {
 }
 
 test('every command explains itself with examples, takes --json, and is in the docs', async () => {
-  const docs = await readFile(new URL('../../docs/reference/cli.md', import.meta.url), 'utf8')
+  const docs = await readFile(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8')
   for (const command of commands) {
     const { code, stdout, stderr } = await run([...command, '--help'])
     assert.deepEqual([code, stderr], [0, ''], command.join(' '))
     assert.match(stdout, new RegExp(`^Usage: tidings ${command.join(' ')} `))
     assert.match(stdout, /\nExamples:\n {2}\$ /)
     if (!groups.has(command.join(' '))) assert.match(stdout, /^ {2}--json /m, command.join(' '))
-    assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/reference/cli.md misses ${command.join(' ')}`)
+    assert.ok(docs.includes(`tidings ${command.join(' ')}`), `docs/reference/commands.md misses ${command.join(' ')}`)
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `too wide: ${line}`)
   }
 })

@@ -87,30 +87,6 @@ export class Refusal extends Error {
   }
 }
 
-/** More than anybody mends at once. */
-const mostFaults = 20
-
-/** Reads each of a list. The faults of several are told together, in one refusal that names each. */
-export function readEach<Given, Read>(list: readonly Given[], read: (one: Given, index: number) => Read): Read[] {
-  const done: Read[] = []
-  const faults: Refusal[] = []
-  for (const [index, one] of list.entries()) {
-    try {
-      done.push(read(one, index))
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      if (faults.push(error) >= mostFaults) break
-    }
-  }
-  const [first] = faults
-  if (!first) return done
-  throw new Refusal(
-    first.code,
-    first.message,
-    faults.flatMap(({ details }) => details)
-  )
-}
-
 /** Something we lean on is away for now. The same request may succeed later, so the edge answers 503 with Retry-After. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'

@@ -1,4 +1,4 @@
-import { Refusal, type RefusalCode, readEach } from './errors.ts'
+import { Refusal, type RefusalCode } from './errors.ts'
 import { faultIn } from './json.ts'
 import { readTime } from './time.ts'
 
@@ -52,6 +52,30 @@ export function checkJson(value: object, { levels, bytes }: JsonBounds, refuse: 
 
 export const inUnits = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
+
+/** The most faults of one refusal: more than a caller mends at once. */
+const mostFaults = 20
+
+/** Reads each entry of a list. One refusal names the faults of them all. */
+export function readEach<Given, Read>(list: readonly Given[], read: (one: Given, index: number) => Read): Read[] {
+  const done: Read[] = []
+  const faults: Refusal[] = []
+  for (const [index, one] of list.entries()) {
+    try {
+      done.push(read(one, index))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      if (faults.push(error) >= mostFaults) break
+    }
+  }
+  const [first] = faults
+  if (!first) return done
+  throw new Refusal(
+    first.code,
+    first.message,
+    faults.flatMap(({ details }) => details)
+  )
+}
 
 /** The entries of `body[name]`, each with a reader of its own. */
 export function readItems<Item>(

@@ -1,5 +1,5 @@
 import { parseDuration } from '../platform/duration.ts'
-import { isStorable } from '../platform/http/body.ts'
+import { isStorable } from '../platform/json.ts'
 import { type Asked, compare, type Place } from './compare.ts'
 import {
   type AttributeCondition,

@@ -1,7 +1,7 @@
 import { durationRule, parseDuration } from '../platform/duration.ts'
 import { type Detail, Refusal } from '../platform/errors.ts'
-import { isStorable } from '../platform/http/body.ts'
-import { longerThan } from '../users/users.ts'
+import { isObject, longerThan } from '../platform/fields.ts'
+import { isStorable } from '../platform/json.ts'
 import {
   type AttributeCondition,
   attributeOf,
@@ -184,6 +184,3 @@ const teller =
   (place: string, message: string): undefined => {
     problems.push({ path: `${path}${place}`, message })
   }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,3 +1,5 @@
+import { isObject } from '../platform/fields.ts'
+
 /** Fields of a push that a person sees; each is a template. */
 export interface MessageTemplates {
   title?: string | undefined
@@ -49,6 +51,3 @@ function* templatesIn(value: unknown, path: string, depth: number): Generator<[s
   else if (isObject(value))
     for (const [name, item] of Object.entries(value)) yield* templatesIn(item, `${path}.${name}`, depth + 1)
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

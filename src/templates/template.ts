@@ -1,6 +1,6 @@
 import { LiquidError, type Template as Parsed, Token } from 'liquidjs'
 import { type Detail, Refusal } from '../platform/errors.ts'
-import { isStorable } from '../platform/http/body.ts'
+import { isStorable } from '../platform/json.ts'
 import { createEngine, templateLimits } from './engine.ts'
 
 export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const

@@ -7,8 +7,6 @@ import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import * as store from './store.ts'
 
-// The old place, for capabilities that still import them from here.
-export { checkChosenId, longerThan } from '../platform/fields.ts'
 export * as identity from './identity-store.ts'
 export {
   checkProjectUserId,

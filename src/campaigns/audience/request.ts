@@ -1,6 +1,5 @@
-import { type Detail, Refusal, readEach } from '../../platform/errors.ts'
-import { faultIn } from '../../platform/json.ts'
-import { checkChosenId } from '../../users/users.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { checkChosenId, checkJson, isAbsent, isObject, readEach, refusing } from '../../platform/fields.ts'
 
 export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
 /** As it is stored: what is named, and by which kind of id. */
@@ -14,16 +13,12 @@ export interface TriggerRequest {
 }
 
 export const maxTargets = 20_000
-const maxPropertiesBytes = 1024 * 1024
 /** Deeper than any template reaches, and far from what exhausts a stack, ours or the database's. */
-const maxDepth = 128
+const propertyBounds = { levels: 128, bytes: 1024 * 1024 }
 const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id: 255, user_id: 255 }
 
-const invalid = (path: string, message: string) => {
-  const details: Detail[] = [{ path, message }]
-  const code = path.startsWith('default_audience') ? 'invalid_campaign' : 'invalid_trigger'
-  return new Refusal(code, `${path}: ${message}`, details)
-}
+const invalid = (path: string, message: string) =>
+  refusing(path.startsWith('default_audience') ? 'invalid_campaign' : 'invalid_trigger')(path, message)
 
 export const checkCampaignId = (id: unknown): string =>
   checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `campaign_id: ${message}`))
@@ -39,9 +34,6 @@ export function readTriggerRequest(body: unknown): TriggerRequest {
     properties: isAbsent(body.properties) ? {} : readProperties(body.properties)
   }
 }
-
-/** Settled-2, 9: many clients write null for a field that they do not set. */
-const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
 /** An audience that names nobody reaches nobody: it never widens to a broadcast, nor to the default audience. */
 export function readAudience(audience: unknown, path = 'audience'): StoredAudience {
@@ -76,14 +68,6 @@ function distinct(targets: StoredTarget[]): StoredTarget[] {
 
 function readProperties(properties: unknown): Record<string, unknown> {
   if (!isObject(properties)) throw invalid('properties', 'must be an object')
-  const fault = faultIn(properties, maxDepth, false)
-  if (fault === 'levels') throw invalid('properties', `must not be nested deeper than ${maxDepth}`)
-  if (fault) throw invalid('properties', 'holds a number that is too large')
-  // Only now: a value that is too deep would exhaust the stack of whoever writes it out.
-  if (Buffer.byteLength(JSON.stringify(properties)) > maxPropertiesBytes)
-    throw invalid('properties', 'must be at most 1 MiB')
+  checkJson(properties, propertyBounds, (message) => invalid('properties', message))
   return properties
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { durationRule, parseDuration } from '../../platform/duration.ts'
 import { type Detail, Refusal, type RefusalCode } from '../../platform/errors.ts'
+import { checkChosenId, isObject } from '../../platform/fields.ts'
 import { problemsOf } from '../../platform/http/validation.ts'
 import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
-import { checkChosenId } from '../../users/users.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
 import { type CampaignFields, CampaignShape, type Target } from './schema.ts'
 
@@ -83,9 +83,6 @@ export function unknownFields(value: unknown, shape: { properties?: object } = C
 
 const refuse = (code: RefusalCode, problems: Detail[]) =>
   new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems)
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Known fields only, and those that have a default. */
 function complete(value: Record<string, unknown>): Record<string, unknown> {

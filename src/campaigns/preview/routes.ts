@@ -1,4 +1,5 @@
 import { shownResult } from '../../messages/messages.ts'
+import { isObject } from '../../platform/fields.ts'
 import { largestBody, type Routes } from '../../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../../projects/projects.ts'
 import { TriggerBody, triggerExample } from '../audience/request-schema.ts'
@@ -65,6 +66,3 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
     })
   )
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

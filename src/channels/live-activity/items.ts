@@ -1,5 +1,15 @@
 import type { ActivityChange, ActivityStart } from '../../gateways/gateways.ts'
-import { type CommonItem, commonOf, defined, readItems, type Target } from '../fields.ts'
+import { readItems } from '../../platform/fields.ts'
+import {
+  activityBounds,
+  type CommonItem,
+  defined,
+  maxItems,
+  readAlert,
+  readCommon,
+  readTarget,
+  type Target
+} from '../fields.ts'
 
 export interface ActivityStartItem extends CommonItem {
   target: Target
@@ -12,39 +22,41 @@ export interface ActivityChangeItem extends CommonItem {
   activity: ActivityChange
 }
 
+const list = { name: 'live_activities', most: maxItems, code: 'invalid_live_activity' } as const
+
 /** Apple demands an alert with every start; this one is sent where the caller gives none. */
 const startAlert = { title: 'Live Activity', body: 'Started' }
 
 export const parseActivityStarts = (body: unknown): ActivityStartItem[] =>
-  readItems(body, 'live_activities', 'invalid_live_activity', (reader) => ({
-    target: reader.target(),
+  readItems(body, list, (reader) => ({
+    target: readTarget(reader),
     activity: {
       attributesType: reader.required('attributes_type', 255),
-      attributes: reader.object('attributes'),
-      contentState: reader.object('content_state'),
-      alert: reader.alert() ?? startAlert
+      attributes: reader.json('attributes', activityBounds),
+      contentState: reader.json('content_state', activityBounds),
+      alert: readAlert(reader) ?? startAlert
     },
-    ...commonOf(reader)
+    ...readCommon(reader)
   }))
 
 export const parseActivityChanges = (body: unknown): ActivityChangeItem[] => {
   // One time for all items: phones ignore a change that is older than the last one they saw.
   const timestamp = Math.floor(Date.now() / 1000)
-  return readItems(body, 'live_activities', 'invalid_live_activity', (reader) => {
+  return readItems(body, list, (reader) => {
     const byId = reader.has('activity_id')
     if (byId && reader.has('target')) throw reader.refuse('', 'must have either activity_id or target')
     return {
       which: byId
         ? { activityId: reader.required('activity_id', 255) }
-        : { target: reader.target(), attributesType: reader.required('attributes_type', 255) },
+        : { target: readTarget(reader), attributesType: reader.required('attributes_type', 255) },
       activity: defined({
-        contentState: reader.object('content_state'),
+        contentState: reader.json('content_state', activityBounds),
         timestamp,
         staleDate: reader.seconds('stale_date'),
         dismissalDate: reader.seconds('dismissal_date'),
-        alert: reader.alert()
+        alert: readAlert(reader)
       }),
-      ...commonOf(reader)
+      ...readCommon(reader)
     }
   })
 }

@@ -1,15 +1,18 @@
 import type { Notification } from '../../gateways/gateways.ts'
-import { type CommonItem, commonOf, defined, readItems, type Target } from '../fields.ts'
+import { readItems } from '../../platform/fields.ts'
+import { type CommonItem, defined, maxItems, readCommon, readTarget, type Target } from '../fields.ts'
 
 export interface PushItem extends CommonItem {
   target: Target
   notification: Notification
 }
 
+const list = { name: 'push_notifications', most: maxItems, code: 'invalid_push_notification' } as const
+
 /** The items of messages:send. One fault refuses the whole request and names its place. */
 export const parsePushItems = (body: unknown): PushItem[] =>
-  readItems(body, 'push_notifications', 'invalid_push_notification', (reader) => {
-    const target = reader.target()
+  readItems(body, list, (reader) => {
+    const target = readTarget(reader)
     const title = reader.text('title')
     const text = reader.text('body')
     if (title === undefined && text === undefined) throw reader.refuse('', 'must have a title or a body')
@@ -25,5 +28,5 @@ export const parsePushItems = (body: unknown): PushItem[] =>
       threadId: reader.text('thread_id', 255),
       collapseKey: reader.text('collapse_key', 255)
     })
-    return { target, notification, ...commonOf(reader) }
+    return { target, notification, ...readCommon(reader) }
   })

@@ -7,8 +7,6 @@ import { type Size, sizeOf } from './json/count.ts'
 import { readInSlices, Unreadable } from './json/read.ts'
 import type { Wanted } from './schema.ts'
 
-export { isStorable } from '../json.ts'
-
 /** What a route does with a body. `ignored`: neither read nor looked at; `stream`: handed over unread; `bytes`: as it is. */
 export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream' | 'bytes'
 

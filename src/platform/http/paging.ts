@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Refusal } from '../errors.ts'
 import { isUuid } from '../ids.ts'
-import { isStorable } from './body.ts'
+import { isStorable } from '../json.ts'
 
 /** The paging of every list: newest first, an opaque cursor. */
 export const pageQuery = {

@@ -3,7 +3,7 @@
  * console and the CLI import these types; nothing here exists at run time.
  */
 import type { Static } from '@sinclair/typebox'
-import type { CampaignFields } from './campaigns/definition/schema.ts'
+import type * as campaigns from './campaigns/schemas.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
 import type * as gateways from './gateways/credentials/schemas.ts'
@@ -14,9 +14,9 @@ import type { Detail, RefusalCode } from './platform/errors.ts'
 import type * as users from './users/schemas.ts'
 import type * as webhooks from './webhooks/schemas.ts'
 
-export type { Preview } from './campaigns/preview/responses.ts'
+export type { Preview } from './campaigns/preview/schemas.ts'
 export type { AttributeCondition, EventCondition, Segment } from './segments/language.ts'
-export type { AnsweredTrigger as Trigger, Explanation } from './triggers/responses.ts'
+export type { Explanation, Gate, Trigger } from './triggers/schemas.ts'
 
 /** One page of a list. `next_cursor` is null on the last one. */
 export interface Page<Item> {
@@ -65,24 +65,10 @@ export type MessageMinute = Static<typeof messages.MinuteEntry>
 export type DeliveryResults = Static<typeof messages.ResultsAnswer>
 export type DeliveryResult = DeliveryResults['delivery_results'][number]
 
-export interface Campaign extends CampaignFields {
-  campaign_id: string
-  version: number
-  created_at: string
-  updated_at: string
-  warnings: string[]
-}
-export type SavedCampaign = Campaign & { result: 'created' | 'updated' | 'unchanged' }
-export interface CampaignVersion {
-  version: number
-  actor: string
-  created_at: string
-  campaign: CampaignFields
-}
-export type CampaignTotals = Record<
-  'triggers' | 'targeted' | 'sent' | 'failed' | 'skipped' | 'delivered' | 'tapped',
-  number
->
+export type Campaign = Static<typeof campaigns.Answer>
+export type SavedCampaign = Static<typeof campaigns.SavedAnswer>
+export type CampaignVersion = Static<typeof campaigns.Version>
+export type CampaignTotals = Static<typeof campaigns.Counts>
 
 export type InboxItem = Static<typeof simulator.InboxAnswer>
 export type Faults = Static<typeof simulator.FaultsAnswer>

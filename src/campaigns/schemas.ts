@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { TriggerBody } from './audience/request-schema.ts'
-import { CampaignShape } from './definition/definition.ts'
-import type { Saved } from './saving.ts'
+import { type CampaignFields, CampaignShape } from './definition/schema.ts'
 
 /** As it is sent: what has a default may be left out. */
 export const CampaignBody = Type.Unsafe<unknown>({
@@ -19,7 +18,7 @@ export const Answer = Type.Object({
 })
 export const SavedAnswer = Type.Object({
   ...Answer.properties,
-  result: Type.Unsafe<Saved['result']>({
+  result: Type.Unsafe<'created' | 'updated' | 'unchanged'>({
     type: 'string',
     enum: ['created', 'updated', 'unchanged'],
     description: 'What saving it did. What is already there is not saved again.'
@@ -29,7 +28,11 @@ export const Version = Type.Object({
   version: Type.Integer({ description: 'Counts up with every change.' }),
   actor: Type.String(),
   created_at: Type.String(),
-  campaign: Type.Unsafe<object>({ type: 'object', description: 'The campaign as it was.', additionalProperties: {} })
+  campaign: Type.Unsafe<CampaignFields>({
+    type: 'object',
+    description: 'The campaign as it was.',
+    additionalProperties: {}
+  })
 })
 export const example = {
   campaign_id: 'welcome',

@@ -1,7 +1,8 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { TriggerOutcome, TriggerState } from './store.ts'
+import type { TriggerState } from './schemas.ts'
+import type { TriggerOutcome } from './store.ts'
 
 /** What is to be added to the counters of a trigger. What is still pending is never counted: it is what is left. */
 export interface Delta {

@@ -4,7 +4,8 @@ import { defaultLimit, encodeCursor, idAfter, page, pageQuery } from '../platfor
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { instantText } from '../platform/time.ts'
 import { instantRule } from '../segments/segments.ts'
-import { State, triggerAnswer } from './schemas.ts'
+import { triggerAnswer } from './responses.ts'
+import { State } from './schemas.ts'
 import type { Triggers } from './triggers.ts'
 
 export const TriggerQuery = Type.Object({

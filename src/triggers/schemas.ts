@@ -1,7 +1,6 @@
-import { Type } from '@sinclair/typebox'
-import type { Explanation } from './responses.ts'
-import type { TriggerRow, TriggerState } from './store.ts'
+import { type Static, Type } from '@sinclair/typebox'
 
+export type TriggerState = 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
 const states: TriggerState[] = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
 export const State = Type.Unsafe<TriggerState>({
   type: 'string',
@@ -11,7 +10,7 @@ export const State = Type.Unsafe<TriggerState>({
 const Count = (description: string) => Type.Integer({ description })
 const Reasons = (description: string) =>
   Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description })
-const Time = Type.Unsafe<Date | null>({ type: ['string', 'null'], description: 'When, in UTC; null: not yet.' })
+const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'When, in UTC; null: not yet.' })
 
 export const TriggerAnswer = Type.Object({
   trigger_id: Type.String(),
@@ -41,36 +40,11 @@ export const TriggerAnswer = Type.Object({
   failures: Reasons('How many failed for which reason.')
 })
 
-export function triggerAnswer(row: TriggerRow) {
-  const [targeted, sent, failed, skipped] = [row.targeted, row.sent, row.failed, row.skipped].map(Number)
-  return {
-    trigger_id: row.id,
-    campaign_id: row.campaign_id,
-    campaign_version: row.campaign_version,
-    state: row.state,
-    reason: row.reason,
-    accepted_at: row.accepted_at,
-    expanded_at: row.expanded_at,
-    ended_at: row.ended_at,
-    counts: {
-      targeted: targeted!,
-      sent: sent!,
-      failed: failed!,
-      skipped: skipped!,
-      pending: targeted! - sent! - failed! - skipped!,
-      delivered: Number(row.delivered),
-      tapped: Number(row.tapped)
-    },
-    skipped: row.skipped_for,
-    failures: row.failed_for
-  }
-}
-
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
 const Gates = Type.Array(
   Type.Object({
-    gate: Type.Unsafe<Explanation['gates'][0]['gate']>({
+    gate: Type.Unsafe<'project' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'>({
       type: 'string',
       enum: ['project', 'audience', 'user', 'segment', 'device', 'rules', 'delivery'],
       description: 'What was asked.'
@@ -97,3 +71,9 @@ export const ExplainAnswer = Type.Object({
     { description: 'The devices of the user, last seen first; at most 100.' }
   )
 })
+
+export type Trigger = Static<typeof TriggerAnswer>
+/** Why a user received the message of a trigger, or why not. */
+export type Explanation = Static<typeof ExplainAnswer>
+/** One check that a message must pass. */
+export type Gate = Explanation['gates'][number]

@@ -2,8 +2,8 @@ import type { StoredAudience } from '../campaigns/campaigns.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { TriggerState } from './schemas.ts'
 
-export type TriggerState = 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
 export type TriggerOutcome = 'completed' | 'canceled' | 'failed'
 export const terminal: ReadonlySet<TriggerState> = new Set(['completed', 'canceled', 'failed'])
 

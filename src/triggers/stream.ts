@@ -6,7 +6,7 @@ import { Unavailable } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import type { OnEnded } from './counters-store.ts'
-import { triggerAnswer } from './schemas.ts'
+import { triggerAnswer } from './responses.ts'
 import { findTrigger, terminal } from './store.ts'
 
 const channel = 'tidings_triggers'

@@ -19,7 +19,7 @@ import { resolveTargets } from '../audience/targets.ts'
 import { unknownFields, warningOf } from '../audience/unknown-fields.ts'
 import type { Campaign } from '../definition/definition.ts'
 import { type Ready, readyOf } from '../versions.ts'
-import type { Preview } from './responses.ts'
+import type { Preview } from './schemas.ts'
 
 /** How long it looks at users. */
 const lookMs = 3_000

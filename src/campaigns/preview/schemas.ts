@@ -1,5 +1,10 @@
-import { Type } from '@sinclair/typebox'
-import type { Preview } from './responses.ts'
+import { type Static, Type } from '@sinclair/typebox'
+
+/** The content of a message after its templates were rendered. */
+type Content = {
+  notification?: { title?: string; body?: string; imageUrl?: string; landingUrl?: string }
+  activity?: { attributesType: string; contentState: object }
+}
 
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
@@ -22,9 +27,9 @@ export const PreviewAnswer = Type.Object({
     Type.Object({
       project_user_id: Nullable('null: nobody has logged in on the device.'),
       device_id: Type.String(),
-      platform: Type.String(),
+      platform: Type.Unsafe<'IOS' | 'ANDROID' | 'WEB'>({ type: 'string' }),
       reason: Nullable('Why it would not arrive; null where nothing speaks against it.'),
-      content: Type.Unsafe<Preview['sample'][0]['content']>({
+      content: Type.Unsafe<Content | null>({
         type: ['object', 'null'],
         description: 'What would be sent.'
       }),
@@ -40,3 +45,6 @@ export const PreviewAnswer = Type.Object({
     description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'
   })
 })
+
+/** What a trigger would do, without doing it. */
+export type Preview = Static<typeof PreviewAnswer>

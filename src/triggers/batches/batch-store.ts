@@ -2,7 +2,8 @@ import type { SkippedTarget, StoredTarget } from '../../campaigns/campaigns.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { TriggerOutcome, TriggerState } from '../store.ts'
+import type { TriggerState } from '../schemas.ts'
+import type { TriggerOutcome } from '../store.ts'
 
 /** What those who work on a trigger must know of it. Its targets are read in slices: there may be 20,000. */
 export interface Work {

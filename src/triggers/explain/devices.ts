@@ -5,7 +5,7 @@ import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { TemplateFailed } from '../../templates/templates.ts'
 import type { Work } from '../batches/batch-store.ts'
-import type { Explanation, Gate } from '../responses.ts'
+import type { Explanation, Gate } from '../schemas.ts'
 
 const waitingIn = statement(
   'explain.waiting',

@@ -6,7 +6,7 @@ import { steadyMs } from '../../platform/time.ts'
 import { matchDevices, matchUsers, patiently, type SegmentAt, SegmentFailed } from '../../segments/segments.ts'
 import { identity } from '../../users/users.ts'
 import { loadWork, type Work } from '../batches/batch-store.ts'
-import type { Explanation, Gate } from '../responses.ts'
+import type { Explanation, Gate } from '../schemas.ts'
 import { terminal } from '../store.ts'
 import { devicesOf, type Message, ofSegment, passed, type Skipped, stopped } from './devices.ts'
 

@@ -6,13 +6,13 @@ import { ranBinary, startService, temporaryFolder } from './service.ts'
 
 const count = 20_000
 
-test('users go in and out in bulk', async (t) => {
+test('users are imported and exported in bulk', async (t) => {
   const { tidings, feed, dataDir } = await startService(t)
   const folder = await temporaryFolder(t)
   const file = join(folder, 'users.ndjson')
   await tidings('project', 'create', 'Copy', '--id', 'copy')
 
-  await t.test('a file of 20,000 users is imported, whole', async () => {
+  await t.test('a file of 20,000 users is imported completely', async () => {
     const lines = Array.from({ length: count }, (_, at) =>
       JSON.stringify({ project_user_id: `user-${at}`, properties: { at, name: `Ünï ${at}`, padding: 'x'.repeat(60) } })
     )
@@ -21,7 +21,7 @@ test('users go in and out in bulk', async (t) => {
     assert.deepEqual([ran.code, ran.stdout, ran.stderr], [0, 'imported 20,000, failed 0\n', ''])
   })
 
-  await t.test('an export and an import into another project make an equal export', async () => {
+  await t.test('importing an export into another project gives an equal export', async () => {
     const out = join(folder, 'out.ndjson')
     await tidings('user', 'delete', 'demo-user', '--yes')
     const exported = await tidings('user', 'export', '-o', out, '--json')
@@ -36,7 +36,7 @@ test('users go in and out in bulk', async (t) => {
     assert.deepEqual(peopleIn(again.stdout), peopleIn(await readFile(out, 'utf8')))
   })
 
-  await t.test('lines that are refused are named by their number, and the others are imported', async () => {
+  await t.test('refused lines are reported by number, and the others are imported', async () => {
     const lines = [
       '{"project_user_id":"good-1"}',
       'not json',
@@ -52,7 +52,7 @@ test('users go in and out in bulk', async (t) => {
     assert.equal((await tidings('user', 'get', 'good-2')).code, 0)
   })
 
-  await t.test('N12: a fault that many lines share, as in a YAML file, is reported once', async () => {
+  await t.test('a fault that many lines share, as in a YAML file, is reported once', async () => {
     const ran = await feed(
       '- project_user_id: ana\n  properties:\n    plan: free\n    age: 3\n- bo\n',
       'user',
@@ -73,7 +73,7 @@ test('users go in and out in bulk', async (t) => {
     assert.deepEqual([imported, failed, errors.map(({ line }) => line)], [101, 1, [101]])
   })
 
-  await t.test('what is no file of lines is refused in a sentence', async () => {
+  await t.test('a file that is not JSON lines is refused with the reason', async () => {
     const endless = await feed('x'.repeat(1_200_000), 'user', 'import', '-')
     assert.equal(endless.code, 1)
     assert.match(endless.stderr, /^Line 1 is longer than 1 MiB/)
@@ -82,7 +82,7 @@ test('users go in and out in bulk', async (t) => {
     assert.equal((await feed('', 'user', 'import', '-')).stdout, 'imported 0, failed 0\n')
   })
 
-  await t.test('an export that cannot be written or read leaves nothing behind', async () => {
+  await t.test('a failed export leaves no file', async () => {
     const before = await readdir(folder)
     assert.equal((await tidings('user', 'export', '-o', folder)).code, 1)
     assert.match((await tidings('user', 'export', '-o', join(folder, 'no/where'))).stderr, /no such file or directory/)

@@ -18,12 +18,12 @@ type: scheduled
 message: { body: News }
 `
 
-test('campaigns are kept and triggered from the command line', async (t) => {
+test('campaigns are managed and triggered from the command line', async (t) => {
   const { tidings, feed, dataDir, url, credentials } = await startService(t)
   const file = join(dataDir, 'campaigns.yaml')
   await writeFile(file, yaml)
 
-  await t.test('a file of several documents is applied, and applied again changes nothing', async () => {
+  await t.test('applying a file of several documents twice changes nothing the second time', async () => {
     const first = await tidings('campaign', 'apply', '-f', file)
     assert.equal(first.code, 0, first.stderr)
     assert.equal(first.stdout, 'greeting created, version 1\nweekly created, version 1\n')
@@ -34,7 +34,7 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     )
   })
 
-  await t.test('diff tells what would change, and ends with 1 where something would', async () => {
+  await t.test('diff prints the changes, and ends with 1 if there are any', async () => {
     assert.deepEqual((await tidings('campaign', 'diff', '-f', file)).stdout, 'No differences.\n')
     const changed = yaml.replace('Hello', 'Hi')
     const diff = await feed(changed, 'campaign', 'diff', '-f', '-')
@@ -47,14 +47,14 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     )
   })
 
-  await t.test('what is wrong is told with its place, and the others are applied', async () => {
+  await t.test('apply reports a refused campaign with its place, and applies the others', async () => {
     const wrong =
       'campaign_id: bad\nname: Bad\nmessage: { title: "{% if %}" }\n---\ncampaign_id: good\nname: Good\nmessage: { title: a }\n'
     const reply = await feed(wrong, 'campaign', 'apply', '-f', '-')
     assert.equal(reply.code, 1)
     assert.match(reply.stderr, /document 1: bad was refused\.\n {2}-:3:19 message\.title: line 1, column/)
     assert.equal(reply.stdout, 'good created, version 1\n')
-    for (const [text, told] of [
+    for (const [text, expected] of [
       ['name: x\n', /campaign_id is required/],
       ['a: [', /-:1:5 /],
       ['message:\n  title: Hi {{ user.name | default: "you" }}\n', /^-:2:10 .*stands in quotes/],
@@ -64,12 +64,12 @@ test('campaigns are kept and triggered from the command line', async (t) => {
     ] as const) {
       const refused = await feed(text, 'campaign', 'apply', '-f', '-')
       assert.equal(refused.code, 1, text)
-      assert.match(refused.stderr, told)
+      assert.match(refused.stderr, expected)
     }
     assert.equal((await tidings('campaign', 'apply', '-f', join(dataDir, 'none.yaml'))).code, 1)
   })
 
-  await t.test('apply, diff and preview tell every fault of a file, with line and column', async () => {
+  await t.test('apply, diff and preview report every fault of a file with line and column', async () => {
     const wrong = `campaign_id: bad
 name: Bad
 segment:
@@ -95,7 +95,7 @@ quiet_hours: { from: "22:00" }
     ])
   })
 
-  await t.test('get prints what a file would hold, list shows all, archive ends it', async () => {
+  await t.test('get prints a campaign as a file, list shows all, and archive archives one', async () => {
     const got = await tidings('campaign', 'get', 'greeting')
     assert.match(got.stdout, /^campaign_id: greeting\nname: Greeting\n/)
     assert.doesNotMatch(got.stdout, /version/)
@@ -105,78 +105,84 @@ quiet_hours: { from: "22:00" }
     assert.equal((await tidings('campaign', 'get', 'who')).code, 3)
   })
 
-  await t.test('a trigger is watched to its end, listed, shown, explained, and can no longer be canceled', async () => {
-    const headers = { authorization: `Bearer ${credentials.admin_token}` }
-    const api = `/manage/v1/projects/${credentials.project_id}/api/v1`
-    const device = { id: 'phone', platform: 'IOS', push_token: 'ab', push_token_type: 'APNS' }
-    await ask(url, 'POST', `${api}/devices`, { json: { devices: [device] }, headers })
-    await ask(url, 'POST', `${api}/devices/phone/user/project-user-id`, { json: { project_user_id: 'ana' }, headers })
-    await tidings('user', 'set', 'ana', 'plan=premium')
-    await tidings('user', 'set', 'bo', 'plan=free')
-    const watched = await tidings(
-      ...[
-        'campaign',
-        'trigger',
-        'greeting',
-        '--user',
-        'ana',
-        '--user',
-        'bo',
-        '--device',
-        'none',
-        '--property',
-        'a=1',
-        '--watch',
-        '--json'
-      ]
-    )
-    const trigger = watched.json<{
-      trigger_id: string
-      state: string
-      counts: { targeted: number; skipped: number }
-      skipped: object
-    }>()
-    assert.deepEqual([trigger.state, trigger.counts.targeted, trigger.counts.skipped], ['completed', 3, 2])
-    assert.deepEqual(trigger.skipped, { no_device: 1, unknown_device: 1 })
-    assert.match(
-      (await tidings('trigger', 'list', '--campaign', 'greeting')).stdout,
-      new RegExp(`^${trigger.trigger_id} +greeting +completed +3 `, 'm')
-    )
-    assert.match((await tidings('trigger', 'get', trigger.trigger_id)).stdout, /^Skipped +2 \(/m)
-    const explained = await tidings('trigger', 'explain', trigger.trigger_id, '--user', 'bo')
-    assert.match(explained.stdout, /^NO {3}device +The user had no device when it was sent\. \(no_device\)$/m)
-    const since = ['trigger', 'list', '--campaign', 'greeting', '--since']
-    assert.match((await tidings(...since, '2026-01-01')).stdout, new RegExp(trigger.trigger_id))
-    assert.equal((await tidings(...since, '2999-01-01')).stdout, 'No triggers match.\n')
-    assert.match((await tidings(...since, 'noon')).stderr, /accepted_after: must be a date or time/)
-    const late = await tidings('trigger', 'cancel', trigger.trigger_id)
-    assert.equal(late.code, 1)
-    assert.match(late.stdout, /^The trigger is completed: /)
-    assert.equal((await tidings('campaign', 'trigger', 'who')).code, 1)
-    assert.equal((await tidings('campaign', 'trigger', 'greeting', '--broadcast', '--user', 'ana')).code, 2)
-    assert.match(
-      (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,
-      /^Trigger +[0-9a-f-]{36}$/m
-    )
-  })
+  await t.test(
+    'a trigger is watched to its end, listed, shown and explained, and an ended one cannot be canceled',
+    async () => {
+      const headers = { authorization: `Bearer ${credentials.admin_token}` }
+      const api = `/manage/v1/projects/${credentials.project_id}/api/v1`
+      const device = { id: 'phone', platform: 'IOS', push_token: 'ab', push_token_type: 'APNS' }
+      await ask(url, 'POST', `${api}/devices`, { json: { devices: [device] }, headers })
+      await ask(url, 'POST', `${api}/devices/phone/user/project-user-id`, { json: { project_user_id: 'ana' }, headers })
+      await tidings('user', 'set', 'ana', 'plan=premium')
+      await tidings('user', 'set', 'bo', 'plan=free')
+      const watched = await tidings(
+        ...[
+          'campaign',
+          'trigger',
+          'greeting',
+          '--user',
+          'ana',
+          '--user',
+          'bo',
+          '--device',
+          'none',
+          '--property',
+          'a=1',
+          '--watch',
+          '--json'
+        ]
+      )
+      const trigger = watched.json<{
+        trigger_id: string
+        state: string
+        counts: { targeted: number; skipped: number }
+        skipped: object
+      }>()
+      assert.deepEqual([trigger.state, trigger.counts.targeted, trigger.counts.skipped], ['completed', 3, 2])
+      assert.deepEqual(trigger.skipped, { no_device: 1, unknown_device: 1 })
+      assert.match(
+        (await tidings('trigger', 'list', '--campaign', 'greeting')).stdout,
+        new RegExp(`^${trigger.trigger_id} +greeting +completed +3 `, 'm')
+      )
+      assert.match((await tidings('trigger', 'get', trigger.trigger_id)).stdout, /^Skipped +2 \(/m)
+      const explained = await tidings('trigger', 'explain', trigger.trigger_id, '--user', 'bo')
+      assert.match(explained.stdout, /^NO {3}device +The user had no device when it was sent\. \(no_device\)$/m)
+      const since = ['trigger', 'list', '--campaign', 'greeting', '--since']
+      assert.match((await tidings(...since, '2026-01-01')).stdout, new RegExp(trigger.trigger_id))
+      assert.equal((await tidings(...since, '2999-01-01')).stdout, 'No triggers match.\n')
+      assert.match((await tidings(...since, 'noon')).stderr, /accepted_after: must be a date or time/)
+      const late = await tidings('trigger', 'cancel', trigger.trigger_id)
+      assert.equal(late.code, 1)
+      assert.match(late.stdout, /^The trigger is completed: /)
+      assert.equal((await tidings('campaign', 'trigger', 'who')).code, 1)
+      assert.equal((await tidings('campaign', 'trigger', 'greeting', '--broadcast', '--user', 'ana')).code, 2)
+      assert.match(
+        (await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).stdout,
+        /^Trigger +[0-9a-f-]{36}$/m
+      )
+    }
+  )
 
-  await t.test('whom to reach may stand in a file, properties may be any JSON, and a key triggers once', async () => {
-    const asked = ['campaign', 'trigger', 'greeting', '--users-from', '-', '--properties', '{"list":[1,2]}', '--json']
-    const once = [...asked, '--idempotency-key', 'order-7']
-    const people = 'ana\r\n\nbo\nwho\n'
-    const first = (await feed(people, ...once)).json<{ trigger_id: string }>()
-    assert.deepEqual((await feed(people, ...once)).json(), first)
-    const other = await feed('ana\n', ...once)
-    assert.deepEqual([other.code, JSON.parse(other.stderr).code], [1, 'idempotency_key_reused'])
-    const watched = (await feed(people, ...asked, '--watch')).json<{ counts: object; skipped: object }>()
-    assert.deepEqual(watched.skipped, { no_device: 1, unknown_user: 1 })
-    const nobody = await feed('\n', ...asked, '--watch')
-    assert.equal(nobody.json<{ counts: { targeted: number } }>().counts.targeted, 0)
-    assert.equal((await feed('', ...asked, '--broadcast')).code, 2)
-    assert.equal((await tidings('campaign', 'trigger', 'greeting', '--users-from', join(dataDir, 'none'))).code, 1)
-  })
+  await t.test(
+    'users can come from a file, properties can be any JSON, and an idempotency key triggers once',
+    async () => {
+      const asked = ['campaign', 'trigger', 'greeting', '--users-from', '-', '--properties', '{"list":[1,2]}', '--json']
+      const once = [...asked, '--idempotency-key', 'order-7']
+      const people = 'ana\r\n\nbo\nwho\n'
+      const first = (await feed(people, ...once)).json<{ trigger_id: string }>()
+      assert.deepEqual((await feed(people, ...once)).json(), first)
+      const other = await feed('ana\n', ...once)
+      assert.deepEqual([other.code, JSON.parse(other.stderr).code], [1, 'idempotency_key_reused'])
+      const watched = (await feed(people, ...asked, '--watch')).json<{ counts: object; skipped: object }>()
+      assert.deepEqual(watched.skipped, { no_device: 1, unknown_user: 1 })
+      const nobody = await feed('\n', ...asked, '--watch')
+      assert.equal(nobody.json<{ counts: { targeted: number } }>().counts.targeted, 0)
+      assert.equal((await feed('', ...asked, '--broadcast')).code, 2)
+      assert.equal((await tidings('campaign', 'trigger', 'greeting', '--users-from', join(dataDir, 'none'))).code, 1)
+    }
+  )
 
-  await t.test('properties of a trigger are any JSON by their looks, and text where that is said', async () => {
+  await t.test('trigger properties that look like JSON are JSON, and --string makes them text', async () => {
     const shows = yaml.split('---')[0]!.replace('Hello {{ user.id }}', "'{{ trigger | json }}'")
     const given = ['--property', 'n=1', '--property', 'list=[1,{"a":null}]', '--property', 'odd={x}']
     const text = ['--string', 'zip=10001', '--string', 'raw=[1]']
@@ -192,7 +198,7 @@ quiet_hours: { from: "22:00" }
   })
 
   await t.test(
-    'a preview tells whom and what, of what is saved and of a file, and a test send goes to a device',
+    'preview shows recipients and messages of a saved campaign and of a file, and test sends to a device',
     async () => {
       const preview = await tidings('campaign', 'preview', 'greeting', '--broadcast')
       assert.match(preview.stdout, /^It would go to 1 device of 1 user\.$/m)
@@ -212,7 +218,7 @@ quiet_hours: { from: "22:00" }
     }
   )
 
-  await t.test('a campaign is paused and activated, and an old version comes back', async () => {
+  await t.test('a campaign is paused and activated, and an old version is applied again', async () => {
     assert.match((await tidings('campaign', 'pause', 'greeting')).stdout, /^greeting is paused, version 3\.$/m)
     assert.equal((await tidings('campaign', 'trigger', 'greeting', '--user', 'ana')).code, 1)
     assert.match((await tidings('campaign', 'activate', 'greeting')).stdout, /^greeting is active, version 4\.$/m)

@@ -40,7 +40,7 @@ test('bash completes commands, sub-commands, options and known values', async ()
   assert.deepEqual(offered('tidings', 'nothing', 'x'), [])
 })
 
-test('zsh gets every command and option with its description, in a script that a shell can read', async () => {
+test('the zsh script is valid and describes every command and option', async () => {
   const script = await scriptFor('zsh')
   assert.match(script, /^#compdef tidings\n/)
   for (const word of [
@@ -56,7 +56,7 @@ test('zsh gets every command and option with its description, in a script that a
   assert.equal(zsh.error ? '' : zsh.stderr, '')
 })
 
-test('another shell is refused, and --json has the script in a document', async () => {
+test('another shell is refused, and --json prints the script in a document', async () => {
   const { code, stderr } = await run(['completion', 'fish'])
   assert.equal(code, 2)
   assert.match(stderr, /bash, zsh/)

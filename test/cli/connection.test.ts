@@ -9,7 +9,7 @@ import { ranBinary, run, startService, temporaryFolder } from './service.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse, attempt: number) => void
 
-/** A server that is not Tidings, or Tidings on a bad day. Remembers what it was sent. */
+/** A server that is not Tidings, or a Tidings that fails. Keeps the requests it received. */
 async function fakeServer(t: TestContext, answer: Answer) {
   const seen: IncomingMessage[] = []
   const server = createServer((request, response) => {
@@ -25,8 +25,8 @@ async function fakeServer(t: TestContext, answer: Answer) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
-/** An address where somebody just stopped listening. */
-async function nobody(): Promise<string> {
+/** An address where no server listens any more. */
+async function deadUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -39,45 +39,42 @@ const empty: Answer = (_, response) => {
   response.setHeader('content-type', 'application/json').end('{"items":[],"next_cursor":null}')
 }
 
-test('the service is found by options, else by variables, else by the data folder', async (t) => {
+test('commands find the service by options, else by variables, else by the data folder', async (t) => {
   const { url, dataDir, credentials } = await startService(t)
   const elsewhere = await temporaryFolder(t)
   const token = credentials.admin_token
 
-  await t.test('the data folder alone is enough, also as ./data', async () => {
+  await t.test('the data folder alone is enough, by default ./data', async () => {
     assert.equal((await run(['user', 'list'], { env: { DATA_DIR: dataDir } })).code, 0)
     const nothing = await ranBinary(['user', 'list'], { cwd: elsewhere })
     assert.equal(nothing.code, 78)
     assert.match(nothing.stderr, /data\/credentials\.json does not exist\. Start one here with `tidings serve`/)
   })
 
-  await t.test(
-    'N7: the local address is used where PUBLIC_URL names another one, with the token of the file',
-    async () => {
-      const folder = await temporaryFolder(t)
-      const file = { ...credentials, base_url: 'https://tidings.example.invalid', local_url: url }
-      await writeFile(join(folder, 'credentials.json'), JSON.stringify(file))
-      const ran = await run(['user', 'list'], { env: { DATA_DIR: folder } })
-      assert.equal(ran.code, 0, ran.stderr)
-      const link = (await run(['console', '--json'], { env: { DATA_DIR: folder } })).json<{ url: string }>()
-      assert.match(link.url, /^https:\/\/tidings\.example\.invalid\/console\/#code=/, 'browsers use the public one')
-      const named = await run(['console', '--url', url, '--json'], { env: { DATA_DIR: folder } })
-      assert.ok(named.json<{ url: string }>().url.startsWith(`${url}/console/`))
-    }
-  )
+  await t.test('the local address is used where PUBLIC_URL names another one, with the token of the file', async () => {
+    const folder = await temporaryFolder(t)
+    const file = { ...credentials, base_url: 'https://tidings.example.invalid', local_url: url }
+    await writeFile(join(folder, 'credentials.json'), JSON.stringify(file))
+    const ran = await run(['user', 'list'], { env: { DATA_DIR: folder } })
+    assert.equal(ran.code, 0, ran.stderr)
+    const link = (await run(['console', '--json'], { env: { DATA_DIR: folder } })).json<{ url: string }>()
+    assert.match(link.url, /^https:\/\/tidings\.example\.invalid\/console\/#code=/, 'browsers use the public one')
+    const named = await run(['console', '--url', url, '--json'], { env: { DATA_DIR: folder } })
+    assert.ok(named.json<{ url: string }>().url.startsWith(`${url}/console/`))
+  })
 
-  await t.test('variables win over the data folder, and options over variables', async () => {
+  await t.test('variables override the data folder, and options override variables', async () => {
     const env = { TIDINGS_URL: url, TIDINGS_TOKEN: token, TIDINGS_PROJECT: 'demo', DATA_DIR: elsewhere }
     assert.equal((await run(['user', 'list'], { env })).code, 0)
     assert.equal((await run(['user', 'list', '--project', 'other'], { env })).code, 3)
     assert.equal((await run(['user', 'list', '--token', 'svc_at_wrong'], { env })).code, 4)
-    assert.equal((await run(['user', 'list', '--url', await nobody()], { env })).code, 5)
+    assert.equal((await run(['user', 'list', '--url', await deadUrl()], { env })).code, 5)
     const wrong = { ...env, DATA_DIR: dataDir, TIDINGS_TOKEN: 'svc_at_wrong' }
     assert.equal((await run(['user', 'list'], { env: wrong })).code, 4)
     assert.equal((await run(['user', 'list', '--token', token], { env: wrong })).code, 0)
   })
 
-  await t.test('the token and the project of the data folder go to its own address only', async (t) => {
+  await t.test('the token and the project of the data folder are used only with its own address', async (t) => {
     const other = await fakeServer(t, empty)
     const ran = await run(['project', 'list', '--url', other.url], { env: { DATA_DIR: dataDir } })
     assert.equal(ran.code, 78)
@@ -90,7 +87,7 @@ test('the service is found by options, else by variables, else by the data folde
     assert.equal(same.code, 0)
   })
 
-  await t.test('an address that is none and a file that is broken are named', async () => {
+  await t.test('an invalid address and a broken file are reported', async () => {
     const odd = await run(['project', 'list', '--url', 'localhost:8080', '--token', 'x'])
     assert.equal(odd.code, 2)
     assert.match(odd.stderr, /http:\/\/127\.0\.0\.1:8080/)
@@ -101,7 +98,7 @@ test('the service is found by options, else by variables, else by the data folde
   })
 })
 
-test('a service that is busy is asked again, as it wishes', async (t) => {
+test('a request is repeated after 429 and 503, as Retry-After says', async (t) => {
   const busy = await fakeServer(t, (request, response, attempt) => {
     if (attempt > 2) return empty(request, response, attempt)
     response.writeHead(attempt === 1 ? 429 : 503, { 'retry-after': '0' }).end()
@@ -110,7 +107,7 @@ test('a service that is busy is asked again, as it wishes', async (t) => {
   assert.deepEqual([ran.code, busy.seen.length], [0, 3])
 })
 
-test('what may have been done is not asked for twice, and a long wait is not waited for', async (t) => {
+test('a create is not repeated after 503, and a long Retry-After is not waited for', async (t) => {
   const away = await fakeServer(t, (_, response) => void response.writeHead(503, { 'retry-after': '0' }).end())
   const created = await run(['project', 'create', 'X', '--url', away.url, '--token', 'svc_at_x'])
   assert.deepEqual([created.code, away.seen.length], [5, 1])
@@ -120,7 +117,7 @@ test('what may have been done is not asked for twice, and a long wait is not wai
   assert.match(JSON.parse(ran.stderr).error, /rate limit/)
 })
 
-test('what goes wrong on the way is explained, and never shows the token', async (t) => {
+test('connection errors are explained and never show the token', async (t) => {
   const token = 'svc_at_very_secret'
   const page: Answer = (_, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
   const moved: Answer = (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:9/' }).end()
@@ -139,7 +136,7 @@ test('what goes wrong on the way is explained, and never shows the token', async
     assert.match(ran.stderr, said)
     assert.ok(!ran.stderr.includes(token))
   }
-  const refused = await run(['project', 'list', '--url', await nobody(), '--token', token])
+  const refused = await run(['project', 'list', '--url', await deadUrl(), '--token', token])
   assert.equal(refused.code, 5)
   assert.match(
     refused.stderr,
@@ -149,7 +146,7 @@ test('what goes wrong on the way is explained, and never shows the token', async
   assert.match(barred.stderr, /port that HTTP clients refuse/)
 })
 
-test('an export that breaks off fails, and leaves no half file', async (t) => {
+test('an export that breaks off fails and leaves no partial file', async (t) => {
   const folder = await temporaryFolder(t)
   const half = await fakeServer(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/x-ndjson' }).write('{"project_user_id":"ana"}\n')

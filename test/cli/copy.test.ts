@@ -51,7 +51,7 @@ const contents = (url: string) =>
     return all
   })
 
-test('everything is in the other database as it was, and the service goes on there with its keys', async (t) => {
+test('a copy has all rows unchanged, and the service continues on it with its keys', async (t) => {
   const { url, env, api, properties } = await setUp(t)
   const other = await emptyDatabase(t)
   const copied = await run(['copy', other.url, '--json'], { env })
@@ -74,7 +74,7 @@ test('everything is in the other database as it was, and the service goes on the
   assert.equal((delivery_results as { status: string }[])[0]?.status, 'DELIVERY_RESULT_STATUS_SUCCEED')
 })
 
-test('an address where nobody answers, or where it is refused, is named at once', async (t) => {
+test('a database that does not respond or refuses is reported at once', async (t) => {
   const env = { DATABASE_URL: (await emptyDatabase(t)).url, DATA_DIR: await temporaryFolder(t) }
   const absent = await run(['copy', 'postgres://nobody.invalid/tidings'], { env })
   assert.deepEqual([absent.code, absent.stdout], [1, ''])
@@ -88,7 +88,7 @@ test('an address where nobody answers, or where it is refused, is named at once'
   assert.match(missing.stderr, /no_such_database refuses: .*\. Check the address <url>\.\n$/)
 })
 
-test('a database in use, a node at work and an address that is none are refused, and nothing is copied', async (t) => {
+test('a database in use, a running node and an invalid address are refused, and nothing is copied', async (t) => {
   const { url } = await migratedDatabase(t)
   const env = { DATABASE_URL: url, DATA_DIR: await temporaryFolder(t) }
   const other = await emptyDatabase(t)

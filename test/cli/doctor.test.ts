@@ -23,11 +23,11 @@ async function doctor(env: Record<string, string>) {
   return { ...report, of, statuses: (name: string) => of(name).map(({ status }) => status) }
 }
 
-test('the doctor finds nothing wrong with a service that runs', async (t) => {
+test('doctor finds no problem with a running service', async (t) => {
   const { dataDir, databaseUrl, url } = await startService(t)
   const env = { DATA_DIR: dataDir, DATABASE_URL: databaseUrl, PORT: new URL(url).port }
 
-  await t.test('each check is a line, and the last one says so', async () => {
+  await t.test('doctor prints a line for each check, and that all passed', async () => {
     const { code, stdout } = await run(['doctor'], { env })
     assert.equal(code, 0, stdout)
     assert.match(stdout, /^ok {4}Port +127\.0\.0\.1:\d+ is used by Tidings$/m)
@@ -38,13 +38,13 @@ test('the doctor finds nothing wrong with a service that runs', async (t) => {
     assert.match(stdout, /\n\nAll checks passed\.\n$/)
   })
 
-  await t.test('the service is looked for where it last started', async () => {
+  await t.test('doctor looks for the service at the address of its last start', async () => {
     const { ok, of } = await doctor({ ...env, PORT: '0' })
     assert.ok(ok)
     assert.equal(of('Service')[0]!.message, `${url} is ready`)
   })
 
-  await t.test('a key that expires within 7 days is a warning, and one that expires later is none', async () => {
+  await t.test('doctor warns of a key that expires within 7 days, and not of a later one', async () => {
     const env7 = { env: { DATA_DIR: dataDir } }
     await run(['key', 'create', 'later', '--kind', 'secret', '--expires', '8d'], env7)
     assert.deepEqual((await doctor(env)).statuses('Keys'), ['ok'])
@@ -60,7 +60,7 @@ test('the doctor finds nothing wrong with a service that runs', async (t) => {
     assert.equal(revoked.code, 0, revoked.stderr)
   })
 
-  await t.test('another master key fails, and files that others can read are a warning', async () => {
+  await t.test('doctor fails on another master key, and warns of files that other users can read', async () => {
     const other = await doctor({ ...env, MASTER_KEY: Buffer.alloc(32, 7).toString('base64') })
     assert.deepEqual(other.statuses('Master key'), ['fail'])
     await chmod(join(dataDir, 'credentials.json'), 0o644)
@@ -69,7 +69,7 @@ test('the doctor finds nothing wrong with a service that runs', async (t) => {
     assert.match(open.of('Credentials')[0]!.message, /chmod 600/)
   })
 
-  await t.test('a database that is newer than the code fails', async () => {
+  await t.test('doctor fails on a database that is newer than the code', async () => {
     const client = new pg.Client({ connectionString: databaseUrl })
     await client.connect()
     await client.query(`insert into migrations (id, name, applied_at) values (9999, '9999-future', now())`)
@@ -80,7 +80,7 @@ test('the doctor finds nothing wrong with a service that runs', async (t) => {
   })
 })
 
-test('before the first start the doctor changes nothing', async (t) => {
+test('before the first start doctor changes nothing', async (t) => {
   const { url } = await emptyDatabase(t)
   const parent = await temporaryFolder(t)
   for (const DATABASE_URL of [url, '']) {
@@ -97,10 +97,10 @@ test('before the first start the doctor changes nothing', async (t) => {
   assert.equal(rows.length, 0)
 })
 
-test('the doctor names what is broken', async (t) => {
+test('doctor reports what is broken', async (t) => {
   const folder = await temporaryFolder(t)
 
-  await t.test('a port that another program holds', async (t) => {
+  await t.test('doctor reports a port that another program uses', async (t) => {
     const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.after(() => server.close().closeAllConnections())
@@ -108,19 +108,19 @@ test('the doctor names what is broken', async (t) => {
     assert.match(of('Port')[0]!.message, /used by another program\. Stop it, or set PORT/)
   })
 
-  await t.test('an address that this machine does not have', async () => {
+  await t.test('doctor reports an address that this machine does not have', async () => {
     const { of } = await doctor({ DATA_DIR: folder, HOST: '192.0.2.1' })
     assert.match(of('Port')[0]!.message, /Set HOST/)
   })
 
-  await t.test('a database that does not answer, without its password', async () => {
+  await t.test('doctor reports a database that does not respond, without its password', async () => {
     const { of } = await doctor({ DATA_DIR: folder, PORT: '0', DATABASE_URL: 'postgres://me:hush@127.0.0.1:9/nope' })
     assert.deepEqual([of('PostgreSQL')[0]!.status, of('Migrations')], ['fail', []])
     assert.match(of('PostgreSQL')[0]!.message, /127\.0\.0\.1:9\/nope .*DATABASE_URL/)
     assert.ok(!JSON.stringify(of('PostgreSQL')).includes('hush'))
   })
 
-  await t.test('a data folder that is a file, settings that are wrong, files that are broken', async () => {
+  await t.test('doctor reports a data folder that is a file, wrong settings and broken files', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     assert.deepEqual((await doctor({ DATA_DIR: file, PORT: '0' })).statuses('Data folder'), ['fail'])

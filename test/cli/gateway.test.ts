@@ -30,7 +30,7 @@ test('credentials are set, listed, checked and removed from the command line', a
     return ran
   }
 
-  await t.test('a key of Apple, for both environments unless told', async () => {
+  await t.test('a key of Apple is saved for both environments by default', async () => {
     const set = await gateway('set', 'apns', '--key', keyFile, ...apnsArgs)
     assert.equal(set.code, 0, set.stderr)
     assert.match(set.stdout, /^Environment +production$[\s\S]*^Environment +sandbox$/m)
@@ -44,7 +44,7 @@ test('credentials are set, listed, checked and removed from the command line', a
     )
   })
 
-  await t.test('a service account, and a subject with a pair that is made or brought', async () => {
+  await t.test('a service account is saved, and a Web Push subject with a generated or given key pair', async () => {
     const file = await write('service-account.json', JSON.stringify(account))
     const set = await gateway('set', 'fcm', '--service-account', file)
     assert.equal(set.code, 0, set.stderr)
@@ -61,7 +61,7 @@ test('credentials are set, listed, checked and removed from the command line', a
     assert.ok(!brought.stdout.includes(pair.private_key))
   })
 
-  await t.test('a list without secrets, and a check that ends with 0', async () => {
+  await t.test('list shows no secrets, and a check of a valid credential ends with 0', async () => {
     const listed = await gateway('list')
     assert.match(listed.stdout, /^GATEWAY +ENVIRONMENT +FOR +ACCOUNT +FINGERPRINT +UPDATED$/m)
     assert.match(listed.stdout, /^apns +production +com\.example\.app /m)
@@ -72,7 +72,7 @@ test('credentials are set, listed, checked and removed from the command line', a
     assert.match(checked.stdout, /^ok {4}mailto:push@example\.com {2}The key pair signs\./)
   })
 
-  await t.test('what is wrong is refused in words, and nothing is saved', async () => {
+  await t.test('invalid credentials are refused with the reason, and nothing is saved', async () => {
     const wrong = await write('wrong.p8', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
     const certificate = await gateway('set', 'apns', '--key', wrong, ...apnsArgs)
     assert.equal(certificate.code, 1)
@@ -88,7 +88,7 @@ test('credentials are set, listed, checked and removed from the command line', a
     assert.equal((await gateway('check', 'gcm')).code, 3)
   })
 
-  await t.test('removal, of one environment and of all', async () => {
+  await t.test('remove deletes the credential of one environment or of all', async () => {
     const unsure = await gateway('remove', 'apns')
     assert.deepEqual([unsure.code, /Give --yes to confirm/.test(unsure.stderr)], [2, true])
     const { code, stdout } = await gateway('remove', 'apns', '--environment', 'sandbox', '--yes')
@@ -99,7 +99,7 @@ test('credentials are set, listed, checked and removed from the command line', a
     assert.equal((await gateway('check', 'fcm')).code, 3)
   })
 
-  await t.test('and no secret was printed by any of it', () => {
+  await t.test('none of these commands printed a secret', () => {
     const printed = everything.map(({ stdout, stderr }) => stdout + stderr).join('')
     for (const pem of [apns.key, account.private_key]) assert.ok(!printed.includes(pem.split('\n')[1]!.slice(8, 40)))
   })

@@ -15,7 +15,7 @@ async function nodeBeside(t: Parameters<typeof anotherNode>[0], { databaseUrl, d
   return anotherNode(t, { databaseUrl, config: { MASTER_KEY } } as TestService, { devicesOf })
 }
 
-test('simulated devices and their inbox are at hand from the command line', async (t) => {
+test('simulated devices and their inbox are managed from the command line', async (t) => {
   const service = await startService(t)
   const { tidings } = service
   const gateways = await of(await nodeBeside(t, service), 'demo')
@@ -42,7 +42,7 @@ test('simulated devices and their inbox are at hand from the command line', asyn
     assert.match(live.stderr, /is live/)
   })
 
-  await t.test('what arrived is shown, oldest first, with its answer', async () => {
+  await t.test('inbox shows pushes oldest first, with the response', async () => {
     assert.equal(
       (await tidings('inbox')).stdout,
       'No pushes yet. Send one with `tidings send --user demo-user --title Hello`.\n'
@@ -69,7 +69,7 @@ test('simulated devices and their inbox are at hand from the command line', asyn
     )
   })
 
-  await t.test('--watch shows the last ones and goes on until Ctrl-C, each push once', async () => {
+  await t.test('--watch shows the newest pushes and every later one once, until Ctrl-C', async () => {
     const child = spawn(process.execPath, [binary, 'inbox', '--watch', '--json', '--limit', '1'], {
       env: bare({ DATA_DIR: service.dataDir }),
       stdio: ['ignore', 'pipe', 'inherit']

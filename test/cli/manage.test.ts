@@ -73,7 +73,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal((await tidings('project', 'show', 'nope')).code, 3)
   })
 
-  await t.test('a project is paused and resumed, and says so', async () => {
+  await t.test('a project is paused and resumed, and its state is shown', async () => {
     const paused = await tidings('project', 'pause', 'shop')
     assert.equal(paused.code, 0, paused.stderr)
     assert.match(paused.stdout, /^The project shop is paused since 2\S+Z\. It sends nothing\.$/m)
@@ -90,7 +90,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal((await tidings('project', 'pause', 'nope')).code, 3)
   })
 
-  await t.test('a key is shown once, works, is listed without its text, and is dead once revoked', async () => {
+  await t.test('a key is shown once, works, is listed without its text, and stops working when revoked', async () => {
     const created = await tidings('key', 'create', 'backend', '--kind', 'secret', '--json')
     const { id, key } = created.json<{ id: string; key: string }>()
     assert.match(key, /^svc_sk_/)
@@ -117,7 +117,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal((await tidings('key', 'create', 'backend', '--kind', 'golden')).code, 2)
   })
 
-  await t.test('a key ends when it was told to, and is rotated: the old one goes on for the overlap', async () => {
+  await t.test('a key expires at its time, and after a rotation the old one works for the overlap', async () => {
     const created = await tidings('key', 'create', 'ci', '--kind', 'secret', '--expires', '90d', '--json')
     const { id, key, expires_at } = created.json<{ id: string; key: string; expires_at: string }>()
     assert.ok(Math.abs(Date.parse(expires_at) - Date.now() - 90 * 86_400_000) < 60_000, expires_at)
@@ -151,7 +151,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.match(past.stderr, /^expires_at: .*future/)
   })
 
-  await t.test('a token is for one project or says --all-projects, and is never listed', async () => {
+  await t.test('a token needs --project or --all-projects, and its text is never listed', async () => {
     const unsaid = await tidings('token', 'create', 'deploy', '--role', 'viewer')
     assert.equal(unsaid.code, 2)
     assert.match(unsaid.stderr, /--project <id> or --all-projects/)
@@ -184,7 +184,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal(nodes.next_cursor, null)
   })
 
-  await t.test('lists are merged from many pages, stop at --limit, and go on from --cursor', async () => {
+  await t.test('a list joins pages, stops at --limit, and continues from --cursor', async () => {
     const one = (await tidings('audit', 'list', '--limit', '2', '--json')).json<Page<{ id: string }>>()
     assert.equal(one.items.length, 2)
     const rest = await tidings('audit', 'list', '--limit', 'all', '--cursor', one.next_cursor!, '--json')
@@ -194,7 +194,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.match((await tidings('audit', 'list', '--limit', '2')).stderr, /--limit all/)
   })
 
-  await t.test('jobs that were given up are listed and run again', async () => {
+  await t.test('dead jobs are listed and revived', async () => {
     assert.match((await tidings('job', 'list')).stdout, /^No dead jobs\.$/m)
     const id = '0199c0de-0000-7000-8000-000000000001'
     await withClient(databaseUrl, (client) =>
@@ -210,7 +210,7 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal((await tidings('job', 'revive', id)).code, 3)
   })
 
-  await t.test('a project is deleted with --yes and, without a terminal, not without it', async () => {
+  await t.test('deleting a project without a terminal needs --yes', async () => {
     const asked = await tidings('project', 'delete', 'shop')
     assert.equal(asked.code, 2)
     assert.match(asked.stderr, /--yes/)

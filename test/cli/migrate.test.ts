@@ -6,7 +6,7 @@ import { run, temporaryFolder } from './service.ts'
 
 const names = readMigrations().map(({ name }) => name)
 
-test('migrate says what it applied, and that there is nothing left to apply', async (t) => {
+test('migrate prints the migrations it applied, or that the database is up to date', async (t) => {
   const { name, url } = await emptyDatabase(t)
   const env = { DATABASE_URL: url, DATA_DIR: await temporaryFolder(t) }
   const first = await run(['migrate', '--json'], { env })
@@ -28,7 +28,7 @@ test('migrate starts the embedded database and stops it again', async (t) => {
   assert.match((await run(['migrate'], { env })).stdout, /is up to date/)
 })
 
-test('a database that refuses is named without its password', async () => {
+test('a database that refuses is reported without its password', async () => {
   const env = { DATABASE_URL: databaseUrl('no_such_database') }
   const { code, stderr } = await run(['migrate', '--json'], { env })
   assert.equal(code, 1)

@@ -62,7 +62,7 @@ test('every command explains itself with examples, takes --json, and is in the d
   }
 })
 
-test('the help of a command speaks of no option that the command does not have', async () => {
+test('the help of a command mentions only options of that command', async () => {
   for (const command of commands) {
     const { stdout } = await run([...command, '--help'])
     const own = new Set([...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option))
@@ -73,7 +73,7 @@ test('the help of a command speaks of no option that the command does not have',
   }
 })
 
-test('the docs say how much each list shows, and name every code of the command line', async () => {
+test('the docs have the limit of each list and every error code of the command line', async () => {
   const docs = await readFile(new URL('../../docs/reference/cli.md', import.meta.url), 'utf8')
   for (const command of [...commands, ['device', 'list'], ['inbox']]) {
     const { stdout } = await run([...command, '--help'])
@@ -91,7 +91,7 @@ test('the docs say how much each list shows, and name every code of the command 
   }
 })
 
-test('the help lists the commands and the exit codes, and the version is that of the package', async () => {
+test('the help lists commands and exit codes, and --version prints the version of the package', async () => {
   const help = await run(['--help'])
   assert.equal(help.code, 0)
   for (const [name] of commands) assert.match(help.stdout, new RegExp(`^ {2}${name} `, 'm'))
@@ -100,7 +100,7 @@ test('the help lists the commands and the exit codes, and the version is that of
   assert.equal((await run(['--version'])).stdout, `${version}\n`)
 })
 
-test('what is mistyped ends with 2 and a suggestion', async () => {
+test('a mistyped command ends with 2 and a suggestion', async () => {
   const cases: [args: string[], said: RegExp][] = [
     [['usr'], /^Unknown command 'usr'\. Did you mean user\? See `tidings --help`\.$/m],
     [['user', 'lst'], /Did you mean list\? See `tidings user --help`/],
@@ -118,14 +118,14 @@ test('what is mistyped ends with 2 and a suggestion', async () => {
   assert.equal(JSON.parse(json.stderr).code, 'usage')
 })
 
-test('the binary itself says the same, and ends with the same codes', async () => {
+test('the binary prints the same and ends with the same codes', async () => {
   for (const args of [['--version'], ['user', '--help'], ['usr'], ['user', 'lst', '--json'], ['key']]) {
     const { json: _, ...expected } = await run(args)
     assert.deepEqual(await ranBinary(args), expected, args.join(' '))
   }
 })
 
-test('a role of its own needs a database that other processes can join', async () => {
+test('--role api and --role worker need DATABASE_URL', async () => {
   // A data folder that cannot be one, so that nothing starts whatever is asked.
   const env = { DATA_DIR: import.meta.filename }
   for (const role of ['api', 'worker']) {
@@ -138,7 +138,7 @@ test('a role of its own needs a database that other processes can join', async (
   }
 })
 
-test('wrong settings end with 78 and are all named', async () => {
+test('wrong settings are all reported and end with 78', async () => {
   const { code, stderr } = await run(['serve'], { env: { PORT: 'x', LOG_LEVEL: 'loud' } })
   assert.equal(code, 78)
   assert.match(stderr, /PORT: must be .*\n.*LOG_LEVEL: must be/)

@@ -58,7 +58,7 @@ async function setUp(t: TestContext, settings: Record<string, string> = {}) {
 
 const check = (env: Record<string, string>) => run(['gateway', 'check', 'webpush'], { env })
 
-test('the key in the data folder is changed, and the service goes on with the new one', async (t) => {
+test('rotating the key in the data folder lets the service continue with the new one', async (t) => {
   const { env, file, serving, opens, keyText, rotate } = await setUp(t)
   const before = await keyText()
   assert.ok(await opens(before))
@@ -89,7 +89,7 @@ test('the key in the data folder is changed, and the service goes on with the ne
   )
 })
 
-test('a key of the setting MASTER_KEY is changed to that of a file, or to one that is left in a file', async (t) => {
+test('MASTER_KEY is rotated to the key of a file, or to a generated one that is written to a file', async (t) => {
   const first = newKey()
   const { env, file, opens, serving, keyText } = await setUp(t, { MASTER_KEY: first })
   assert.ok(await opens(first))
@@ -113,7 +113,7 @@ test('a key of the setting MASTER_KEY is changed to that of a file, or to one th
   assert.equal((await serving({ MASTER_KEY: third }, () => check(env))).code, 0)
 })
 
-test('nodes that run are named and keep it from happening, unless told', async (t) => {
+test('running nodes are reported and stop a rotation, unless --force is given', async (t) => {
   const { file, sql, serving, keyText, opens, rotate } = await setUp(t)
   const before = await keyText()
   await serving({}, async () => {
@@ -124,7 +124,7 @@ test('nodes that run are named and keep it from happening, unless told', async (
     assert.match(error, /Stop the nodes first.*\(pid \d+\)/)
     assert.deepEqual([await opens(before), await keyText()], [true, before])
     assert.equal((await rotate('--force')).code, 0)
-    // The node has the old key: what it sealed now would open for nobody.
+    // The node has the old key: no node could open what it sealed now.
     const stored = await sql('select secret from gateway_credentials order by secret')
     const { base_url, admin_token } = JSON.parse(await readFile(file('credentials.json'), 'utf8'))
     const { status } = await fetch(`${base_url}/manage/v1/projects/demo/gateways/webpush`, {
@@ -138,7 +138,7 @@ test('nodes that run are named and keep it from happening, unless told', async (
   assert.ok(await opens(await keyText()))
 })
 
-test('a new key that is none, the old one again, or a secret that does not open: nothing is changed', async (t) => {
+test('an invalid new key, the old key, or a secret that does not open changes nothing', async (t) => {
   const { file, sql, keyText, opens, rotate } = await setUp(t)
   const before = await keyText()
   await writeFile(file('bad.key'), 'nonsense')
@@ -157,7 +157,7 @@ test('a new key that is none, the old one again, or a secret that does not open:
   assert.deepEqual([await keyText(), existsSync(file('master.key.new'))], [before, false])
 })
 
-test('killed before the database has changed, the old key is right', async (t) => {
+test('after a kill before the database changed, the old key is valid', async (t) => {
   const { url, env, file, serving, opens, keyText, rotate, spawnRotation } = await setUp(t)
   const before = await keyText()
   const blocker = new pg.Client({ connectionString: url })
@@ -183,12 +183,12 @@ test('killed before the database has changed, the old key is right', async (t) =
   assert.ok(await opens(await keyText()))
 })
 
-test('killed between the commit and the new file, the next start or the next change finishes it', async (t) => {
+test('after a kill between commit and file, the next start or rotation finishes it', async (t) => {
   const { env, file, serving, opens, keyText, rotate, spawnRotation } = await setUp(t)
   for (const finish of ['start', 'change']) {
     const before = await keyText()
     await rm(file('master.key.old'), { force: true })
-    // A copy of the old key into a pipe that nobody reads waits for ever: after the commit, before the new file.
+    // A copy of the old key into a pipe without a reader blocks: after the commit, before the new file.
     execFileSync('mkfifo', [file('master.key.old')])
     const child = spawnRotation()
     await eventually(async () => assert.equal(await opens(before), false), 30_000)
@@ -211,7 +211,7 @@ test('killed between the commit and the new file, the next start or the next cha
   }
 })
 
-test('after a lost key, forgetting its secrets lets the service start with all that was not sealed', async (t) => {
+test('after a lost key, forgetting its secrets lets the service start with everything else', async (t) => {
   const { env, file, sql, serving, keyText } = await setUp(t)
   const forget = (...args: string[]) => run(['secrets', 'forget', ...args], { env })
   const before = await keyText()

@@ -3,10 +3,10 @@ import { test } from 'node:test'
 import { eventually } from '../support/service.ts'
 import { startService } from './service.ts'
 
-test('pushes are sent and looked at from the command line', async (t) => {
+test('pushes are sent and inspected from the command line', async (t) => {
   const { tidings, url, credentials } = await startService(t)
 
-  await t.test('send tells the result on each device', async () => {
+  await t.test('send prints the status on each device', async () => {
     const sent = await tidings('send', '--user', 'demo-user', '--title', 'Hi', '--body', 'It works.')
     assert.equal(sent.code, 0, sent.stderr)
     assert.match(sent.stdout, /^Message +[0-9a-f-]{36}\nStatus +succeed\n\nDEVICE +STATUS +REASON\n/)
@@ -16,7 +16,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.equal(one.json<{ status: string }>().status, 'DELIVERY_RESULT_STATUS_SUCCEED')
   })
 
-  await t.test('a push that no device got ends with 1 and says why', async () => {
+  await t.test('a push that failed on all devices ends with 1 and the reason', async () => {
     await tidings('device', 'add', 'ios', '--user', 'bo', '--id', 'bo-phone', '--fault', '410')
     const dead = await tidings('send', '--user', 'bo', '--title', 'Hi')
     assert.equal(dead.code, 1)
@@ -26,7 +26,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.match(nobody.stdout, /^Status +failed\nReason +\[\w+\] /m)
   })
 
-  await t.test('a push that waits says where its outcome will be', async () => {
+  await t.test('a pending push names the command that shows its outcome', async () => {
     await tidings('project', 'pause')
     const waits = await tidings('send', '--user', 'demo-user', '--title', 'Later')
     await tidings('project', 'resume')
@@ -36,7 +36,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.equal((await tidings(...advice!.split(' '))).code, 0)
   })
 
-  await t.test('a command line without a target, with two, or without words is refused', async () => {
+  await t.test('send without a target, with two, or without text is refused', async () => {
     for (const args of [
       ['--title', 'Hi'],
       ['--user', 'ana', '--device', 'x', '--title', 'Hi'],
@@ -47,7 +47,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
       assert.equal((await tidings('send', ...args)).code, 2, args.join(' '))
   })
 
-  await t.test('with an idempotency key it is sent once', async () => {
+  await t.test('send with an idempotency key sends once', async () => {
     const again = () => tidings('send', '--user', 'demo-user', '--title', 'Once', '--idempotency-key', 'k1', '--json')
     assert.equal((await again()).stdout, (await again()).stdout)
     const { items } = (await tidings('message', 'list', '--user', 'demo-user', '--json')).json<{
@@ -56,7 +56,7 @@ test('pushes are sent and looked at from the command line', async (t) => {
     assert.equal(items.filter(({ title }) => title === 'Once').length, 3)
   })
 
-  await t.test('messages are listed by user, device and status, and shown one by one', async () => {
+  await t.test('messages are listed by user, device and status, and shown', async () => {
     const listed = await tidings('message', 'list', '--device', 'demo-iphone')
     assert.match(listed.stdout, /^MESSAGE +USER +DEVICE +STATE +TITLE +CREATED +REASON$/m)
     assert.match(listed.stdout, /^\S{36} +demo-user +demo-iphone +accepted +Hi +2\S+Z +-$/m)

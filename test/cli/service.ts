@@ -15,7 +15,7 @@ export interface Ran {
   code: number
   stdout: string
   stderr: string
-  /** Standard output as the one JSON document it is. */
+  /** Standard output, parsed as one JSON document. */
   json: <Shape>() => Shape
 }
 
@@ -46,7 +46,7 @@ function collector() {
   return { stream, text: () => Buffer.concat(chunks).toString('utf8') }
 }
 
-/** As a pipe would bring it. */
+/** Splits the input like a pipe. */
 function inPieces(input: string): Readable {
   const bytes = Buffer.from(input)
   const size = 65_536
@@ -56,10 +56,10 @@ function inPieces(input: string): Readable {
   return Readable.from(pieces, { objectMode: false })
 }
 
-/** The environment of somebody who set nothing but this. */
+/** An environment with these settings only. */
 export const bare = (env: Record<string, string>) => ({ PATH: process.env.PATH, HOME: process.env.HOME, ...env })
 
-/** The binary as a person would run it. */
+/** Runs the binary in a process. */
 export async function ranBinary(args: readonly string[], { env = {}, input, cwd }: RunOptions & { cwd?: string } = {}) {
   const child = spawn(process.execPath, [binary, ...args], { env: bare(env), cwd, stdio: ['pipe', 'pipe', 'pipe'] })
   child.stdin.on('error', () => {}) // A command that refuses does not read to the end.
@@ -83,7 +83,7 @@ export interface Running {
   credentials: Credentials
   /** A command that finds this service by its data folder. */
   tidings: (...args: string[]) => Promise<Ran>
-  /** The same with what it reads. */
+  /** The same with standard input. */
   feed: (input: string, ...args: string[]) => Promise<Ran>
 }
 

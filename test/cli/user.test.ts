@@ -10,10 +10,10 @@ interface User {
   updated_at: string
 }
 
-test('users are kept from the command line', async (t) => {
+test('users are managed from the command line', async (t) => {
   const { tidings, feed } = await startService(t)
 
-  await t.test('properties are typed by their looks, and text where that is said', async () => {
+  await t.test('properties that look like JSON are JSON, and --string makes them text', async () => {
     const set = await tidings(
       ...['user', 'set', 'ana', 'plan=premium', 'age=31', 'vip=true', 'left=null', 'code="7"', 'note=a=b', 'empty='],
       ...['--string', 'zip=10001', '--string', 'flag=true', '--json']
@@ -32,7 +32,7 @@ test('users are kept from the command line', async (t) => {
     })
   })
 
-  await t.test('a second set merges, and an object can come from standard input', async () => {
+  await t.test('a second set merges, and reads an object from standard input', async () => {
     const merged = await feed('{"plan":"free","x=y":1}', 'user', 'set', 'ana', 'age=32', '--properties', '-', '--json')
     const { properties } = merged.json<User>()
     assert.deepEqual([properties.plan, properties.age, properties['x=y'], properties.vip], ['free', 32, 1, true])
@@ -48,7 +48,7 @@ test('users are kept from the command line', async (t) => {
     assert.deepEqual(Object.keys(user).sort(), ['created_at', 'id', 'project_user_id', 'properties', 'updated_at'])
   })
 
-  await t.test('any id can be used, and none of them moves the cursor of who lists it', async () => {
+  await t.test('any id works, and control characters in it are escaped in lists', async () => {
     const odd = 'Ünï/cö?dé %2F #1 \u001b[31m'.replace('\u001b', '\u200b')
     assert.equal((await tidings('user', 'set', odd, 'a=1')).code, 0)
     assert.equal((await tidings('user', 'get', odd, '--json')).json<User>().project_user_id, odd)
@@ -73,7 +73,7 @@ test('users are kept from the command line', async (t) => {
     assert.match((await tidings('user', 'list', '--limit', '1')).stdout, /^USER .*\ndi [^\n]*\n$/)
   })
 
-  await t.test('a delete wants --yes where nobody can be asked, and knows who is not there', async () => {
+  await t.test('a delete without a terminal needs --yes, and an absent user is not found', async () => {
     assert.equal((await tidings('user', 'delete', 'bo')).code, 2)
     assert.equal((await tidings('user', 'get', 'bo')).code, 0)
     assert.equal((await tidings('user', 'delete', 'bo', '--yes')).stdout, 'Deleted the user bo.\n')
@@ -83,7 +83,7 @@ test('users are kept from the command line', async (t) => {
     assert.equal((await tidings('user', 'get', 'bo')).code, 3)
   })
 
-  await t.test('what cannot be right is refused with the reason', async () => {
+  await t.test('invalid arguments are refused with the reason', async () => {
     const refused: [args: string[], code: number, said: RegExp][] = [
       [['set', 'x', 'plan'], 2, /name=value/],
       [['set', 'x', '=1'], 2, /name=value/],

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { ask } from '../support/http.ts'
 import { startService } from './service.ts'
 
-test('settled-2, 1: the command line shows what a trigger ignored', async (t) => {
+test('B.1: the command line shows the fields that a trigger ignored', async (t) => {
   const { tidings, feed, url, credentials } = await startService(t)
   const campaign = 'campaign_id: news\nname: News\nstatus: active\nmessage: { title: Hello }\n'
   assert.equal((await feed(campaign, 'campaign', 'apply', '-f', '-')).code, 0)

@@ -129,7 +129,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.deepEqual(await query(server.url, 'select * from note'), [])
   })
 
-  test('E9: a Tidings that starts right after a kill goes on with the PostgreSQL that still runs, and it ends with the new one', async (t) => {
+  test('a Tidings that starts right after a kill goes on with the PostgreSQL that still runs, and it ends with the new one', async (t) => {
     const dataDir = await preparedFolder(t)
     const first = startServer(t, { dataDir })
     await query(await first.url, 'create table note (text text)')

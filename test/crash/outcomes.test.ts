@@ -7,7 +7,7 @@ import { eventually } from '../support/service.ts'
 const awayMs = 13_000
 const everyone = { audience: { broadcast: true } }
 
-it('E2: a node killed while the database is away repeats what it could not record, under the same collapse id, and nothing else', async (t) => {
+it('a node killed while the database is away repeats what it could not record, under the same collapse id, and nothing else', async (t) => {
   const { running, urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
     nodes: 2,
     people: 100,

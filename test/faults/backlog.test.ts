@@ -20,7 +20,7 @@ const wokenTwice = `
 
 const service = await startService({ WORKER_CONCURRENCY: '4' })
 
-describe('behind slow gateways', () => {
+describe('with slow gateways', () => {
   let project: TestProject
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('behind slow gateways', () => {
     assert.equal(faults.status, 200, faults.text)
   })
 
-  it(`E5: a task of an agent ends within ${taskMs / 1000} s though ${many} triggers wait, each with one wake-up at most`, async (t) => {
+  it(`a task of an agent ends within ${taskMs / 1000} s though ${many} triggers wait, each with one wake-up at most`, async (t) => {
     const ids: string[] = [await triggered(project, everyone), await triggered(project, everyone)]
     let waiting = true
     const twice = new Set<string>()
@@ -64,7 +64,7 @@ describe('behind slow gateways', () => {
     await watching
     assert.equal(twice.size, 0, 'triggers with more than one wake-up')
   })
-  it('E5: the sweeper adds no wake-up for a trigger whose job waits, nor for one whose messages are with the gateways', async () => {
+  it('the sweeper adds no wake-up for a trigger whose job waits or whose messages are dispatched', async () => {
     const wakes = async () =>
       (await service.sql(`select payload ->> 'triggerId' as id from jobs where name = 'campaigns.expand'`)).map(
         ({ id }) => id

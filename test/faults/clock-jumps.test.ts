@@ -7,7 +7,7 @@ import { eventually } from '../support/service.ts'
 
 const preload = join(import.meta.dirname, '../support/shifted-clock.ts')
 
-it('E1: a node whose clock jumps two hours and back sends on with one token, and repeats nothing', async (t) => {
+it('a node whose clock jumps two hours and back continues with one provider token and repeats nothing', async (t) => {
   const { running, urls, post, arrived, repeated, settled } = await outage(
     t,
     { nodes: 1, people: 100, latencyMs: 800 },

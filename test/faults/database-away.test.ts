@@ -14,8 +14,8 @@ const proxied = await (async () => {
   return { service, proxy, node: await service.another({ DATABASE_URL: proxy.url }) }
 })()
 
-describe('a database that is lost while the service runs', () => {
-  it('gives 503 with Retry-After and a red /readyz everywhere, then all goes on by itself', async () => {
+describe('a database that fails while the service runs', () => {
+  it('gives 503 with Retry-After and a failing /readyz everywhere, and the service recovers by itself', async () => {
     const { service, proxy, node } = proxied
     const project = await service.project({ limits: { requests_per_second: 0 } })
     const headers = { 'x-service-project-id': project.id, 'x-service-api-key': project.secretKey }
@@ -59,7 +59,7 @@ describe('a database that is lost while the service runs', () => {
 })
 
 describe('a database that is away at the start', () => {
-  it('is waited for, saying so, and then the service starts', async (t) => {
+  it('is waited for with a message, and then the service starts', async (t) => {
     const { url } = await migratedDatabase(t)
     const proxy = await databaseProxy(url)
     proxy.cut()
@@ -73,7 +73,7 @@ describe('a database that is away at the start', () => {
     await program.exited
   })
 
-  it('is given up in the end with a clear sentence', async () => {
+  it('ends the start with a clear message after a time', async () => {
     const said: string[] = []
     const config = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/none', DATA_DIR: '/nowhere' }
     await assert.rejects(
@@ -88,7 +88,7 @@ describe('a database that is away at the start', () => {
   })
 })
 
-describe('a connection that is lost in the middle of a transaction', () => {
+describe('a connection that breaks during a transaction', () => {
   it('fails that transaction and not the process', async (t) => {
     const pool = await testPool(t)
     const pid = statement('test.pid', 'select pg_backend_pid() as pid')

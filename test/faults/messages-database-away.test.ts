@@ -11,7 +11,7 @@ const service = await startService({}, { sender })
 const proxy = await databaseProxy(service.databaseUrl)
 const node = await service.another({ DATABASE_URL: proxy.url })
 
-it('an answer that comes while the database is away is not lost, and nothing is sent twice', async () => {
+it('a gateway response during a database outage is not lost, and nothing is sent twice', async () => {
   const project = await service.project()
   await givenUser(project, 'ana', 'a-1')
   const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()
@@ -43,7 +43,7 @@ it('an answer that comes while the database is away is not lost, and nothing is 
   assert.equal(sender.to('a-1').length, 1)
 })
 
-it('without a database nothing is sent, and the caller is told to come back', async () => {
+it('without a database nothing is sent, and the caller gets 503 with Retry-After', async () => {
   const project = await service.project()
   await givenUser(project, 'bo', 'b-1')
   proxy.cut()

@@ -9,8 +9,8 @@ const awayMs = 13_000
 const everyone = { audience: { broadcast: true } }
 const hurry = `update messages set due_at = now() where due_at is not null`
 
-describe('E2: while the database is away', { concurrency: 2 }, () => {
-  it('one node keeps the outcomes of a request and of a broadcast, and sends nothing twice', async (t) => {
+describe('while the database is away', { concurrency: 2 }, () => {
+  it('a node keeps the outcomes of a request and of a broadcast, and sends nothing twice', async (t) => {
     const { urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
       nodes: 1,
       people: 120,
@@ -24,7 +24,7 @@ describe('E2: while the database is away', { concurrency: 2 }, () => {
     proxy.cut()
     await sleep(awayMs)
     const before = arrived().length
-    // From now on whoever looks for what a dead process left finds all of it.
+    // From now on a takeover would find all of it.
     await sql(hurry)
     proxy.mend()
     const results = (await reply).json.delivery_results
@@ -38,7 +38,7 @@ describe('E2: while the database is away', { concurrency: 2 }, () => {
     assert.equal(arrived().length, 144)
   })
 
-  it('neither of two nodes resumes what the other one follows, though leases, holds and keys ran out', async (t) => {
+  it('neither of two nodes resumes messages that the other one owns, though leases, claims and keys expired', async (t) => {
     const { urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
       nodes: 2,
       people: 100,

@@ -10,7 +10,7 @@ const people = 5_000
 const callers = 8
 const perRequest = 20
 
-if (long) it('E2: a minute without a database under load doubles no push, on two nodes', underLoad)
+if (long) it('a minute without a database under load doubles no push, on two nodes', underLoad)
 
 async function underLoad(t: TestContext): Promise<void> {
   const { running, urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {

@@ -6,7 +6,7 @@ import { ask } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
 
-it('N2: an api node answers requests and says that nothing runs jobs, until a worker node does, which answers only for its health', async (t) => {
+it('an api node serves requests and warns that no worker runs, until a worker starts, which serves only health', async (t) => {
   const { url } = await migratedDatabase(t)
   const env = async () => ({
     DATA_DIR: await temporaryFolder(t),
@@ -24,7 +24,7 @@ it('N2: an api node answers requests and says that nothing runs jobs, until a wo
   assert.equal((await ask(api, 'DELETE', '/manage/v1/projects/shop', { headers })).status, 200)
   const left = async () =>
     (await withClient(url, (client) => client.query(`select 1 from projects where project_id = 'shop'`))).rowCount
-  // Longer than a worker would need: nobody runs the job.
+  // Longer than a worker would need: no worker runs the job.
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   assert.equal(await left(), 1)
 

@@ -39,7 +39,7 @@ describe('npm start', () => {
     await eventually(() => assert.deepEqual(processesOf(dataDir), []))
   })
 
-  it('a second start keeps keys and users, and prints the keys no more', async (t) => {
+  it('a second start keeps keys and users, and does not print the keys', async (t) => {
     const dataDir = await temporaryFolder(t)
     const first = startProgram(t, { DATA_DIR: dataDir })
     await first.ready
@@ -69,7 +69,7 @@ describe('npm start', () => {
 })
 
 describe('tidings serve --json', () => {
-  it('prints one document when the service is ready, and its words elsewhere', async (t) => {
+  it('prints one document when the service is ready, and other text to standard error', async (t) => {
     const { url: database } = await migratedDatabase(t)
     const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: database, LOG_LEVEL: 'silent' }
     const command = [process.execPath, 'bin/tidings.js', 'serve', '--json']
@@ -86,7 +86,7 @@ describe('tidings serve --json', () => {
 })
 
 describe('a stop', () => {
-  it('finishes what is in flight, takes nothing new, and a second signal soon after changes nothing', async (t) => {
+  it('finishes open requests, accepts no new ones, and a second signal soon after changes nothing', async (t) => {
     const { url: databaseUrl } = await migratedDatabase(t)
     const program = startProgram(t, {
       DATA_DIR: await temporaryFolder(t),
@@ -126,7 +126,7 @@ describe('a stop', () => {
     assert.equal((await program.exited).code, 0)
   })
 
-  it('does not wait for a client for longer than its deadline', async (t) => {
+  it('waits for a client no longer than its deadline', async (t) => {
     const { url: databaseUrl } = await migratedDatabase(t)
     const program = startProgram(t, {
       DATA_DIR: await temporaryFolder(t),
@@ -155,7 +155,7 @@ describe('a stop', () => {
   })
 })
 
-describe('a start that cannot succeed says why in one sentence', () => {
+describe('a start that cannot succeed explains in one sentence', () => {
   const failed = async (t: Parameters<typeof temporaryFolder>[0], env: Record<string, string>) => {
     const program = startProgram(t, { DATA_DIR: await temporaryFolder(t), ...env })
     const { code } = await program.exited
@@ -163,7 +163,7 @@ describe('a start that cannot succeed says why in one sentence', () => {
     return { code, text: program.stderr() }
   }
 
-  it('wrong settings, all in one message', async (t) => {
+  it('wrong settings, all of them in one message', async (t) => {
     const { code, text } = await failed(t, {
       PORT: 'eighty',
       TRUST_PROXY: 'yes',
@@ -175,7 +175,7 @@ describe('a start that cannot succeed says why in one sentence', () => {
       assert.match(text, new RegExp(`${name}: must`))
   })
 
-  it('a port that is taken', async (t) => {
+  it('a port in use', async (t) => {
     const server = createServer().listen(0, '127.0.0.1')
     t.after(() => server.close())
     await new Promise((resolve) => server.once('listening', resolve))
@@ -188,7 +188,7 @@ describe('a start that cannot succeed says why in one sentence', () => {
     assert.deepEqual(await readdir(dataDir), [], 'keys that are shown once are not made yet')
   })
 
-  it('a database that is not there, or refuses', async (t) => {
+  it('a database that is absent or refuses', async (t) => {
     const { url } = await emptyDatabase(t)
     const missing = new URL(url)
     missing.pathname = '/no_such_database'
@@ -197,7 +197,7 @@ describe('a start that cannot succeed says why in one sentence', () => {
     assert.match(text, /no_such_database.*DATABASE_URL/)
   })
 
-  it('a master key that is not the one of this database', async (t) => {
+  it('a master key of another database', async (t) => {
     const { url } = await migratedDatabase(t)
     const env = { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url }
     await (await startNode(env)).close()
@@ -212,7 +212,7 @@ describe('a start that cannot succeed says why in one sentence', () => {
     await (await startNode(env)).close()
   })
 
-  it('a database that a newer version has migrated', async (t) => {
+  it('a database that a newer version migrated', async (t) => {
     const { url } = await migratedDatabase(t)
     await withClient(url, (client) =>
       client.query(`insert into migrations values (9999, '9999-from-the-future', now())`)

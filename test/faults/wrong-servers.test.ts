@@ -52,7 +52,7 @@ async function standby(t: TestContext): Promise<string> {
 }
 
 describe('a server on which Tidings cannot run', () => {
-  it('E6: a standby is refused in a sentence, by a start and by the doctor', async (t) => {
+  it('a start and doctor refuse a standby with the reason', async (t) => {
     const url = await standby(t)
     assert.match(await refusedStart(t, url), /is a standby, which takes no writes\. Set DATABASE_URL to the primary/)
     const { code, stdout } = await run(['doctor'], { env: { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url } })
@@ -60,12 +60,12 @@ describe('a server on which Tidings cannot run', () => {
     assert.match(stdout, /^fail +PostgreSQL +.* is a standby/m)
   })
 
-  it('E6: a pooler in transaction mode is refused in a sentence', async (t) => {
+  it('a pooler in transaction mode is refused with the reason', async (t) => {
     const { url } = await migratedDatabase(t)
     assert.match(await refusedStart(t, await transactionPooler(url)), /is a pooler that lends connections for a trans/)
   })
 
-  it('E6: a pooler that refuses a parameter of the start is named, with its own words', async (t) => {
+  it('a pooler that refuses a start parameter is reported with its own message', async (t) => {
     // As pgbouncer says it.
     const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter: statement_timeout', '']
     const body = Buffer.from(fields.map((field) => `${field}\0`).join(''))
@@ -86,19 +86,19 @@ describe('a server on which Tidings cannot run', () => {
     )
   })
 
-  it('a database whose role may only read is refused in a sentence', async (t) => {
+  it('a database whose role may only read is refused with the reason', async (t) => {
     const { name, url } = await migratedDatabase(t)
     await withClient(url, (client) => client.query(`alter database ${name} set default_transaction_read_only = on`))
     await assert.rejects(checkServer({ connectionString: url }, 'db'), /default_transaction_read_only is on/)
   })
 
-  it('a server itself, and what passes its connections on as they are, are not', async (t) => {
+  it('a server and a proxy that forwards connections unchanged are accepted', async (t) => {
     const { url } = await migratedDatabase(t)
     await checkServer({ connectionString: url }, 'db')
     await checkServer({ connectionString: (await databaseProxy(url)).url }, 'db')
   })
 
-  it('E7: a start at the connection limit says which limit to raise', async (t) => {
+  it('a start at the connection limit names the limit to raise', async (t) => {
     const { url, another } = await limitedRole(t, 1)
     const taken = await another()
     t.after(() => taken.end())
@@ -114,7 +114,7 @@ describe('a server on which Tidings cannot run', () => {
     'postgres:///tidings?host=one,two',
     'postgres://u:p%40@one%2Ctwo/tidings'
   ])
-    it(`E4: several hosts are refused in a sentence: ${url}`, () => {
+    it(`several hosts are refused with the reason: ${url}`, () => {
       assert.throws(() => readConfig({ DATABASE_URL: url }), /DATABASE_URL: names several hosts, .*: name the primary/)
     })
 

@@ -101,21 +101,21 @@ test('nghttpd gets every push once', async (t) => {
   assert.deepEqual(server.received.sort(), all.map(({ token }) => token).sort())
 })
 
-test('nghttpd with few streams, padding and trailers is obeyed and understood', async (t) => {
+test('the stream limit, padding and trailers of nghttpd are respected', async (t) => {
   const server = await nghttpd(t, '--echo-upload', '-m', '3', '-b', '200', '--trailer', 'end: yes', '-c', '0')
   const sender = senderFor(t, server.credential, { providerTokens: anyToken })
   assert.deepEqual(tally(await sendAll(sender, pushes(1_000))), { accepted: 1_000 })
   assert.equal(server.received.length, new Set(server.received).size)
 })
 
-test('an answer of nghttpd that no gateway would give is a refusal, not a fault', async (t) => {
+test('a response of nghttpd that no gateway would send is a refusal, not an error', async (t) => {
   const server = await nghttpd(t)
   const sender = senderFor(t, server.credential, { providerTokens: anyToken })
   const outcome = await send(sender, push())
   assert.ok(outcome.kind === 'rejected' && outcome.reason === 'INTERNAL_ERROR' && outcome.gatewayCode === '404')
 })
 
-test('a killed nghttpd leaves pushes unknown or to be repeated, and what is sent later arrives', async (t) => {
+test('a killed nghttpd leaves pushes unknown or to be retried, and later pushes arrive', async (t) => {
   const server = await nghttpd(t, '--echo-upload')
   const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings: { unreachableMs: 300 } })
   assert.equal((await send(sender, push())).kind, 'accepted')

@@ -27,7 +27,7 @@ describe('APNs', () => {
   const send = async (t: TestContext, change: Headers = {}, body: string | Buffer = alert, path = device()) =>
     request(await connect(t, sim.apns!.url, sim.ca), path, await apnsHeaders(sim, change), body)
 
-  it('takes a push from an independent client over TLS that trusts its authority', async (t) => {
+  it('accepts a push from an independent client over TLS that trusts its authority', async (t) => {
     const { keyId, teamId, privateKey } = sim.credentials.apns
     const provider = new apn.Provider({
       token: { key: privateKey, keyId, teamId },
@@ -55,7 +55,7 @@ describe('APNs', () => {
     assert.equal(gone.failed[0]?.response?.reason, 'Unregistered')
   })
 
-  it('answers 200 with the id it was given, or one of its own', async (t) => {
+  it('responds 200 with the id of the request, or a new one', async (t) => {
     const id = '0190f3a0-0000-7000-8000-000000000001'
     const given = await send(t, { 'apns-id': id })
     assert.deepEqual([given.status, given.body, given.headers['apns-id']], [200, '', id])
@@ -111,7 +111,7 @@ describe('APNs', () => {
     })
   }
 
-  it('takes what is just within the limits', async (t) => {
+  it('accepts pushes at the limits', async (t) => {
     assert.equal((await send(t, {}, big(4_096))).status, 200)
     const voip = { 'apns-push-type': 'voip', 'apns-topic': 'com.example.app.voip' }
     assert.equal((await send(t, voip, big(5_120))).status, 200)
@@ -125,7 +125,7 @@ describe('APNs', () => {
     assert.deepEqual([reply.status, reply.json()], [405, { reason: 'MethodNotAllowed' }])
   })
 
-  it('looks at key, team, age and signature of the provider token', async (t) => {
+  it('checks key, team, age and signature of the provider token', async (t) => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const strange = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     const cases: [reason: string, change: Parameters<typeof providerToken>[1]][] = [
@@ -169,7 +169,7 @@ describe('APNs', () => {
     }
     const push = (t: TestContext, aps: Record<string, unknown>) => send(t, headers, JSON.stringify({ aps }))
 
-    it('start, update and end', async (t) => {
+    it('can be started, updated and ended', async (t) => {
       assert.equal((await push(t, start)).status, 200)
       assert.deepEqual([sim.ledger.items().at(-1)!.title, sim.ledger.items().at(-1)!.body], ['Ride', 'On its way'])
       const { timestamp } = start
@@ -189,7 +189,7 @@ describe('APNs', () => {
       ['a dismissal date', { 'dismissal-date': 1 }]
     ]
     for (const [name, change] of wrong) {
-      it(`refuse a start with ${name}, and say why`, async (t) => {
+      it(`refuse a start with ${name}, with the reason`, async (t) => {
         const reply = await push(t, { ...start, ...change })
         assert.deepEqual([reply.status, reply.json()], [400, { reason: 'BadRequestPayload' }])
         assert.match(String(reply.headers['simulator-detail']), /^aps\./)

@@ -9,7 +9,7 @@ import { simulator } from './client.ts'
 
 const run = promisify(execFile)
 
-test('the library apns2 pushes to the simulated APNs, and hears of a token that is gone', async (t) => {
+test('the library apns2 pushes to the simulated APNs, and gets 410 for a dead token', async (t) => {
   const sim = await simulator(t, { fcm: false, webpush: false, apns: { streams: 1_000 } })
   const folder = await mkdtemp(join(tmpdir(), 'tidings-apns2-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

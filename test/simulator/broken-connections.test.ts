@@ -16,7 +16,7 @@ async function setUp(t: TestContext) {
 }
 
 for (const kind of ['url', 'clearUrl'] as const)
-  test(`a half-open connection reads and says nothing, not even to PING (${kind})`, async (t) => {
+  test(`a half-open connection reads and sends nothing, not even to PING (${kind})`, async (t) => {
     const { sim, push } = await setUp(t)
     sim.faults.set('apns', { halfOpenAfter: 2 })
     const session = await connect(t, sim.apns![kind], sim.ca)
@@ -31,7 +31,7 @@ for (const kind of ['url', 'clearUrl'] as const)
     assert.equal((await push(await connect(t, sim.apns![kind], sim.ca))).status, 200)
   })
 
-test('bad HPACK makes the client give up the connection with a compression error', async (t) => {
+test('bad HPACK makes the client close the connection with a compression error', async (t) => {
   const { sim, push } = await setUp(t)
   sim.faults.set('apns', { badHpackAfter: 2 })
   // Between the two, to see what the client says.
@@ -55,7 +55,7 @@ test('bad HPACK makes the client give up the connection with a compression error
   while (!Buffer.concat(said).includes(goaway)) await delay(5)
 })
 
-test('a connection that cannot misbehave as a token asks goes away, and the next one can', async (t) => {
+test('a connection that cannot show the fault of a token ends, and the next one shows it', async (t) => {
   const { sim, push } = await setUp(t)
   const old = await connect(t, sim.apns!.url, sim.ca)
   const goaway = once(old, 'goaway')
@@ -68,24 +68,24 @@ test('a connection that cannot misbehave as a token asks goes away, and the next
   )
 })
 
-test('the stream limit changes for old connections and for new ones, and comes back', async (t) => {
+test('the stream limit changes for old and new connections, and is restored', async (t) => {
   const { sim, push } = await setUp(t)
   const limit = (session: Awaited<ReturnType<typeof connect>>) => session.remoteSettings.maxConcurrentStreams
   const old = await connect(t, sim.apns!.url, sim.ca)
   assert.equal(limit(old), 1_000)
-  let told = once(old, 'remoteSettings')
+  let changed = once(old, 'remoteSettings')
   sim.faults.set('apns', { maxStreams: 3 })
-  await told
+  await changed
   assert.equal(limit(old), 3)
   assert.equal(limit(await connect(t, sim.apns!.url, sim.ca)), 3)
   assert.equal((await push(old)).status, 200)
-  told = once(old, 'remoteSettings')
+  changed = once(old, 'remoteSettings')
   sim.faults.reset()
-  await told
+  await changed
   assert.equal(limit(old), 1_000)
 })
 
-test('GOAWAY names the stream that was chosen, and what is above it is not processed', async (t) => {
+test('GOAWAY names the chosen stream, and streams above it are not processed', async (t) => {
   const { sim, push } = await setUp(t)
   sim.faults.set('apns', { goawayAfter: 4, goawayLastStream: 5 })
   const session = await connect(t, sim.apns!.url, sim.ca)
@@ -108,7 +108,7 @@ test('GOAWAY names the stream that was chosen, and what is above it is not proce
   )
 })
 
-test('too many requests at a time get the GOAWAY of Firebase', async (t) => {
+test('too many concurrent requests get the GOAWAY of Firebase', async (t) => {
   const { sim, push } = await setUp(t)
   sim.faults.set('apns', { goawayAboveStreams: 2, latencyMs: 500 })
   const session = await connect(t, sim.apns!.url, sim.ca)
@@ -123,7 +123,7 @@ test('too many requests at a time get the GOAWAY of Firebase', async (t) => {
   )
 })
 
-test('a client that opens more streams than it was told gets GOAWAY with a protocol error', async (t) => {
+test('a client that exceeds the stream limit gets GOAWAY with a protocol error', async (t) => {
   const sim = await simulator(t, { apns: false, webpush: false, fcm: { streams: 3 } })
   const socket = netConnect(sim.fcm!.port, '127.0.0.1')
   socket.on('error', () => {})

@@ -22,7 +22,7 @@ describe('the two environments of APNs', () => {
   const send = async (t: TestContext, host: 'apns' | 'apnsSandbox', token: string, change: Headers = {}) =>
     request(await connect(t, sim[host]!.url, sim.ca), `/3/device/${token}`, await apnsHeaders(sim, change), alert)
 
-  it('are two hosts, and a token of one is a bad one at the other', async (t) => {
+  it('are two hosts, and a token of one is invalid at the other', async (t) => {
     assert.notEqual(sim.apns!.url, sim.apnsSandbox!.url)
     const answers = []
     for (const host of ['apns', 'apnsSandbox'] as const)
@@ -40,7 +40,7 @@ describe('the two environments of APNs', () => {
     ])
   })
 
-  it('refuse a key that is made for the other one', async (t) => {
+  it('refuse a key of the other environment', async (t) => {
     const { keyId: kid, teamId: iss, privateKey: key } = await sandboxOnly
     const authorization = `bearer ${await providerToken(sim, { kid, iss, key })}`
     assert.equal((await send(t, 'apnsSandbox', hexToken, { authorization })).status, 200)
@@ -48,7 +48,7 @@ describe('the two environments of APNs', () => {
     assert.deepEqual([refused.status, refused.json().reason], [403, 'BadEnvironmentKeyIdInToken'])
   })
 
-  it('differ in one header: only the sandbox tells the name in its delivery log', async (t) => {
+  it('differ in one header: only the sandbox returns the id of its delivery log', async (t) => {
     assert.equal((await send(t, 'apns', hexToken)).headers['apns-unique-id'], undefined)
     assert.match(String((await send(t, 'apnsSandbox', hexToken)).headers['apns-unique-id']), /^[0-9a-f-]{36}$/)
   })
@@ -83,7 +83,7 @@ describe('channels of Live Activities', () => {
       body
     )
 
-  it('are made, sent to, read and removed by an independent client', async (t) => {
+  it('are created, sent to, read and deleted by an independent client', async (t) => {
     const { keyId, teamId, privateKey } = sim.credentials.apns
     const provider = new apn.Provider({
       token: { key: privateKey, keyId, teamId },
@@ -115,7 +115,7 @@ describe('channels of Live Activities', () => {
     assert.deepEqual((await manage(t, 'GET', {}, undefined, 'all-channels')).json(), { channels: [] })
   })
 
-  it('are of one environment', async (t) => {
+  it('belong to one environment', async (t) => {
     const id = await create(t)
     assert.deepEqual((await manage(t, 'GET', { 'apns-channel-id': id })).json(), {
       'message-storage-policy': 1,
@@ -128,15 +128,15 @@ describe('channels of Live Activities', () => {
     assert.equal((await manage(t, 'DELETE', { 'apns-channel-id': id })).status, 204)
   })
 
-  it('are refused in the words of Apple where something is wrong', async (t) => {
-    const wish = { 'message-storage-policy': 1, 'push-type': 'LiveActivity' }
+  it('are refused with the reasons of Apple', async (t) => {
+    const body = { 'message-storage-policy': 1, 'push-type': 'LiveActivity' }
     const managed: [reason: string, status: number, reply: ReturnType<typeof manage>][] = [
-      ['BadPath', 404, manage(t, 'POST', {}, wish, 'canals')],
-      ['MethodNotAllowed', 405, manage(t, 'PUT', {}, wish)],
-      ['InvalidProviderToken', 403, manage(t, 'POST', { authorization: 'bearer x' }, wish)],
+      ['BadPath', 404, manage(t, 'POST', {}, body, 'canals')],
+      ['MethodNotAllowed', 405, manage(t, 'PUT', {}, body)],
+      ['InvalidProviderToken', 403, manage(t, 'POST', { authorization: 'bearer x' }, body)],
       ['MissingPushType', 400, manage(t, 'POST', {}, { 'message-storage-policy': 1 })],
-      ['InvalidPushType', 400, manage(t, 'POST', {}, { ...wish, 'push-type': 'alert' })],
-      ['BadRequestParams', 400, manage(t, 'POST', {}, { ...wish, 'message-storage-policy': 2 })],
+      ['InvalidPushType', 400, manage(t, 'POST', {}, { ...body, 'push-type': 'alert' })],
+      ['BadRequestParams', 400, manage(t, 'POST', {}, { ...body, 'message-storage-policy': 2 })],
       ['BadRequestPayload', 400, manage(t, 'POST')],
       ['MissingChannelId', 400, manage(t, 'GET')],
       ['BadChannelId', 400, manage(t, 'GET', { 'apns-channel-id': '?' })],

@@ -14,7 +14,7 @@ const tokens = (project: string) =>
   service.sql('select device_id, token, type from push_tokens where project_id = $1 order by type', [project])
 
 describe('a simulated device', () => {
-  it('is registered as an app would register a real one, for a user who is made if need be', async () => {
+  it('is registered as by an app, for a user who is created if absent', async () => {
     const { project, reply } = await add({ platform: 'IOS', project_user_id: 'ana', device_id: 'ana-phone' })
     assert.equal(reply.status, 201)
     const { id, platform, project_user_id, push, is_push_permission_granted } = reply.json
@@ -30,7 +30,7 @@ describe('a simulated device', () => {
     assert.deepEqual(start, { attributes_type: 'DeliveryActivityAttributes', activity_id: '' })
   })
 
-  it('of each platform has a token of its gateway, which the gateway accepts', async (t) => {
+  it('of each platform has a token that its gateway accepts', async (t) => {
     const { project } = await add({ platform: 'IOS' })
     await add({ platform: 'ANDROID' }, project)
     await add({ platform: 'WEB' }, project)
@@ -42,14 +42,14 @@ describe('a simulated device', () => {
     assert.equal((await pushWeb(gateways, web.token, { title: 'Hello' })).statusCode, 201)
   })
 
-  it('with a fault meets it with every push', async (t) => {
+  it('with a fault fails every push that way', async (t) => {
     const { project } = await add({ platform: 'IOS', fault: '410' })
     const [{ token }] = await tokens(project)
     const reply = await pushApns(t, await of(anotherNode(t, service), project), token, 'Hello')
     assert.deepEqual([reply.status, reply.json().reason], [410, 'Unregistered'])
   })
 
-  it('that is asked for wrongly is refused, and nothing is stored', async () => {
+  it('in an invalid request is refused, and nothing is stored', async () => {
     const { id } = await service.project({ mode: 'simulator' })
     for (const json of [
       {},
@@ -73,7 +73,7 @@ describe('a simulated device', () => {
     assert.equal(n, 0)
   })
 
-  it('takes every fault that a token can ask for, and names them to who asks for another', async () => {
+  it('accepts every fault of tokens, and a refusal lists them', async () => {
     const { createFaults } = await import('../../src/simulator/faults/faults.ts')
     const { project, reply } = await add({ platform: 'ANDROID', fault: 'bogus' })
     const { path, message } = reply.json.details[0]
@@ -88,13 +88,13 @@ describe('a simulated device', () => {
       assert.equal((await add({ platform: 'ANDROID', fault }, project)).reply.status, 201, fault)
   })
 
-  it('that is there already stays with its user, and says so', async () => {
+  it('that already exists keeps its user, who is returned', async () => {
     const { project } = await add({ platform: 'WEB', device_id: 'webby', project_user_id: 'ana' })
     const { reply } = await add({ platform: 'WEB', device_id: 'webby' }, project)
     assert.deepEqual([reply.status, reply.json.project_user_id], [201, 'ana'])
   })
 
-  it('may not be added by who may only read', async () => {
+  it('cannot be added by a viewer', async () => {
     const { id } = await service.project({ mode: 'simulator' })
     const { token } = (await service.manage('POST', '/tokens', { json: { name: 'v', role: 'viewer', project_id: id } }))
       .json
@@ -106,8 +106,8 @@ describe('a simulated device', () => {
   })
 })
 
-describe('whose token it is', () => {
-  it('is found for all gateways and for Live Activities, within the project alone', async () => {
+describe('the device of a token', () => {
+  it('is found for all gateways and for Live Activities, only within its project', async () => {
     const { createDevices } = await import('../../src/devices/devices.ts')
     const { openPool } = await import('../../src/platform/db/db.ts')
     const { createMetrics } = await import('../../src/platform/metrics.ts')
@@ -147,7 +147,7 @@ describe('whose token it is', () => {
 })
 
 describe('the demo', () => {
-  it('has a user with a phone of each kind and a browser, ready to be sent to', async (t) => {
+  it('has a user with a phone of each kind and a browser', async (t) => {
     const { items } = (await service.manage('GET', '/projects/demo/devices?project_user_id=demo-user')).json
     assert.deepEqual(items.map(({ id, push }: { id: string; push: { type: string } }) => [id, push.type]).sort(), [
       ['demo-android', 'FCM'],
@@ -158,7 +158,7 @@ describe('the demo', () => {
     assert.equal((await pushWeb(await of(anotherNode(t, service), 'demo'), web.token, { title: 'x' })).statusCode, 201)
   })
 
-  it('is furnished once: what somebody removed does not come back', async () => {
+  it('is created once: deleted parts stay deleted', async () => {
     const fresh = await startService()
     const path = '/projects/demo/api/v1/users/demo-user'
     assert.equal((await fresh.manage('DELETE', path)).status, 200)
@@ -166,7 +166,7 @@ describe('the demo', () => {
     assert.deepEqual((await again.manage('GET', '/projects/demo/devices')).json.items, [])
   })
 
-  it('is not there where the settings name a project', async () => {
+  it('is not created if the settings name a project', async () => {
     const named = await startService({ BOOTSTRAP_PROJECT_ID: 'shop' })
     assert.deepEqual((await named.manage('GET', '/projects/shop/devices')).json.items, [])
     assert.deepEqual((await named.manage('GET', '/projects/shop/users')).json.items, [])

@@ -18,7 +18,7 @@ async function setUp(
   return { sim, headers, push }
 }
 
-test('a token of APNs chooses its answer', async (t) => {
+test('a token of APNs chooses its response', async (t) => {
   const { push } = await setUp(t)
   const cases: [token: string, status: number, reason: string][] = [
     ['sim-400-1', 400, 'BadDeviceToken'],
@@ -41,21 +41,21 @@ test('a token of APNs chooses its answer', async (t) => {
   assert.equal((await push('sim-html502-1')).headers['content-type'], 'text/html')
 })
 
-test('a dead token says since when, in milliseconds', async (t) => {
+test('a dead token returns its time in milliseconds', async (t) => {
   const { push } = await setUp(t)
   assert.deepEqual((await push('sim-410:1763164800000-1')).json(), { reason: 'Unregistered', timestamp: 1763164800000 })
   const { timestamp } = (await push('sim-410-1')).json()
   assert.ok(Math.abs(Date.now() - Number(timestamp)) < 60_000)
 })
 
-test('a flaky token works after it has failed as often as it says', async (t) => {
+test('a flaky token works after its number of failures', async (t) => {
   const { push } = await setUp(t)
   const statuses = []
   for (let turn = 0; turn < 4; turn += 1) statuses.push((await push('sim-flaky:2-1')).status)
   assert.deepEqual(statuses, [503, 503, 200, 200])
 })
 
-test('tokens slow down, hang, reset, refuse and drop', async (t) => {
+test('tokens delay, hang, reset, refuse and drop', async (t) => {
   const { sim, push, headers } = await setUp(t)
   const started = Date.now()
   assert.equal((await push('sim-slow:150-1')).status, 200)
@@ -86,7 +86,7 @@ test('tokens slow down, hang, reset, refuse and drop', async (t) => {
   )
 })
 
-test('half a push is none', async (t) => {
+test('an incomplete push is not recorded', async (t) => {
   const { sim, headers, push } = await setUp(t)
   const session = await connect(t, sim.apns!.url, sim.ca)
   const stream = session.request({ ':method': 'POST', ':path': device('ab'), ...headers })
@@ -101,7 +101,7 @@ test('half a push is none', async (t) => {
   )
 })
 
-test('GOAWAY carries its reason, answers what it has, and ends the connection', async (t) => {
+test('GOAWAY carries its reason, open requests get responses, and the connection ends', async (t) => {
   const { sim, headers } = await setUp(t)
   const session = await connect(t, sim.apns!.url, sim.ca)
   const goaway = once(session, 'goaway')
@@ -112,7 +112,7 @@ test('GOAWAY carries its reason, answers what it has, and ends the connection', 
   await closed
 })
 
-test('with GOAWAY every 30 requests a sender that retries what was refused loses and repeats nothing', async (t) => {
+test('with GOAWAY every 30 requests, a sender that retries refused requests loses and repeats nothing', async (t) => {
   const { sim, headers } = await setUp(t)
   sim.faults.set('apns', { goawayAfter: 30 })
   let waiting = Array.from({ length: 300 }, (_, index) => index.toString(16).padStart(64, '0'))
@@ -122,7 +122,7 @@ test('with GOAWAY every 30 requests a sender that retries what was refused loses
     connections += 1
     assert.ok(connections < 50, 'it never ends')
     const session = await connect(t, sim.apns!.url, sim.ca)
-    // In small groups, as a window would: a connection that was told to go takes no new ones.
+    // In small groups, like a sender's batches: a connection accepts no requests after GOAWAY.
     const refused: string[] = []
     while (waiting.length > 0 && !session.closed && !session.destroyed) {
       const group = waiting.splice(0, 20)
@@ -144,7 +144,7 @@ test('with GOAWAY every 30 requests a sender that retries what was refused loses
   )
 })
 
-test('a gateway that is down cuts old connections and takes no new ones, until it is up', async (t) => {
+test('a gateway that is down cuts old connections and accepts no new ones until it is up', async (t) => {
   const { sim, push } = await setUp(t)
   const session = await connect(t, sim.apns!.url, sim.ca)
   const closed = once(session, 'close')
@@ -157,7 +157,7 @@ test('a gateway that is down cuts old connections and takes no new ones, until i
   assert.equal((await push('ab')).status, 200)
 })
 
-test('errors come at the rate and by the row of the seed; latency is added; connections are dropped', async (t) => {
+test('the seed decides which requests fail, latency is added, and connections are dropped', async (t) => {
   const statuses = async () => {
     const sim = await simulator(t, { ...only, seed: 7 })
     sim.faults.set('apns', { errorRate: 0.5, errorStatus: 500 })

@@ -45,7 +45,7 @@ interface FcmFault {
   error: { code: number; status: string; details?: { errorCode?: string; fieldViolations?: { field: string }[] }[] }
 }
 
-const told = (reply: Reply) => {
+const errorOf = (reply: Reply) => {
   const { error } = reply.json() as unknown as FcmFault
   const details = error.details ?? []
   const errorCode = details.find((detail) => detail.errorCode)?.errorCode
@@ -69,7 +69,7 @@ describe('FCM', () => {
     return request(session, to, { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }, text)
   }
 
-  it('has a quota where one is set: what is more is refused, and told when to come back', async (t) => {
+  it('refuses requests over a quota with Retry-After', async (t) => {
     sim.faults.set('fcm', { requestsPerSecond: 2 })
     t.after(() => sim.faults.reset())
     const session = await connect(t, sim.fcm!.url, sim.ca)
@@ -80,7 +80,7 @@ describe('FCM', () => {
     assert.ok(over.length > 0 && over.length < 20, `${over.length} of 20 were refused`)
     for (const reply of over) {
       assert.deepEqual(
-        [reply.status, told(reply).errorCode, reply.headers['retry-after']],
+        [reply.status, errorOf(reply).errorCode, reply.headers['retry-after']],
         [429, 'QUOTA_EXCEEDED', '1']
       )
     }
@@ -88,7 +88,7 @@ describe('FCM', () => {
     assert.equal((await authorise(sim)).status, 200, 'access tokens do not count')
   })
 
-  it('issues an access token for a signed assertion, and takes a push with it', async (t) => {
+  it('issues an access token for a signed assertion, and accepts a push with it', async (t) => {
     const issued = (await (await authorise(sim)).json()) as Record<string, unknown>
     assert.deepEqual([issued.expires_in, issued.token_type], [3_599, 'Bearer'])
     const full = message({
@@ -111,7 +111,7 @@ describe('FCM', () => {
     assert.ok(!JSON.stringify(sim.ledger.items()).includes('ya29'), 'no secret is kept')
   })
 
-  it('speaks HTTP/1.1 as well, and tries a message out with validate_only', async () => {
+  it('also speaks HTTP/1.1, and only validates a message with validate_only', async () => {
     const reply = await fetch(`${sim.fcm!.clearUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}` },
@@ -120,7 +120,7 @@ describe('FCM', () => {
     assert.deepEqual(await reply.json(), { name: 'projects/simulated/messages/fake_message_id' })
   })
 
-  it('refuses assertions that are wrong', async () => {
+  it('refuses invalid assertions', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const cases: [error: string, change: Change][] = [
       ['unsupported_grant_type', { grant: 'password' }],
@@ -139,10 +139,10 @@ describe('FCM', () => {
     }
   })
 
-  it('refuses callers that it does not know or that belong to another project', async (t) => {
-    const unknown = told(await send(t, message(), 'nonsense'))
+  it('refuses unknown callers and callers of another project', async (t) => {
+    const unknown = errorOf(await send(t, message(), 'nonsense'))
     assert.deepEqual([unknown.status, unknown.google, unknown.errorCode], [401, 'UNAUTHENTICATED', undefined])
-    const other = told(await send(t, message(), token, '/v1/projects/other/messages:send'))
+    const other = errorOf(await send(t, message(), token, '/v1/projects/other/messages:send'))
     assert.deepEqual([other.status, other.google], [403, 'PERMISSION_DENIED'])
     assert.equal((await send(t, message(), token, '/v1/projects/simulated/messages')).status, 404)
   })
@@ -181,12 +181,12 @@ describe('FCM', () => {
   ]
   for (const [name, body, field] of wrong) {
     it(`refuses ${name} with 400 INVALID_ARGUMENT`, async (t) => {
-      const reply = told(await send(t, body))
+      const reply = errorOf(await send(t, body))
       assert.deepEqual([reply.status, reply.google, reply.field], [400, 'INVALID_ARGUMENT', field])
     })
   }
 
-  it('takes the start of a Live Activity', async (t) => {
+  it('accepts the start of a Live Activity', async (t) => {
     const aps = {
       timestamp: seconds(),
       event: 'start',
@@ -213,16 +213,16 @@ describe('FCM', () => {
     ['sim-badtoken-1', 400, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']
   ]
   for (const [name, status, google, errorCode, retryAfter] of faults) {
-    it(`answers ${status} ${errorCode} to ${name}`, async (t) => {
+    it(`responds ${status} ${errorCode} to ${name}`, async (t) => {
       const reply = await send(t, message({ token: name }))
-      const { field, ...rest } = told(reply)
+      const { field, ...rest } = errorOf(reply)
       assert.deepEqual(rest, { status, google, errorCode })
       assert.equal(reply.headers['retry-after'], retryAfter)
       assert.equal(field, name.startsWith('sim-badtoken') ? 'message.token' : undefined)
     })
   }
 
-  it('answers HTML to sim-html502', async (t) => {
+  it('responds with HTML to sim-html502', async (t) => {
     const reply = await send(t, message({ token: 'sim-html502-1' }))
     assert.deepEqual([reply.status, reply.headers['content-type']], [502, 'text/html'])
   })
@@ -246,7 +246,7 @@ test('a thousand pushes at once go through the hundred streams of FCM', async (t
   )
 })
 
-test('an access token of FCM ends', async (t) => {
+test('an access token of FCM expires', async (t) => {
   const sim = await simulator(t, { apns: false, webpush: false, fcm: { accessTokenSeconds: 0 } })
   const session = await connect(t, sim.fcm!.clearUrl)
   const reply = await request(
@@ -255,6 +255,6 @@ test('an access token of FCM ends', async (t) => {
     { authorization: `Bearer ${await accessToken(sim)}` },
     JSON.stringify(message())
   )
-  assert.equal(told(reply).google, 'UNAUTHENTICATED')
+  assert.equal(errorOf(reply).google, 'UNAUTHENTICATED')
   assert.equal(session.remoteSettings.maxConcurrentStreams, 100)
 })

@@ -34,7 +34,7 @@ async function follow(t: TestContext, id: string, headers: Record<string, string
 
 // One of them waits for a sign of life.
 describe('the inbox as a stream', { concurrency: true }, () => {
-  it('tells what other processes send from now on, in order and each once', async (t) => {
+  it('shows the pushes of other processes from now on, in order and each once', async (t) => {
     const { id } = await simulated()
     const gateways = await of(anotherNode(t, service), id)
     await pushApns(t, gateways, hexToken, 'before')
@@ -52,7 +52,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     await eventually(() => assert.deepEqual(stream.titles(), ['one', 'two', 'three']))
   })
 
-  it('goes on after the last event that was seen', async (t) => {
+  it('resumes after the last event that was received', async (t) => {
     const { id } = await simulated()
     const gateways = await of(anotherNode(t, service), id)
     for (const title of ['one', 'two', 'three']) await pushApns(t, gateways, hexToken, title)
@@ -62,7 +62,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     await eventually(() => assert.deepEqual(rest.titles(), ['three']))
   })
 
-  it('is seen to live while nothing happens, and shows nothing of other projects', async (t) => {
+  it('sends heartbeats while nothing happens, and shows nothing of other projects', async (t) => {
     const [one, other] = await Promise.all([simulated(), simulated()])
     const stream = await follow(t, one.id)
     await pushApns(t, await of(anotherNode(t, service), other.id), hexToken, 'theirs')
@@ -70,7 +70,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     assert.deepEqual(stream.items(), [])
   })
 
-  it('reaches a node that hears no notification', async (t) => {
+  it('works on a node that gets no notifications', async (t) => {
     const { id } = await simulated()
     const gateways = await of(anotherNode(t, service), id)
     const gone = new AbortController()
@@ -82,7 +82,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     await followed.return(undefined)
   })
 
-  it('costs nothing more once its reader is gone', async (t) => {
+  it('costs nothing after its reader has disconnected', async (t) => {
     const { id } = await simulated()
     const node = anotherNode(t, service)
     const gone = new AbortController()
@@ -95,7 +95,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     assert.equal(node.inbox.followers(), 0)
   })
 
-  it('is given up when the connection is: however many readers came and went, the next is served', async (t) => {
+  it('is freed with its connection, so that any number of readers can come one after the other', async (t) => {
     const { id } = await simulated()
     for (let round = 0; round < 6; round += 1) {
       const streams = await Promise.all(Array.from({ length: 40 }, () => follow(t, id)))
@@ -110,7 +110,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     }
   })
 
-  it('ends when its node stops, which does not wait for it', async (t) => {
+  it('ends when its node stops, and the stop does not wait for it', async (t) => {
     const { id } = await simulated()
     const second = await service.another({ SHUTDOWN_SECONDS: '60' })
     const stream = await follow(t, id, {}, second)
@@ -119,7 +119,7 @@ describe('the inbox as a stream', { concurrency: true }, () => {
     await eventually(() => assert.ok(stream.seen.ended))
   })
 
-  it('has at most so many readers at a node; the next is told to come back', async (t) => {
+  it('has a limit of readers for each node; a further one gets 503 with Retry-After', async (t) => {
     const { id } = await simulated()
     const node = anotherNode(t, service)
     const gone = new AbortController()

@@ -11,10 +11,10 @@ const simulated = () => service.project({ mode: 'simulator' })
 const inbox = async (id: string, query = '') =>
   (await service.manage('GET', `/projects/${id}/simulator/inbox${query}`)).json
 
-async function message(t: TestContext, wish: { platform: string; fault?: string }) {
+async function message(t: TestContext, device: { platform: string; fault?: string }) {
   const project = await simulated()
   const made = await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
-    json: { project_user_id: 'ana', ...wish }
+    json: { project_user_id: 'ana', ...device }
   })
   assert.equal(made.status, 201, made.text)
   const [row] = await service.sql('select token from push_tokens where project_id = $1', [project.id])
@@ -22,7 +22,7 @@ async function message(t: TestContext, wish: { platform: string; fault?: string 
 }
 
 describe('the simulators of a project', () => {
-  it('start at the first need, and are the same one for all who ask', async (t) => {
+  it('start at the first use, and all callers share one', async (t) => {
     const { id } = await simulated()
     const node = anotherNode(t, service)
     assert.equal(node.running(), 0)
@@ -32,7 +32,7 @@ describe('the simulators of a project', () => {
     assert.match(one.apns.origin, /^https:\/\/127\.0\.0\.1:\d+$/)
   })
 
-  it('have the same credentials on every node and after a restart, kept sealed', async (t) => {
+  it('have the same sealed credentials on every node and after a restart', async (t) => {
     const { id } = await simulated()
     const [first, second] = [anotherNode(t, service), anotherNode(t, service)]
     // At the same time, so that both want to make them.
@@ -46,7 +46,7 @@ describe('the simulators of a project', () => {
     assert.ok(!row.credentials.includes('PRIVATE KEY'))
   })
 
-  it('take a subscription that another node made, at any node', async (t) => {
+  it('accept a subscription of another node', async (t) => {
     const { node, token, device, project } = await message(t, { platform: 'WEB' })
     const sent = await pushWeb(await of(node, project.id), token, { title: 'Hello', message_id: 'm1' })
     assert.equal(sent.statusCode, 201)
@@ -56,7 +56,7 @@ describe('the simulators of a project', () => {
     assert.equal(device.push.type, 'WEBPUSH')
   })
 
-  it('take an access token of FCM that another node gave out', async (t) => {
+  it('accept an access token of FCM from another node', async (t) => {
     const { id } = await simulated()
     const [one, two] = [await of(anotherNode(t, service), id), await of(anotherNode(t, service), id)]
     const headers = { authorization: `Bearer ${await accessToken(one)}`, 'content-type': 'application/json' }
@@ -67,7 +67,7 @@ describe('the simulators of a project', () => {
     assert.equal((await post(url, two.ca, forged, body)).status, 401)
   })
 
-  it('of too many projects are stopped, the idlest first, and start again under another version', async (t) => {
+  it('of too many projects stop, the idlest first, and start again with another version', async (t) => {
     const [one, two, three] = await Promise.all([simulated(), simulated(), simulated()])
     const node = anotherNode(t, service, { most: 2 })
     const before = await of(node, one.id)
@@ -80,13 +80,13 @@ describe('the simulators of a project', () => {
     assert.equal(again.apns.keyId, before.apns.keyId)
   })
 
-  it('of a project that is gone do not start', async (t) => {
+  it('of an absent project do not start', async (t) => {
     await assert.rejects(of(anotherNode(t, service), 'nobody'), /Project "nobody" does not exist/)
   })
 })
 
 describe('the inbox', () => {
-  it('shows what another process sent, with the device it was for', async (t) => {
+  it('shows the pushes of another process with their devices', async (t) => {
     const { project, device, token } = await message(t, { platform: 'IOS' })
     const node = anotherNode(t, service, { devicesOf: async () => new Map([[`APNS:${token}`, device.id]]) })
     const reply = await pushApns(t, await of(node, project.id), token, 'Hello', {
@@ -117,7 +117,7 @@ describe('the inbox', () => {
     assert.deepEqual([answer.status, answer.reason, answer.gateway_message_id], [200, null, reply.headers['apns-id']])
   })
 
-  it('goes newest first, page by page, by device, and is emptied', async (t) => {
+  it('is paged newest first, filtered by device, and emptied', async (t) => {
     const { id } = await simulated()
     const owners = new Map([
       ['APNS:aa01', 'one'],
@@ -145,7 +145,7 @@ describe('the inbox', () => {
     await eventually(async () => assert.deepEqual(titles(await inbox(id)), ['e']))
   })
 
-  it('keeps the last thousand, and of a burst those', async (t) => {
+  it('keeps the newest thousand, also of a burst', async (t) => {
     const { id } = await simulated()
     const node = anotherNode(t, service)
     await of(node, id)
@@ -177,7 +177,7 @@ describe('the inbox', () => {
     assert.equal((await inbox(id, '?limit=1')).items[0].title, '5001')
   })
 
-  it('survives a payload nested too deep to be written', async (t) => {
+  it('survives a payload that is nested too deeply', async (t) => {
     const { id } = await simulated()
     const gateways = await of(anotherNode(t, service), id)
     const deep = `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}`
@@ -187,7 +187,7 @@ describe('the inbox', () => {
     await eventually(async () => assert.equal((await inbox(id)).items.length, 1))
   })
 
-  it('refuses a cursor it did not give out, and a live project', async () => {
+  it('refuses an unknown cursor and a live project', async () => {
     const { id } = await simulated()
     for (const cursor of [
       'x',
@@ -215,7 +215,7 @@ describe('the inbox', () => {
 describe('faults', () => {
   const put = (id: string, json: unknown) => service.manage('PUT', `/projects/${id}/simulator/faults`, { json })
 
-  it('are refused with a short answer however odd they are, as is all that is odd here', async () => {
+  it('that are odd are refused with a short response, like other odd requests', async () => {
     const { id } = await simulated()
     const path = `/projects/${id}/simulator`
     const headers = { 'content-type': 'application/json' }
@@ -239,7 +239,7 @@ describe('faults', () => {
     }
   })
 
-  it('set at one node hold at another, for their project alone, until they are taken back', async (t) => {
+  it('set at one node apply at another, only to their project, until they are reset', async (t) => {
     const [one, other] = await Promise.all([simulated(), simulated()])
     const node = anotherNode(t, service)
     const [gateways, others] = [await of(node, one.id), await of(node, other.id)]
@@ -256,14 +256,14 @@ describe('faults', () => {
     await eventually(async () => assert.equal((await pushApns(t, gateways, hexToken, 'x')).status, 200))
   })
 
-  it('reach a node that hears no notification', async (t) => {
+  it('reach a node that gets no notifications', async (t) => {
     const { id } = await simulated()
     const gateways = await of(anotherNode(t, service, { deaf: true }), id)
     await put(id, { apns: { error_rate: 1, error_status: 500 } })
     await eventually(async () => assert.equal((await pushApns(t, gateways, hexToken, 'x')).status, 500))
   })
 
-  it('that are not understood are named, and change nothing', async () => {
+  it('that are invalid are reported, and change nothing', async () => {
     const { id } = await simulated()
     const reply = await put(id, { apns: { down: 'yes', constructor: 1 }, fcm: [], smtp: {}, all: { down: true } })
     assert.equal(reply.status, 400)

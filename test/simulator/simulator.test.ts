@@ -10,7 +10,7 @@ import { alert, apnsHeaders, connect, request, simulator } from './client.ts'
 
 const item = (id: number) => ({ id: String(id) }) as LedgerItem
 
-test('the ledger keeps the newest and tells whoever listens', async () => {
+test('the ledger keeps the newest items and calls its listeners', async () => {
   const ledger = createLedger(3)
   const heard: string[] = []
   const stop = ledger.subscribe(({ id }) => heard.push(id))
@@ -24,7 +24,7 @@ test('the ledger keeps the newest and tells whoever listens', async () => {
   assert.deepEqual(heard, ['1', '2', '3', '4', '5', '6', '7', '8'])
 })
 
-test('the ledger can be followed until a signal', async () => {
+test('the ledger is followed until a signal', async () => {
   const ledger = createLedger()
   const ending = new AbortController()
   const seen: string[] = []
@@ -43,7 +43,7 @@ test('the ledger can be followed until a signal', async () => {
   assert.equal((await waiting).done, true)
 })
 
-test('a device is named by whoever knows it', async (t) => {
+test('deviceOf names the device of a token', async (t) => {
   const sim = await simulator(t, { fcm: false, webpush: false, deviceOf: (gateway, token) => `${gateway} ${token}` })
   const session = await connect(t, sim.apns!.url, sim.ca)
   await request(session, '/3/device/ab', await apnsHeaders(sim), alert)
@@ -51,7 +51,7 @@ test('a device is named by whoever knows it', async (t) => {
   assert.equal(sim.ledger.items({ token: 'cd' }).length, 0)
 })
 
-test('a folder keeps authority, keys and subscriptions for the next start, for its owner alone', async (t) => {
+test('a folder keeps authority, keys and subscriptions for the next start, readable by its owner only', async (t) => {
   const folder = join(await temporaryFolder(t), 'kept')
   const first = await startSimulator({ folder })
   const subscription = first.createSubscription({ label: 'one' })
@@ -67,7 +67,7 @@ test('a folder keeps authority, keys and subscriptions for the next start, for i
   await assert.rejects(startSimulator({ folder }), /simulator\.json is damaged\. Remove it/)
 })
 
-test('a certificate that has ended is refused by clients', async (t) => {
+test('clients refuse an expired certificate', async (t) => {
   const sim = await simulator(t, { fcm: false, webpush: false })
   const old = await connect(t, sim.apns!.url, sim.ca)
   sim.faults.set('apns', { tlsExpired: true })
@@ -79,7 +79,7 @@ test('a certificate that has ended is refused by clients', async (t) => {
   await connect(t, sim.apns!.url, sim.ca)
 })
 
-test('a port that is taken is said in a sentence, and nothing is left running', async (t) => {
+test('a port in use is reported, and nothing is left running', async (t) => {
   const sim = await simulator(t, { fcm: false, webpush: false })
   await assert.rejects(
     startSimulator({ webpush: { port: sim.apns!.port } }),
@@ -87,7 +87,7 @@ test('a port that is taken is said in a sentence, and nothing is left running', 
   )
 })
 
-test('the control server shows the inbox, changes faults and makes subscriptions', async (t) => {
+test('the control server shows the inbox, changes faults and creates subscriptions', async (t) => {
   const sim = await simulator(t, { control: {} })
   const call = async (method: string, path: string, body?: unknown) => {
     const reply = await fetch(`${sim.controlUrl}${path}`, {

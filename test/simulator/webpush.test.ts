@@ -31,7 +31,7 @@ describe('Web Push', () => {
     data: { landing_url: 'https://example.com/there', message_id: 'm1' }
   })
 
-  it('takes and decrypts what an independent library sends', async () => {
+  it('accepts and decrypts pushes of an independent library', async () => {
     const subscription = sim.createSubscription()
     const sent = await webpush.sendNotification(subscription, payload, options({ urgency: 'high', topic: 'news' }))
     assert.equal(sent.statusCode, 201)
@@ -47,7 +47,7 @@ describe('Web Push', () => {
     assert.equal(item.answer.gateway_message_id, sent.headers.location)
   })
 
-  it('takes a push without a payload, and one of the greatest size', async () => {
+  it('accepts a push without a payload, and one of the largest size', async () => {
     const subscription = sim.createSubscription()
     assert.equal((await webpush.sendNotification(subscription, null, options())).statusCode, 201)
     assert.equal((await webpush.sendNotification(subscription, 'x'.repeat(3_993), options())).statusCode, 201)
@@ -68,7 +68,7 @@ describe('Web Push', () => {
     assert.deepEqual(await fails(sending), [413, 'PayloadTooLarge'])
   })
 
-  it('refuses another VAPID key than the one the subscription was made for', async () => {
+  it('refuses another VAPID key than that of the subscription', async () => {
     const subscription = sim.createSubscription({ applicationServerKey: sim.credentials.vapid.publicKey })
     assert.equal((await webpush.sendNotification(subscription, payload, options())).statusCode, 201)
     const vapidDetails = { subject: 'mailto:ops@example.com', ...createVapidKeys() }
@@ -76,7 +76,7 @@ describe('Web Push', () => {
     assert.deepEqual(await fails(sending), [403, 'VapidPkHashMismatch'])
   })
 
-  it('refuses what was encrypted for other keys', async () => {
+  it('refuses a payload that was encrypted for other keys', async () => {
     const { endpoint } = sim.createSubscription()
     const { keys } = sim.createSubscription()
     assert.deepEqual(await fails(webpush.sendNotification({ endpoint, keys }, payload, options())), [
@@ -91,7 +91,7 @@ describe('Web Push', () => {
     assert.deepEqual(await fails(sending), [401, 'BadJwtToken'])
   })
 
-  it('answers 404 for a subscription it did not make, and 410 for one that is gone', async () => {
+  it('responds 404 for an unknown subscription, and 410 for an expired one', async () => {
     const { endpoint, keys } = sim.createSubscription()
     const other = { endpoint: `${endpoint.slice(0, -3)}abc`, keys }
     assert.deepEqual(await fails(webpush.sendNotification(other, payload, options())), [404, 'NotFound'])
@@ -99,7 +99,7 @@ describe('Web Push', () => {
     assert.deepEqual(await fails(webpush.sendNotification(gone, payload, options())), [410, 'Gone'])
   })
 
-  it('answers 429 with Retry-After', async () => {
+  it('responds 429 with Retry-After', async () => {
     const subscription = sim.createSubscription({ label: 'sim-429:7-1' })
     const error = await webpush.sendNotification(subscription, payload, options()).catch((thrown) => thrown)
     assert.deepEqual([error.statusCode, error.headers['retry-after']], [429, '7'])
@@ -120,7 +120,7 @@ describe('Web Push', () => {
     return request(session, pathname, { ttl: '60', authorization: await vapid(), ...change }, body, method)
   }
 
-  it('speaks HTTP/2 as well', async (t) => {
+  it('also speaks HTTP/2', async (t) => {
     assert.equal((await raw(t, {})).status, 201)
     assert.equal((await raw(t, { ttl: '0', urgency: 'very-low', topic: 'x'.repeat(32) })).status, 201)
     assert.equal((await raw(t, {}, 'x', 'PUT')).status, 405)
@@ -146,7 +146,7 @@ describe('Web Push', () => {
     })
   }
 
-  it('looks at audience, end, subject, key and signature of VAPID', async (t) => {
+  it('checks audience, end, subject, key and signature of VAPID', async (t) => {
     const wrong: Record<string, unknown>[] = [
       { aud: 'https://example.com' },
       { aud: `${sim.webpush!.url}/` },

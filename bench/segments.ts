@@ -1,6 +1,6 @@
-// How many users a segment looks at in a second: `node bench/segments.ts [users] [--only embedded|external]`, on the
-// embedded server, and on BENCH_DATABASE_URL where it is set. Users are looked at as campaigns do it: by the same
-// function, in windows of the same width, one after the other, on one connection.
+// How many users a segment is evaluated on in a second: `node bench/segments.ts [users] [--only embedded|external]`, on the
+// embedded server, and on BENCH_DATABASE_URL where it is set. Triggers do the same: the same
+// function, the same number of users in a step, one step after the other, on one connection.
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,8 +15,8 @@ import { makePartitions } from '../src/platform/db/partitions.ts'
 import type { ProjectId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
 import { compileSegment, parseSegment } from '../src/segments/segments.ts'
-import { firstUser, matchWindow, type Place, type SegmentAt } from '../src/segments/store.ts'
-import { chunkDevices, chunksPerStep, widened, windows } from '../src/triggers/batches/expand.ts'
+import { firstUser, matchBatch, type Place, type SegmentAt } from '../src/segments/store.ts'
+import { batchDevices, batchesPerStep, usersPerStep, widened } from '../src/triggers/batches/step.ts'
 
 const { values: options, positionals } = parseArgs({ allowPositionals: true, options: { only: { type: 'string' } } })
 const count = Number(positionals[0] ?? 500_000)
@@ -100,16 +100,16 @@ async function scan(pool: Pool, written: unknown): Promise<{ matched: number; pe
   const parsed = parseSegment(written)
   const segment: SegmentAt = (first, asked) => compileSegment(parsed, {}, now, first, asked)
   let place: Place | null = { user: firstUser, device: null }
-  let size: number = windows.first
+  let size: number = usersPerStep.first
   let matched = 0
   let slowestMs = 0
   const began = performance.now()
   while (place) {
     const asked = performance.now()
-    const found = await matchWindow(pool, projectId, segment, place, size, chunksPerStep * chunkDevices)
+    const found = await matchBatch(pool, projectId, segment, place, size, batchesPerStep * batchDevices)
     slowestMs = Math.max(slowestMs, performance.now() - asked)
     matched += found.deviceIds.length
-    size = Math.min(windows.most, widened(size, found.deviceIds.length))
+    size = Math.min(usersPerStep.most, widened(size, found.deviceIds.length))
     place = found.next
   }
   return { matched: matched, perSecond: (count / (performance.now() - began)) * 1_000, slowestMs: slowestMs }

@@ -9,7 +9,8 @@ import { createSaving } from './saving.ts'
 import { eraseCampaignWindow } from './store.ts'
 import { createVersions } from './versions.ts'
 
-export { findTargets, notAfterOf, quietFor } from './audience/eligibility.ts'
+export { checkEligibility, type Deferred, defer, notAfterOf } from './audience/eligibility.ts'
+export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { countReceived, loadRecipients } from './audience/recipients-store.ts'
 export {
   checkCampaignId,

@@ -4,12 +4,12 @@ export { instantRule } from './instant.ts'
 export { countOperators, fixedAttributes, operators, type Segment, segmentLimits } from './language.ts'
 export { parseSegment, readSegment } from './parse.ts'
 export {
-  countWindow,
+  countBatch,
   findReachable,
   firstUser,
+  matchBatch,
   matchDevices,
   matchUsers,
-  matchWindow,
   type Place,
   type SegmentAt,
   SegmentFailed

@@ -64,7 +64,7 @@ export interface Place {
   device: string | null
 }
 
-export interface Window {
+export interface Match {
   deviceIds: string[]
   /** Null after the last one. */
   next: Place | null
@@ -91,14 +91,14 @@ function matched(segment: SegmentAt, firstPlaceholder: number) {
  * matches would have the planner read all users for a page of few. At most `limit` devices; where there are as many, the
  * next window begins within this one, after the last of them.
  */
-export async function matchWindow(
+export async function matchBatch(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
   { user, device }: Place,
   size: number,
   limit: number
-): Promise<Window> {
+): Promise<Match> {
   const end = await findEnd(pool, projectId, user, size)
   const { from, condition, values } = matched(segment, 6)
   // One row for all of them: a row for each would cost more than to find it.
@@ -146,7 +146,7 @@ export const findReachable = (db: Db, projectId: ProjectId, deviceIds: string[],
   db.query<{ id: string; user_id: string }>(reachable, [projectId, deviceIds, attributesType])
 
 /** How many a campaign would reach in a window, and a few of those that match. */
-export async function countWindow(
+export async function countBatch(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,

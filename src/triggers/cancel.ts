@@ -2,79 +2,80 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Messages } from '../messages/messages.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
-import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { RetryLater } from '../platform/jobs/definition.ts'
 import { steadyMs } from '../platform/time.ts'
-import { wake } from './accept.ts'
-import { removePlannedChunks } from './batches/batch-store.ts'
-import { addToCounters, nothing, type OnEnded, tally } from './counters-store.ts'
-import { findTrigger, type TriggerRow, terminal } from './store.ts'
+import { deletePlannedBatches } from './batches/batch-store.ts'
+import { addToCounters, noChange, type OnEnded, tally } from './counter-store.ts'
+import { findTrigger, markCanceled, type TriggerRow, terminal } from './store.ts'
+import { wake } from './wake.ts'
 
-/** How long the caller waits for what is with the gateways (settled). */
-const answerMs = 5_000
-const lookEveryMs = 50
-const goOnMs = 1_000
+/** How long the caller waits for messages that are with the gateways (settled). */
+const responseMs = 5_000
+const pollMs = 50
+const continueMs = 1_000
 
-// From here on nothing more is planned or written: whoever does so finds the outcome when counting it.
-const decide = statement(
-  'triggers.cancel',
-  `update triggers set outcome = 'canceled', state = 'canceling'
-    where project_id = $1 and id = $2 and state in ('accepted', 'running')`
-)
-
-export function createCancel({
-  pool,
-  messages,
-  onEnded
-}: {
+export interface CancelOptions {
   pool: Pool
   messages: Pick<Messages, 'cancel' | 'cancelOfDeadNodes'>
   onEnded: OnEnded
-}) {
-  /** Takes back what nobody has in hands. Says it once more: what a gateway wanted later comes back to be taken too. */
-  async function takeBack(projectId: ProjectId, triggerId: string): Promise<void> {
-    await againIfRaced(() =>
-      pool.transaction(async (tx) => {
-        const gone = await removePlannedChunks(tx, projectId, triggerId)
-        const delta = nothing(triggerId)
-        delta.openChunks = -gone.length
-        for (const { devices, counted } of gone) {
-          if (!counted) continue
-          delta.skipped += devices
-          tally(delta.skippedFor, 'canceled', devices)
-        }
-        await addToCounters(tx, projectId, [delta], onEnded)
-      })
-    )
-    const window = () => againIfRaced(() => pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)))
-    while ((await window()) > 0);
+}
+
+/** Cancels triggers. */
+export class Cancel {
+  readonly #options: CancelOptions
+
+  constructor(options: CancelOptions) {
+    this.#options = options
   }
 
-  return {
-    /** Ends when nothing more can be handed over; after 5 s it says that it is still at it. */
-    async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow | undefined> {
-      await pool.run(decide, [projectId, triggerId])
-      const giveUpAt = steadyMs() + answerMs
-      for (;;) {
-        const row = await findTrigger(pool, projectId, triggerId)
-        if (!row || terminal.has(row.state)) return row
-        if (steadyMs() >= giveUpAt) {
-          await wake(pool, { projectId, triggerId })
-          return row
-        }
-        await takeBack(projectId, triggerId)
-        await sleep(lookEveryMs)
-      }
-    },
-
-    /** For what takes longer: comes back until it has ended. */
-    async goOn(projectId: ProjectId, triggerId: string): Promise<void> {
-      await takeBack(projectId, triggerId)
-      await messages.cancelOfDeadNodes(projectId, triggerId)
+  /** Returns when no message can be dispatched any more. After 5 s a job goes on, and the state is still canceling. */
+  async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow | undefined> {
+    const { pool } = this.#options
+    await markCanceled(pool, projectId, triggerId)
+    const deadline = steadyMs() + responseMs
+    for (;;) {
       const row = await findTrigger(pool, projectId, triggerId)
-      if (row && !terminal.has(row.state))
-        throw new RetryLater('messages are still with the gateways', goOnMs, { counts: false })
+      if (!row || terminal.has(row.state)) return row
+      if (steadyMs() >= deadline) {
+        await wake(pool, { projectId, triggerId })
+        return row
+      }
+      await this.#cancelPending(projectId, triggerId)
+      await sleep(pollMs)
     }
+  }
+
+  /** Goes on with a cancel that takes longer. Throws to be called again until the trigger has ended. */
+  async continue(projectId: ProjectId, triggerId: string): Promise<void> {
+    const { pool, messages } = this.#options
+    await this.#cancelPending(projectId, triggerId)
+    await messages.cancelOfDeadNodes(projectId, triggerId)
+    const row = await findTrigger(pool, projectId, triggerId)
+    if (row && !terminal.has(row.state))
+      throw new RetryLater('messages are still with the gateways', continueMs, { counts: false })
+  }
+
+  /** Cancels what no process owns. It is repeated, because a message that a gateway deferred comes back without an owner. */
+  async #cancelPending(projectId: ProjectId, triggerId: string): Promise<void> {
+    const { pool, messages } = this.#options
+    await againIfRaced(() => this.#cancelPlanned(projectId, triggerId))
+    const cancelSome = () => againIfRaced(() => pool.transaction((tx) => messages.cancel(tx, projectId, triggerId)))
+    while ((await cancelSome()) > 0);
+  }
+
+  #cancelPlanned(projectId: ProjectId, triggerId: string): Promise<void> {
+    const { pool, onEnded } = this.#options
+    return pool.transaction(async (tx) => {
+      const deleted = await deletePlannedBatches(tx, projectId, triggerId)
+      const delta = noChange(triggerId)
+      delta.openBatches = -deleted.length
+      for (const { devices, counted } of deleted) {
+        if (!counted) continue
+        delta.skipped += devices
+        tally(delta.skippedFor, 'canceled', devices)
+      }
+      await addToCounters(tx, projectId, [delta], onEnded)
+    })
   }
 }

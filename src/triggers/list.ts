@@ -4,7 +4,7 @@ import { defaultLimit, encodeCursor, idAfter, page, pageQuery } from '../platfor
 import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { instantText } from '../platform/time.ts'
 import { instantRule } from '../segments/segments.ts'
-import { triggerAnswer } from './responses.ts'
+import { triggerResponse } from './response.ts'
 import { State } from './schemas.ts'
 import type { Triggers } from './triggers.ts'
 
@@ -28,7 +28,7 @@ export async function listPage(triggers: Triggers, projectId: ProjectId, query: 
   const after = idAfter(cursor)
   const before = after !== null && until !== null && until < after ? until : (after ?? until)
   const rows = await triggers.list(projectId, { campaignId, state, from }, before, limit + 1)
-  return page(rows, limit, (row) => encodeCursor(row.id), triggerAnswer)
+  return page(rows, limit, (row) => encodeCursor(row.id), triggerResponse)
 }
 
 function firstAt(path: string, text: string | undefined): string | null {

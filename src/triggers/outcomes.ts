@@ -1,8 +1,8 @@
 import type { MessageState, OnSettled } from '../messages/messages.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { addToCounters, type Counted, type Delta, nothing, type OnEnded, tally } from './counters-store.ts'
-import { tellEnded } from './stream.ts'
+import { addToCounters, type Counted, type Delta, noChange, type OnEnded, tally } from './counter-store.ts'
+import { notifyEnded } from './stream.ts'
 
 const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
   ['accepted', 'sent'],
@@ -24,11 +24,11 @@ const publishEnds =
       await onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
   }
 
-/** For triggers that end by what happens here: streams learn of it, and then the subscriber. */
-export const tellAndPublish =
+/** For triggers that end by what happens here: wakes their streams, then calls the subscriber. */
+export const notifyAndPublish =
   (onTriggerEnded: OnTriggerEnded): OnEnded =>
   async (tx, projectId, triggers) => {
-    await tellEnded(tx, projectId, triggers)
+    await notifyEnded(tx, projectId, triggers)
     await publishEnds(onTriggerEnded)(tx, projectId, triggers)
   }
 
@@ -38,15 +38,15 @@ export const countOnTrigger =
   async (tx, projectId, changes) => {
     const deltas = new Map<string, Delta>()
     for (const { triggerId, campaignId, kind, to, reason } of changes) {
-      // What no campaign sent has no trigger.
+      // Messages of a direct send have no trigger.
       if (campaignId === null) continue
-      const delta = deltas.get(triggerId) ?? nothing(triggerId)
+      const delta = deltas.get(triggerId) ?? noChange(triggerId)
       deltas.set(triggerId, delta)
       if (kind !== 'state') {
         delta[kind] += 1
         continue
       }
-      // An end is told once and stays: nothing is ever taken back.
+      // A message reaches one final state and keeps it, so counters never go down.
       const counter = counterOf.get(to)
       if (counter) delta[counter] += 1
       if (counter === 'failed') tally(delta.failedFor, reason ?? 'INTERNAL_ERROR')
@@ -54,7 +54,7 @@ export const countOnTrigger =
     }
     const ended: Counted[] = []
     await addToCounters(tx, projectId, [...deltas.values()], async (tx, projectId, triggers) => {
-      await tellEnded(tx, projectId, triggers)
+      await notifyEnded(tx, projectId, triggers)
       ended.push(...triggers)
     })
     // Last: receivers get the last messages of a trigger before its end.

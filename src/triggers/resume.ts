@@ -1,61 +1,48 @@
 import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
 import { firstIdAt, newId, type ProjectId } from '../platform/ids.ts'
 import { defineJob } from '../platform/jobs/definition.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import { inParts } from '../platform/parts.ts'
-import { type Begin, beginJobRef, togetherAtMost, wakeAll } from './accept.ts'
-import { wakeAfterMs } from './store.ts'
+import { assignStartJob, listInState, resumedTogether } from './maintenance-store.ts'
+import { type Start, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
 const name = 'campaigns.resume'
-const atOnce = 1_000
 
-const waiting = statement(
-  'triggers.waiting',
-  `select id from triggers where project_id = $1 and state = $2 and id > $3 order by id limit ${atOnce}`
-)
-
-const setBeginning = statement(
-  'triggers.begin_again',
-  'update triggers set begin_job = $3, wake_at = $4 where project_id = $1 and id = any($2::uuid[])'
-)
-
-/** Those that were only accepted begin together, as usual, and know the job that begins them. */
-const beginAgain = (pool: Pool, projectId: ProjectId, ids: string[]) =>
-  pool.transaction(async (tx) => {
-    const parts = inParts(ids, togetherAtMost).map((triggerIds) => ({ id: newId(), triggerIds }))
-    const wakeAt = new Date(Date.now() + wakeAfterMs)
-    for (const { id, triggerIds } of parts) await tx.run(setBeginning, [projectId, triggerIds, id, wakeAt])
-    const jobs = parts.map(({ id, triggerIds }) => ({ id, payload: { projectId, triggerIds }, projectId }))
-    await addMany<Begin>(tx, beginJobRef, jobs)
-  })
-
-/** In the transaction that resumes a project: its triggers are woken. */
+/** Adds the job that wakes the triggers of a project, in the transaction that resumes the project. */
 export const scheduleResume = (tx: Db, projectId: ProjectId): Promise<void> =>
   add(tx, name, { projectId }, { projectId, key: projectId })
 
 /**
- * While a project is paused, the jobs of its triggers end without doing anything, so that none of them runs again and
- * again. This adds them anew: the trigger rows are the truth.
+ * Adds the jobs of triggers anew. While a project is paused these jobs end without doing anything, so that they do not run
+ * in vain; the trigger rows are the truth.
  */
 export const resumeJob = (pool: Pool, messages: Pick<Messages, 'paused'>) =>
   defineJob<{ projectId: ProjectId }>({
     name,
     async run({ projectId }, { signal }) {
-      for (const [state, again] of [
+      for (const [state, resume] of [
         ['running', wakeAll],
-        ['accepted', beginAgain]
+        ['accepted', startAgain]
       ] as const) {
         let after = firstIdAt(0)
         for (;;) {
           signal.throwIfAborted()
           if (await messages.paused(projectId)) return
-          const ids = (await pool.query<{ id: string }>(waiting, [projectId, state, after])).map(({ id }) => id)
-          await again(pool, projectId, ids)
-          if (ids.length < atOnce) break
+          const ids = await listInState(pool, projectId, state, after)
+          await resume(pool, projectId, ids)
+          if (ids.length < resumedTogether) break
           after = ids.at(-1)!
         }
       }
     }
+  })
+
+/** Starts accepted triggers together, as when they were accepted. */
+const startAgain = (pool: Pool, projectId: ProjectId, ids: string[]) =>
+  pool.transaction(async (tx) => {
+    const starts = inParts(ids, startedTogether).map((triggerIds) => ({ id: newId(), triggerIds }))
+    for (const { id, triggerIds } of starts) await assignStartJob(tx, projectId, triggerIds, id)
+    const jobs = starts.map(({ id, triggerIds }) => ({ id, payload: { projectId, triggerIds }, projectId }))
+    await addMany<Start>(tx, startJobRef, jobs)
   })

@@ -5,7 +5,7 @@ import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import { listPage, TriggerQuery } from './list.ts'
-import { triggerAnswer } from './responses.ts'
+import { triggerResponse } from './response.ts'
 import { ExplainAnswer, TriggerAnswer } from './schemas.ts'
 import type { Triggers } from './triggers.ts'
 
@@ -60,7 +60,7 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
   api.get(
     '/triggers/:trigger_id',
     { summary: 'Read a trigger', params: ofTrigger, answer: TriggerAnswer, refusals: ['not_found'] },
-    async ({ caller, params: { trigger_id } }) => triggerAnswer(await triggers.get(caller.project.id, trigger_id!))
+    async ({ caller, params: { trigger_id } }) => triggerResponse(await triggers.get(caller.project.id, trigger_id!))
   )
 
   api.post(
@@ -71,7 +71,7 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
       answer: TriggerAnswer,
       refusals: ['not_found']
     },
-    async ({ caller, params: { trigger_id } }) => triggerAnswer(await triggers.cancel(caller.project.id, trigger_id!))
+    async ({ caller, params: { trigger_id } }) => triggerResponse(await triggers.cancel(caller.project.id, trigger_id!))
   )
 
   api.get(

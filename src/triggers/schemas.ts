@@ -1,26 +1,24 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 export type TriggerState = 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
-const states: TriggerState[] = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
+
 export const State = Type.Unsafe<TriggerState>({
   type: 'string',
-  enum: states,
-  description: 'The last three are ends: then nothing is pending.'
+  enum: ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed'],
+  description: 'The last three are final: no message is pending.'
 })
 const Count = (description: string) => Type.Integer({ description })
 const Reasons = (description: string) =>
   Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description })
-const Time = Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'When, in UTC; null: not yet.' })
+const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+const Time = Nullable('In UTC; null: not yet.')
 
 export const TriggerAnswer = Type.Object({
   trigger_id: Type.String(),
   campaign_id: Type.String(),
-  campaign_version: Type.Integer({ description: 'The version it was accepted with, and runs.' }),
+  campaign_version: Type.Integer({ description: 'The version that was current when the trigger was accepted.' }),
   state: State,
-  reason: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Why it failed, or no_audience; else null.'
-  }),
+  reason: Nullable('Why the trigger failed, or no_audience; otherwise null.'),
   accepted_at: Type.String(),
   expanded_at: Time,
   ended_at: Time,
@@ -28,32 +26,31 @@ export const TriggerAnswer = Type.Object({
     {
       targeted: Count('sent + failed + skipped + pending.'),
       sent: Count('Accepted by a gateway.'),
-      failed: Count('Refused for good, or given up.'),
-      skipped: Count('Held back on purpose: see skipped.'),
-      pending: Count('Under way.'),
+      failed: Count('Refused for good, or not delivered within the time to live.'),
+      skipped: Count('Not sent on purpose; skipped has the reasons.'),
+      pending: Count('Not settled yet.'),
       delivered: Count('Reported by apps.'),
       tapped: Count('Reported by apps.')
     },
     { description: 'Messages to devices. A target without a device counts as one skipped.' }
   ),
-  skipped: Reasons('How many were skipped for which reason.'),
-  failures: Reasons('How many failed for which reason.')
+  skipped: Reasons('Number of skipped messages by reason.'),
+  failures: Reasons('Number of failed messages by reason.')
 })
-
-const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+export type Trigger = Static<typeof TriggerAnswer>
 
 const Gates = Type.Array(
   Type.Object({
     gate: Type.Unsafe<'project' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'>({
       type: 'string',
       enum: ['project', 'audience', 'user', 'segment', 'device', 'rules', 'delivery'],
-      description: 'What was asked.'
+      description: 'The check.'
     }),
-    passed: Type.Boolean({ description: 'Whether it was no obstacle.' }),
-    reason: Nullable('Why not, as a word; null where it was passed.'),
-    message: Type.String({ description: 'The same for people.' })
+    passed: Type.Boolean({ description: 'Whether the check was passed.' }),
+    reason: Nullable('Why not, as a word for programs; null where the check was passed.'),
+    message: Type.String({ description: 'The same as a sentence.' })
   }),
-  { description: 'In the order in which they are asked. What can change is asked as of now.' }
+  { description: 'In the order of the checks. Checks that left no trace are made again, as of now.' }
 )
 
 export const ExplainAnswer = Type.Object({
@@ -64,16 +61,15 @@ export const ExplainAnswer = Type.Object({
   devices: Type.Array(
     Type.Object({
       device_id: Type.String(),
-      message_id: Nullable('The message to it, if one was made.'),
-      state: Type.String({ description: 'Of the message; pending: it is not made yet; none: there is none.' }),
+      message_id: Nullable('The message to this device; null: none was written.'),
+      state: Type.String({
+        description: 'The state of the message; pending: it is not written yet; none: there is no message.'
+      }),
       gates: Gates
     }),
-    { description: 'The devices of the user, last seen first; at most 100.' }
+    { description: 'The devices of the user, the last seen first; at most 100.' }
   )
 })
-
-export type Trigger = Static<typeof TriggerAnswer>
-/** Why a user received the message of a trigger, or why not. */
+/** One check of an explanation. */
+export type Gate = Static<typeof Gates>[number]
 export type Explanation = Static<typeof ExplainAnswer>
-/** One check that a message must pass. */
-export type Gate = Explanation['gates'][number]

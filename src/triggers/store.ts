@@ -14,7 +14,7 @@ export interface NewTrigger {
   properties: Record<string, unknown>
 }
 
-/** Numbers come as text: they are bigints. */
+/** A trigger with its counters. These are bigints, so they arrive as text. */
 export interface TriggerRow {
   id: string
   campaign_id: string
@@ -37,7 +37,7 @@ export interface TriggerRow {
 const shown = `id, campaign_id, campaign_version, state, reason, accepted_at, expanded_at, ended_at, targeted, sent, failed,
           skipped, delivered, tapped, skipped_for, failed_for`
 
-// Whether the campaign can be triggered is decided where the version is pinned: no cache, so no stale answer.
+// One statement checks the campaign and pins its version: nothing is cached, so no stale campaign can be triggered.
 const insert = statement(
   'triggers.insert',
   `${heldProject}
@@ -73,18 +73,25 @@ const listBoth = statement(
   `select ${shown} from triggers
     where project_id = $1 and campaign_id = $5 and state = $6 and ${between} order by id desc limit $3`
 )
+// From here on no batch is planned or written: the transaction that would do so finds the outcome when it counts.
+const cancel = statement(
+  'triggers.cancel',
+  `update triggers set outcome = 'canceled', state = 'canceling'
+    where project_id = $1 and id = $2 and state in ('accepted', 'running')`
+)
+const notify = statement('triggers.tell_ended', 'select pg_notify($1, id) from unnest($2::text[]) as id')
 const erase = statement(
   'triggers.erase_window',
   `delete from triggers where project_id = $1 and id in (
      select id from triggers where project_id = $1 order by id limit 500)`
 )
 
-/** How long nobody may have looked at a trigger before the sweeper does. */
+/** A trigger that no job has moved for this long is overdue, and the sweeper wakes it. */
 export const wakeAfterMs = 15_000
 
 /**
- * The ids of those that were written; the others name a campaign that cannot be triggered. `jobOf`: the job that begins
- * a trigger, where that job begins others too.
+ * Returns the ids of the triggers that were written; the others name a campaign that cannot be triggered. `jobOf` names
+ * the job that starts a small trigger together with others.
  */
 export async function insertTriggers(
   tx: Db,
@@ -120,5 +127,10 @@ export function listTriggers(
   if (state !== undefined) return db.query<TriggerRow>(listInState, [...values, state])
   return db.query<TriggerRow>(list, values)
 }
+
+export const markCanceled = (db: Db, projectId: ProjectId, id: string) => db.run(cancel, [projectId, id])
+
+/** Wakes the streams of ended triggers on all nodes. A hint: streams also look by themselves. */
+export const notifyStreams = (tx: Db, channel: string, ids: string[]) => tx.query(notify, [channel, ids])
 
 export const eraseTriggerWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -7,15 +7,15 @@ import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
 import { createAccept } from './accept.ts'
-import { createChunks } from './batches/batch.ts'
-import { removeHeld } from './batches/deferred.ts'
-import { createExpansion } from './batches/expand.ts'
-import { createBeginning } from './batches/small.ts'
-import { createWaiting } from './batches/waiting.ts'
-import { createCancel } from './cancel.ts'
+import { Batches } from './batches/batch.ts'
+import { cancelDeferred } from './batches/deferred.ts'
+import { Expansion } from './batches/expand.ts'
+import { createFreeSlots } from './batches/free-slots.ts'
+import { SmallTriggers } from './batches/small.ts'
+import { Cancel } from './cancel.ts'
 import { createExplain } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
-import { type OnTriggerEnded, tellAndPublish } from './outcomes.ts'
+import { notifyAndPublish, type OnTriggerEnded } from './outcomes.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
 import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './store.ts'
 import { createStreams } from './stream.ts'
@@ -39,21 +39,21 @@ export interface TriggersOptions {
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
   const { pool, listener, messages, workers } = options
-  const onEnded = tellAndPublish(options.onTriggerEnded)
+  const onEnded = notifyAndPublish(options.onTriggerEnded)
   const { versions } = options.campaigns
-  const { cancel, goOn } = createCancel({ pool, messages, onEnded })
-  const waiting = createWaiting()
-  const chunks = createChunks({ pool, messages, versions, onEnded, waiting })
-  const expansion = createExpansion({
+  const cancel = new Cancel({ pool, messages, onEnded })
+  const freeSlots = createFreeSlots()
+  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots })
+  const expansion = new Expansion({
     pool,
     versions,
     onEnded,
     workers,
-    runChunk: chunks.run,
-    goOnCanceling: goOn,
+    batches,
+    continueCancel: (projectId, triggerId) => cancel.continue(projectId, triggerId),
     paused: messages.paused
   })
-  const beginning = createBeginning({ pool, messages, versions, onEnded, waiting })
+  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots })
   const explain = createExplain({ pool, versions, pausedSince: messages.pausedSince })
 
   return {
@@ -70,20 +70,27 @@ export function createTriggers(options: TriggersOptions) {
 
     /** Returns when no further message can be dispatched, or after 5 s, while the state is still canceling. */
     async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
-      return existing(await cancel(projectId, checkTriggerId(triggerId)))
+      return existing(await cancel.cancel(projectId, checkTriggerId(triggerId)))
     },
 
     async explain(projectId: ProjectId, triggerId: string, projectUserId: string) {
       return existing(await explain(projectId, checkTriggerId(triggerId), checkProjectUserId(projectUserId)))
     },
 
-    /** Before users are deleted: cancels what quiet hours defer for them. */
-    removeOfUsers: (tx: Db, projectId: ProjectId, userIds: string[]) => removeHeld(tx, projectId, userIds, onEnded),
+    /** Cancels the deferred messages of users that are being deleted. */
+    removeOfUsers: (tx: Db, projectId: ProjectId, userIds: string[]) => cancelDeferred(tx, projectId, userIds, onEnded),
 
     /** Wakes the triggers that waited while their project was paused. */
     resume: scheduleResume,
 
-    jobs: [beginning, expansion, chunks.job, resumeJob(pool, messages), sweepTriggersJob(pool), keepTriggersJob(pool)],
+    jobs: [
+      small.job,
+      expansion.job,
+      batches.job,
+      resumeJob(pool, messages),
+      sweepTriggersJob(pool),
+      keepTriggersJob(pool)
+    ],
 
     /** Deletes up to 500 triggers of a project that is being erased, and returns how many. */
     eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseTriggerWindow(db, projectId)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import type { Pool } from '../../src/platform/db/db.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import { type CompiledSegment, compileSegment, parseSegment } from '../../src/segments/segments.ts'
-import { firstUser, matchWindow, type Place, type SegmentAt, type Window } from '../../src/segments/store.ts'
+import { firstUser, type Match, matchBatch, type Place, type SegmentAt } from '../../src/segments/store.ts'
 import { matching, usesDevice, type World } from '../segments/model.ts'
 import { leaves, makeWorld, now, projectId, segments, storeWorld, triggers } from '../segments/world.ts'
 import { testPool } from '../support/database.ts'
@@ -31,7 +31,7 @@ async function reached(pool: Pool, segment: SegmentAt): Promise<string[]> {
   const found: string[] = []
   let place: Place | null = { user: firstUser, device: null }
   while (place) {
-    const { deviceIds, next }: Window = await matchWindow(pool, projectId as ProjectId, segment, place, 150, 100)
+    const { deviceIds, next }: Match = await matchBatch(pool, projectId as ProjectId, segment, place, 150, 100)
     found.push(...deviceIds)
     place = next
   }

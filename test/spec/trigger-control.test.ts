@@ -236,13 +236,13 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
       assert.deepEqual([device?.state, device && stops(device)], ['pending', ['quiet_hours']])
       return device
     })
-    assert.match(waits.gates[0].message, /^Quiet hours hold it until \d{4}-/)
+    assert.match(waits.gates[0].message, /^Quiet hours defer the message until \d{4}-/)
     await cancel(project, held)
     await givenCampaign(service, project, { message: { title: '{{ trigger.missing }}' } })
     const { trigger_id: id } = await run(project, users('ana'))
     const [failed] = (await explain(project, id, 'ana')).devices
     assert.deepEqual([failed.state, stops(failed)], ['failed', ['template_failed']])
-    assert.equal(failed.gates[0].message, 'The message cannot be made: title and body are empty')
+    assert.equal(failed.gates[0].message, 'The message cannot be rendered: title and body are empty')
   })
 })
 

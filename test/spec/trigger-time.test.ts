@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { openPool } from '../../src/platform/db/db.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import type { JobContext } from '../../src/platform/jobs/definition.ts'
-import { removeHeld } from '../../src/triggers/batches/deferred.ts'
+import { cancelDeferred } from '../../src/triggers/batches/deferred.ts'
 import { keepTriggersJob } from '../../src/triggers/jobs.ts'
 import { ended, everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
 import { ask } from '../support/http.ts'
@@ -119,7 +119,7 @@ describe('time passes for triggers', () => {
     ])
     const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 2)
     await pool.transaction(async (tx) => {
-      await removeHeld(tx, project.id as ProjectId, [ana], async () => {})
+      await cancelDeferred(tx, project.id as ProjectId, [ana], async () => {})
       await service.sql(`update jobs set run_at = now() where name = 'campaigns.chunk'`)
       await eventually(async () => {
         const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%trigger_chunks%'`

@@ -4,7 +4,7 @@ import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
 import {
-  countWindow,
+  countBatch,
   findReachable,
   firstUser,
   patiently,
@@ -12,7 +12,7 @@ import {
   SegmentFailed
 } from '../../segments/segments.ts'
 import { type Renderer, TemplateFailed } from '../../templates/templates.ts'
-import { findTargets } from '../audience/eligibility.ts'
+import { findEndpoints } from '../audience/endpoints.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from '../audience/request.ts'
 import { resolveTargets } from '../audience/targets.ts'
@@ -103,7 +103,7 @@ async function findEveryone(
     if (steadyMs() > giveUpAt) return { ...found, complete: false }
     const from: string = user
     const wanted = { size: windowUsers, sampleSize: sampleSize - found.sample.length, attributesType }
-    const look = () => countWindow(pool, projectId, segment, from, wanted)
+    const look = () => countBatch(pool, projectId, segment, from, wanted)
     const { users, devices, unreachable, sample, next } = await patiently(look, giveUpAt)
     found.users += users
     found.devices += devices
@@ -160,7 +160,7 @@ async function sampleOf(
   deviceIds: string[]
 ): Promise<Preview['sample']> {
   const recipients = await loadRecipients(pool, projectId, deviceIds)
-  const targets = await findTargets(pool, projectId, ready.definition.live_activity, recipients)
+  const targets = await findEndpoints(pool, projectId, ready.definition.live_activity, recipients)
   const rendered = await ready.rendering.for(trigger)(recipients, Date.now() + renderMs)
   return recipients.map((recipient, index) => {
     const { project_user_id, device_id, platform } = recipient

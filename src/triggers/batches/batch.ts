@@ -1,7 +1,7 @@
 import {
   type Campaign,
   countReceived,
-  findTargets,
+  findEndpoints,
   loadRecipients,
   lockCampaign,
   notAfterOf,
@@ -15,25 +15,37 @@ import { parseDuration } from '../../platform/duration.ts'
 import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
-import { wake } from '../accept.ts'
-import { addToCounters, type Delta, nothing, type OnEnded, tally } from '../counters-store.ts'
-import * as chunks from './batch-store.ts'
-import { deltaOf, type Sorted, sortRecipients } from './eligibility.ts'
-import { addChunkJobs, type ChunkPayload, chunkJobRef } from './expand.ts'
-import { followedByOthers, orGiveUp, unlessGone } from './job-errors.ts'
-import type { Waiting } from './waiting.ts'
+import { addToCounters, type Delta, noChange, type OnEnded, tally } from '../counter-store.ts'
+import { wake } from '../wake.ts'
+import { addBatchJobs, type BatchRef, batchJobRef } from './batch-jobs.ts'
+import * as store from './batch-store.ts'
+import { type Drafts, deltaOf, draftMessages } from './draft.ts'
+import { loadTrigger, type RunningTrigger, reserveBatches } from './expansion-store.ts'
+import type { FreeSlots } from './free-slots.ts'
+import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
 
-/** How long a chunk waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
+/** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 5_000
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
 
-/** Told to whoever has written too much: the trigger was canceled meanwhile, and nothing of this stands. */
+/** How a run finds its batch. */
+type Claim =
+  /** This run wrote the messages. */
+  | { state: 'ours'; messages: MessageRow[] }
+  /** An earlier run wrote them and did not finish: its worker died, or lost its lease. */
+  | { state: 'resumed'; messages: MessageRow[] }
+  /** Another run wrote them after this one read the batch, and dispatches them. */
+  | { state: 'busy'; messages: MessageRow[] }
+  /** The trigger was canceled before they were written. */
+  | { state: 'canceled' }
+
+/** Rolls back the messages of a batch whose trigger was canceled meanwhile. */
 class Canceled extends Error {
   override readonly name = 'Canceled'
 }
 
-export interface ChunkOptions {
+export interface BatchesOptions {
   pool: Pool
   messages: Pick<
     Messages,
@@ -41,154 +53,211 @@ export interface ChunkOptions {
   >
   versions: Versions
   onEnded: OnEnded
-  waiting: Waiting
+  freeSlots: FreeSlots
 }
 
-/** Sends one chunk: messages are written under their unique key, counted, and handed over. */
-export function createChunks({ pool, messages, versions, onEnded, waiting }: ChunkOptions) {
-  async function run({ projectId, triggerId, number }: ChunkPayload, context: JobContext, inline = false) {
-    const work = await chunks.loadWork(pool, projectId, triggerId)
-    const chunk = work && (await chunks.findChunk(pool, projectId, triggerId, number))
-    if (!work || !chunk) return
-    // What is not written waits as it is. What is written is released by its hand-over, for after the resume.
-    if (chunk.state === 'planned' && (await messages.paused(projectId))) return
-    const written = chunk.state === 'planned' ? await writeOnce(projectId, work, chunk) : 'before'
-    // Where the one who wrote it is gone, and the trigger was canceled since.
-    const canceled = written === 'before' && work.outcome === 'canceled'
-    // Whoever cancels takes care of what is not written.
-    if (written === 'canceled') return
-    const rows =
-      typeof written === 'string' ? await messages.findUnanswered(projectId, [triggerId], chunk.device_ids) : written
-    // Rows that were written before are owned by a dead process, or still by a living one, where this run follows one whose
-    // lease was lost: then they are not handed over again. Rows that are written this very moment are their writer's.
-    const options = { deadline: steadyMs() + dispatchMs, signal: context.signal }
-    const sorted = canceled ? await messages.byOwner(projectId, rows) : undefined
-    const handsOver = written !== 'meanwhile' && !canceled
-    const others = handsOver
-      ? await waiting(context, rows.length, () => messages.dispatch(projectId, rows, options))
-      : (sorted?.others ?? [])
-    if (others.length > 0) throw followedByOthers()
-    // What was not handed over goes on by itself, so the chunk is done, also by a worker that stops and may not end its job.
-    await pool.transaction(async (tx) => {
-      if (sorted) await messages.cancelClaimed(tx, projectId, triggerId, sorted.free)
-      await messages.release(tx, projectId, triggerId, rows)
-      if (await chunks.removeChunk(tx, projectId, triggerId, number)) {
-        const [counted] = await addToCounters(tx, projectId, [{ ...nothing(triggerId), openChunks: -1 }], onEnded)
-        if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
-      }
-      if (!inline && !context.signal.aborted) await context.complete(tx)
+/** Sends batches of triggers. */
+export class Batches {
+  readonly #pool: Pool
+  readonly #messages: BatchesOptions['messages']
+  readonly #versions: Versions
+  readonly #onEnded: OnEnded
+  readonly #freeSlots: FreeSlots
+
+  constructor({ pool, messages, versions, onEnded, freeSlots }: BatchesOptions) {
+    this.#pool = pool
+    this.#messages = messages
+    this.#versions = versions
+    this.#onEnded = onEnded
+    this.#freeSlots = freeSlots
+  }
+
+  readonly job = defineJob<BatchRef>({
+    ...batchJobRef,
+    maxAttempts,
+    run: unlessErased(
+      orGiveUp(
+        (ref, job) => this.run(ref, job),
+        (ref) => this.giveUp(ref)
+      )
+    )
+  })
+
+  /**
+   * Sends one batch. Safe to repeat: messages are unique by trigger and device. `inline`: the job belongs to the expansion
+   * of the trigger, which ends it.
+   */
+  async run(ref: BatchRef, job: JobContext, inline = false): Promise<void> {
+    const { projectId, triggerId, number } = ref
+    const trigger = await loadTrigger(this.#pool, projectId, triggerId)
+    const batch = trigger && (await store.findBatch(this.#pool, projectId, triggerId, number))
+    if (!trigger || !batch) return
+    // A planned batch waits for the resume. Written messages are dispatched nevertheless, which defers them until then.
+    if (batch.state === 'planned' && (await this.#messages.paused(projectId))) return
+    const claim = await this.#claim(projectId, trigger, batch)
+    // cancel() deletes batches that were not written.
+    if (claim.state === 'canceled') return
+    // cancel() leaves written batches to their run, so a run that resumes one must not send what is left of it.
+    const discarded =
+      claim.state === 'resumed' && trigger.outcome === 'canceled'
+        ? await this.#unowned(projectId, claim.messages)
+        : null
+    if (claim.state !== 'busy' && !discarded) await this.#dispatch(projectId, claim.messages, job)
+    // Messages that were not dispatched are retried without their batch, so the batch is done, also when the worker stops
+    // and may not end its job.
+    await this.#pool.transaction(async (tx) => {
+      if (discarded) await this.#messages.cancelClaimed(tx, projectId, triggerId, discarded)
+      await this.#release(tx, ref, claim.messages)
+      if (!inline && !job.signal.aborted) await job.complete(tx)
     })
   }
 
-  async function writeOnce(projectId: ProjectId, work: chunks.Work, chunk: chunks.ChunkRow) {
-    const ready = await versions.get(projectId, work.campaign_id, work.campaign_version)
+  async #claim(projectId: ProjectId, trigger: RunningTrigger, batch: store.BatchRow): Promise<Claim> {
+    const earlier = () => this.#messages.findUnanswered(projectId, [trigger.id], batch.device_ids)
+    if (batch.state === 'written') return { state: 'resumed', messages: await earlier() }
+    const ready = await this.#versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     try {
-      return await againIfRaced(() => write(projectId, work, chunk, ready))
+      const messages = await againIfRaced(() =>
+        this.#pool.transaction((tx) => this.#write(tx, projectId, trigger, batch, ready))
+      )
+      return messages ? { state: 'ours', messages } : { state: 'busy', messages: await earlier() }
     } catch (error) {
-      if (error instanceof Canceled) return 'canceled'
+      if (error instanceof Canceled) return { state: 'canceled' }
       throw error
     }
   }
 
-  /** One transaction: either all of a chunk is written and counted, or nothing. */
-  const write = (
-    projectId: ProjectId,
-    work: chunks.Work,
-    read: chunks.ChunkRow,
-    ready: Ready
-  ): Promise<MessageRow[] | 'meanwhile'> =>
-    pool.transaction(async (tx) => {
-      // Of two who run the same chunk the second waits here, and then finds nothing to do.
-      const device_ids = await chunks.markChunkWritten(tx, projectId, work.id, read.number)
-      if (!device_ids) return 'meanwhile'
-      const chunk = { ...read, device_ids }
-      const sorted = await sort(tx, projectId, work, chunk, ready)
-      const held = await chunks.keepDevices(tx, projectId, sorted.held)
-      const rows = await messages.persist(tx, projectId, sorted.drafts, { owner: 'batch' })
-      const own = new Set(sorted.drafts.map(({ messageId }) => messageId))
-      // A device that another chunk of this trigger has reached already is not counted twice.
-      const written = rows.filter(({ message_id }) => own.has(message_id))
-      const skips = await chunks.addSkips(tx, projectId, sorted.skips, new Date())
-      const delta = deltaOf(work.id, written.length, skips, held)
-      if (chunk.counted) countFrom(delta, chunk.device_ids.length, sorted.gone)
-      await hold(tx, projectId, work.id, held)
-      const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
-      if (!counted || counted.outcome === 'canceled') throw new Canceled()
-      return written
-    })
-
-  async function sort(tx: Db, projectId: ProjectId, work: chunks.Work, chunk: chunks.ChunkRow, ready: Ready) {
-    const { definition } = ready
-    const recipients = await loadRecipients(tx, projectId, chunk.device_ids)
-    const targets = await findTargets(tx, projectId, definition.live_activity, recipients)
-    const full = await whoHasEnough(tx, projectId, work, definition, [...new Set(recipients.map((one) => one.user_id))])
-    const notAfter = notAfterOf(definition, chunk.held ? chunk.due_at : work.accepted_at)
-    const sorted = await sortRecipients({ trigger: work, ready, recipients, targets, full, notAfter })
-    return { ...sorted, gone: chunk.device_ids.length - recipients.length }
-  }
-
-  /** The lock makes this exact also where two triggers reach a user at once: the second sees what the first wrote. */
-  async function whoHasEnough(
+  /**
+   * Writes all messages of a batch and counts them. Returns undefined if another run did so since the batch was read: the
+   * second of two runs waits for the row of the batch, and then finds it written.
+   */
+  async #write(
     tx: Db,
     projectId: ProjectId,
-    work: chunks.Work,
+    trigger: RunningTrigger,
+    read: store.BatchRow,
+    ready: Ready
+  ): Promise<MessageRow[] | undefined> {
+    const device_ids = await store.claimBatch(tx, projectId, trigger.id, read.number)
+    if (!device_ids) return undefined
+    const batch = { ...read, device_ids }
+    const drafts = await this.#draft(tx, projectId, trigger, batch, ready)
+    const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
+    const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'batch' })
+    const own = new Set(drafts.messages.map(({ messageId }) => messageId))
+    // A device that another batch of this trigger has reached already is not counted twice.
+    const written = rows.filter(({ message_id }) => own.has(message_id))
+    const skips = await store.addSkips(tx, projectId, drafts.skips, new Date())
+    const delta = deltaOf(trigger.id, written.length, skips, deferred)
+    if (batch.counted) subtractPlanned(delta, device_ids.length, drafts.deleted)
+    await this.#defer(tx, projectId, trigger.id, deferred)
+    const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
+    if (!counted || counted.outcome === 'canceled') throw new Canceled()
+    return written
+  }
+
+  async #draft(
+    tx: Db,
+    projectId: ProjectId,
+    trigger: RunningTrigger,
+    { device_ids, deferred, due_at }: store.BatchRow,
+    ready: Ready
+  ) {
+    const { definition } = ready
+    const recipients = await loadRecipients(tx, projectId, device_ids)
+    const endpoints = await findEndpoints(tx, projectId, definition.live_activity, recipients)
+    const capped = await this.#cappedUsers(tx, projectId, trigger, definition, [
+      ...new Set(recipients.map((one) => one.user_id))
+    ])
+    const notAfter = notAfterOf(definition, deferred ? due_at : trigger.accepted_at)
+    const drafts = await draftMessages({ trigger, ready, recipients, endpoints, capped, notAfter })
+    return { ...drafts, deleted: device_ids.length - recipients.length }
+  }
+
+  /** Users that have reached the frequency cap. The lock makes this exact for triggers that run at the same time. */
+  async #cappedUsers(
+    tx: Db,
+    projectId: ProjectId,
+    trigger: RunningTrigger,
     { frequency_cap: cap }: Campaign,
     userIds: string[]
   ): Promise<Set<string>> {
     if (!cap || userIds.length === 0) return new Set()
-    await lockCampaign(tx, projectId, work.campaign_id)
+    await lockCampaign(tx, projectId, trigger.campaign_id)
     const since = firstIdAt(Date.now() - parseDuration(cap.within)!)
-    const of = { campaignId: work.campaign_id, triggerId: work.id, since }
+    const of = { campaignId: trigger.campaign_id, triggerId: trigger.id, since }
     const received = await countReceived(tx, projectId, of, userIds)
     return new Set(userIds.filter((id) => (received.get(id) ?? 0) >= cap.count))
   }
 
-  /** A chunk of their own for all that may be reached at the same time. */
-  async function hold(tx: Db, projectId: ProjectId, triggerId: string, held: Sorted['held']): Promise<void> {
-    if (held.size === 0) return
-    const last = await chunks.moreChunks(tx, projectId, triggerId, held.size)
+  /** Adds one batch for each time at which deferred devices are due. */
+  async #defer(tx: Db, projectId: ProjectId, triggerId: string, deferred: Drafts['deferred']): Promise<void> {
+    if (deferred.size === 0) return
+    const last = await reserveBatches(tx, projectId, triggerId, deferred.size)
     if (last === undefined) return
-    const added = [...held].map(([until, deviceIds], index) => ({
+    const added = [...deferred].map(([dueMs, deviceIds], index) => ({
       number: last - index,
       deviceIds,
-      dueAt: new Date(until),
-      held: true
+      dueAt: new Date(dueMs),
+      deferred: true
     }))
-    await chunks.addChunks(tx, projectId, triggerId, added)
-    await addChunkJobs(tx, projectId, triggerId, added)
+    await store.insertBatches(tx, projectId, triggerId, added)
+    await addBatchJobs(tx, projectId, triggerId, added)
   }
 
-  /** After many attempts: what it still holds has failed. */
-  const giveUp = ({ projectId, triggerId, number }: ChunkPayload) =>
-    pool.transaction(async (tx) => {
-      const chunk = await chunks.findChunk(tx, projectId, triggerId, number)
-      const removed = chunk && (await chunks.removeChunk(tx, projectId, triggerId, number))
-      if (!removed) return
-      const rows = await messages.findUnanswered(projectId, [triggerId], chunk.device_ids, tx)
-      await messages.release(tx, projectId, triggerId, rows)
-      const delta = { ...nothing(triggerId), openChunks: -1 }
-      if (removed.state === 'planned') {
-        const { devices } = removed
+  /** Messages that no live process owns. Throws to wait while another process owns some. */
+  async #unowned(projectId: ProjectId, messages: MessageRow[]): Promise<MessageRow[]> {
+    const { free, others } = await this.#messages.byOwner(projectId, messages)
+    if (others.length > 0) throw ownedByOthers()
+    return free
+  }
+
+  /** Skips messages that this process owns already, so a run that follows a failed one sends none of them twice. */
+  async #dispatch(projectId: ProjectId, messages: MessageRow[], job: JobContext): Promise<void> {
+    const options = { deadline: steadyMs() + dispatchMs, signal: job.signal }
+    const others = await this.#freeSlots(job, messages.length, () =>
+      this.#messages.dispatch(projectId, messages, options)
+    )
+    if (others.length > 0) throw ownedByOthers()
+  }
+
+  /** Deletes the batch, and gives its open messages a time at which they are retried. */
+  async #release(tx: Db, { projectId, triggerId, number }: BatchRef, messages: MessageRow[]): Promise<void> {
+    await this.#messages.release(tx, projectId, triggerId, messages)
+    if (await store.deleteBatch(tx, projectId, triggerId, number))
+      await this.#close(tx, projectId, { ...noChange(triggerId), openBatches: -1 })
+  }
+
+  /** After the last attempt: devices without a message have failed. */
+  async giveUp({ projectId, triggerId, number }: BatchRef): Promise<void> {
+    await this.#pool.transaction(async (tx) => {
+      const batch = await store.findBatch(tx, projectId, triggerId, number)
+      const deleted = batch && (await store.deleteBatch(tx, projectId, triggerId, number))
+      if (!deleted) return
+      const messages = await this.#messages.findUnanswered(projectId, [triggerId], batch.device_ids, tx)
+      await this.#messages.release(tx, projectId, triggerId, messages)
+      const delta = { ...noChange(triggerId), openBatches: -1 }
+      if (deleted.state === 'planned') {
+        const { devices } = deleted
         delta.failed = devices
-        delta.targeted = chunk.counted ? 0 : devices
+        delta.targeted = batch.counted ? 0 : devices
         delta.failedFor = { INTERNAL_ERROR: devices }
       }
-      const [counted] = await addToCounters(tx, projectId, [delta], onEnded)
-      if (counted?.outcome === null) await wake(tx, { projectId, triggerId })
+      await this.#close(tx, projectId, delta)
     })
+  }
 
-  const job = defineJob<ChunkPayload>({
-    ...chunkJobRef,
-    maxAttempts,
-    run: unlessGone(orGiveUp((payload, context) => run(payload, context), giveUp))
-  })
-  return { run, giveUp, job }
+  /** Counts a batch that is done, and wakes the expansion if it has not reached the end of the audience. */
+  async #close(tx: Db, projectId: ProjectId, delta: Delta): Promise<void> {
+    const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
+    if (counted?.outcome === null) await wake(tx, { projectId, triggerId: delta.id })
+  }
 }
 
-/** Its devices were counted as targeted when they were planned. Those whose user was deleted since will get nothing. */
-function countFrom(delta: Delta, planned: number, gone: number): void {
-  delta.targeted += gone - planned
-  if (gone === 0) return
-  delta.skipped += gone
-  tally(delta.skippedFor, 'canceled', gone)
+/** Devices of a batch count as targeted when it is planned. Those of users deleted since count as canceled. */
+function subtractPlanned(delta: Delta, planned: number, deleted: number): void {
+  delta.targeted += deleted - planned
+  if (deleted === 0) return
+  delta.skipped += deleted
+  tally(delta.skippedFor, 'canceled', deleted)
 }

@@ -1,37 +1,37 @@
 import { CampaignErased } from '../../campaigns/campaigns.ts'
 import { Refusal } from '../../platform/errors.ts'
-import { type JobContext, type JobDefinition, RetryLater } from '../../platform/jobs/definition.ts'
+import { type JobDefinition, RetryLater } from '../../platform/jobs/definition.ts'
 import { SegmentBusy } from '../../segments/segments.ts'
 
 type Run<Payload> = JobDefinition<Payload>['run']
 
-/** How soon a job looks again whether its segment may be asked. */
+/** Wait of a job whose segment could not be evaluated, because its project evaluates too many. */
 const busyMs = 500
-/** How soon it looks again whether the owner of its messages has settled them, or is dead. */
-const followedMs = 1_000
+/** Wait of a job whose messages another process owns. */
+const ownedMs = 1_000
 
-/** Thrown by a job that found messages which another living process follows: they are neither sent again nor left. */
-export const followedByOthers = (): RetryLater =>
-  new RetryLater('another process follows these messages', followedMs, { counts: false })
+/** For messages that another live process owns: this job neither sends nor releases them, and looks again later. */
+export const ownedByOthers = (): RetryLater =>
+  new RetryLater('another process follows these messages', ownedMs, { counts: false })
 
-/** A job whose project is being erased has nothing left to do, and no need to try again. */
-export const unlessGone =
+/** Ends a job quietly if its project is being erased: nothing is left to do, and a retry would fail the same way. */
+export const unlessErased =
   <Payload>(run: Run<Payload>): Run<Payload> =>
   async (payload, context) => {
     try {
       await run(payload, context)
     } catch (error) {
       if (error instanceof SegmentBusy) throw new RetryLater(error.message, busyMs, { counts: false })
-      // The one refusal a worker can meet: the project is not there any more.
+      // A worker meets no other refusal: the project does not exist any more.
       if (!(error instanceof CampaignErased) && !(error instanceof Refusal && error.code === 'invalid_api_key'))
         throw error
     }
   }
 
-/** When the last attempt fails too, what is left is booked, so that nothing runs for ever. */
+/** Runs `giveUp` when the last attempt fails, so that no trigger stays pending for ever. */
 export const orGiveUp =
   <Payload>(run: Run<Payload>, giveUp: (payload: Payload) => Promise<void>): Run<Payload> =>
-  async (payload, context: JobContext) => {
+  async (payload, context) => {
     try {
       await run(payload, context)
     } catch (error) {

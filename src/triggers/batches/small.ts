@@ -1,5 +1,5 @@
 import {
-  findTargets,
+  findEndpoints,
   loadRecipients,
   notAfterOf,
   type Ready,
@@ -9,148 +9,171 @@ import {
   type Versions
 } from '../../campaigns/campaigns.ts'
 import type { MessageRow, Messages } from '../../messages/messages.ts'
-import { isDataFault, type Pool } from '../../platform/db/db.ts'
+import { type Db, isDataFault, type Pool } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
-import { type Begin, beginJobRef, smallTargets, wakeAll } from '../accept.ts'
-import { addToCounters, type OnEnded } from '../counters-store.ts'
-import * as chunks from './batch-store.ts'
-import { chunkMs, deltaOf, type Sorted, sortRecipients } from './eligibility.ts'
-import { followedByOthers, unlessGone } from './job-errors.ts'
-import type { Waiting } from './waiting.ts'
+import { addToCounters, type OnEnded } from '../counter-store.ts'
+import { type Start, smallTargets, startJobRef, wakeAll } from '../wake.ts'
+import { addSkips } from './batch-store.ts'
+import { type Drafts, deltaOf, draftMessages, renderMs } from './draft.ts'
+import { expandAtOnce, loadTriggers, type RunningTrigger } from './expansion-store.ts'
+import type { FreeSlots } from './free-slots.ts'
+import { ownedByOthers, unlessErased } from './job-errors.ts'
 
-/** How long a job waits for gateways. What they have not taken by then goes on by itself, and others get a turn. */
+/** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 3_000
 
 /** A trigger whose whole audience fits into one step. */
 interface Small {
-  work: chunks.Work
+  trigger: RunningTrigger
   ready: Ready
   targets: StoredTarget[]
   reason: string | null
 }
 
-/** Their templates take so long that each had better go on by itself. */
+type Resolved = Awaited<ReturnType<typeof resolveMany>>[number]
+type ResolvedTrigger = Small & { resolved: Resolved }
+
+/** The templates of these triggers take too long to be rendered together. */
 class TooSlow extends Error {}
 
-export interface BeginningOptions {
+export interface SmallTriggersOptions {
   pool: Pool
   messages: Pick<Messages, 'persist' | 'findUnanswered' | 'dispatch' | 'paused'>
   versions: Versions
   onEnded: OnEnded
-  waiting: Waiting
+  freeSlots: FreeSlots
 }
 
 /**
- * Triggers that were accepted together. Those for a few targets, which are most, are looked up, written and handed over
- * together: as many statements for fifty as for one. All others are woken to be expanded by themselves.
+ * Starts triggers that were accepted together. Those with a few targets, which are most, are looked up, written and
+ * dispatched together: fifty take as many statements as one. All others are woken to be expanded.
  */
-export function createBeginning({ pool, messages, versions, onEnded, waiting }: BeginningOptions) {
-  async function run({ projectId, triggerIds }: Begin, context: JobContext): Promise<void> {
-    const { attempt, signal } = context
+export class SmallTriggers {
+  readonly #options: SmallTriggersOptions
+
+  constructor(options: SmallTriggersOptions) {
+    this.#options = options
+  }
+
+  readonly job = defineJob<Start>({
+    ...startJobRef,
+    maxAttempts: 5,
+    run: unlessErased((ref, job) => this.#run(ref, job))
+  })
+
+  async #run({ projectId, triggerIds }: Start, job: JobContext): Promise<void> {
+    const { pool, messages } = this.#options
     // The resume of the project adds this job anew.
     if (await messages.paused(projectId)) return
-    const works = await chunks.loadWorks(pool, projectId, triggerIds, smallTargets)
-    const fresh = works.filter(({ outcome, cursor }) => outcome === null && cursor === '')
-    const all = await Promise.all(fresh.map((work) => asSmall(projectId, work)))
-    const small = all.filter((one) => one !== undefined)
-    const known = new Set(small.map(({ work }) => work.id))
+    const triggers = await loadTriggers(pool, projectId, triggerIds, smallTargets)
+    const fresh = triggers.filter(({ outcome, cursor }) => outcome === null && cursor === '')
+    const small = (await Promise.all(fresh.map((trigger) => this.#asSmall(projectId, trigger)))).filter(
+      (one) => one !== undefined
+    )
+    const smallIds = new Set(small.map(({ trigger }) => trigger.id))
     await wakeAll(
       pool,
       projectId,
-      fresh.flatMap(({ id }) => (known.has(id) ? [] : id))
+      fresh.flatMap(({ id }) => (smallIds.has(id) ? [] : id))
     )
-    const rows = small.length > 0 ? await writeOrWake(projectId, small) : []
-    // The process that ran this before has died, or lost its lease and follows these still.
-    // Those of a trigger that was canceled since are left to the job that cancels it.
-    const begun = works.filter(({ outcome }) => outcome !== null && outcome !== 'canceled').map(({ id }) => id)
-    if (attempt > 1 && begun.length > 0) rows.push(...(await messages.findUnanswered(projectId, begun)))
-    if (rows.length === 0) return
-    const others = await waiting(context, rows.length, () =>
-      messages.dispatch(projectId, rows, { deadline: steadyMs() + dispatchMs, signal })
-    )
-    if (others.length > 0) throw followedByOthers()
+    const rows = small.length > 0 ? await this.#writeOrWake(projectId, small) : []
+    // An earlier run wrote messages and did not finish: its process died, or lost its lease and owns them still. Messages
+    // of a trigger that was canceled since are left to the job that cancels it.
+    const started = triggers.filter(({ outcome }) => outcome !== null && outcome !== 'canceled').map(({ id }) => id)
+    if (job.attempt > 1 && started.length > 0) rows.push(...(await messages.findUnanswered(projectId, started)))
+    if (rows.length > 0) await this.#dispatch(projectId, rows, job)
   }
 
-  async function asSmall(
+  async #asSmall(
     projectId: ProjectId,
-    { targets, ...work }: chunks.Work & { targets: StoredTarget[] | null }
+    { targets, ...trigger }: RunningTrigger & { targets: StoredTarget[] | null }
   ): Promise<Small | undefined> {
-    if (work.audience === 'broadcast') return undefined
-    const ready = await versions.get(projectId, work.campaign_id, work.campaign_version)
+    if (trigger.audience === 'broadcast') return undefined
+    const ready = await this.#options.versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     const { default_audience, throttle_per_second, frequency_cap, quiet_hours, live_activity } = ready.definition
     if (throttle_per_second || frequency_cap || quiet_hours || live_activity) return undefined
-    if (work.audience === 'targets') return targets ? { work, ready, targets, reason: null } : undefined
-    if (!default_audience) return { work, ready, targets: [], reason: 'no_audience' }
+    if (trigger.audience === 'targets') return targets ? { trigger, ready, targets, reason: null } : undefined
+    if (!default_audience) return { trigger, ready, targets: [], reason: 'no_audience' }
     const audience = readAudience(default_audience)
     if ('broadcast' in audience || audience.targets.length > smallTargets) return undefined
-    return { work, ready, targets: audience.targets, reason: null }
+    return { trigger, ready, targets: audience.targets, reason: null }
   }
 
-  /** One that cannot be done must not keep the others from it: then each is tried by itself. */
-  async function writeOrWake(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
+  /** Wakes all of them if they cannot be written together: one bad trigger must not stop the others. */
+  async #writeOrWake(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
+    const { pool } = this.#options
     try {
-      return await againIfRaced(() => write(projectId, small))
+      return await againIfRaced(() => this.#write(projectId, small))
     } catch (error) {
       if (!(error instanceof SegmentFailed) && !(error instanceof TooSlow) && !isDataFault(error)) throw error
       await wakeAll(
         pool,
         projectId,
-        small.map(({ work }) => work.id)
+        small.map(({ trigger }) => trigger.id)
       )
       return []
     }
   }
 
-  async function write(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
-    const wanted = small.map(({ work, ready, targets }) => ({
-      segment: ready.segmentFor(work),
-      targets
-    }))
+  async #write(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
+    const { pool, messages, onEnded } = this.#options
+    const wanted = small.map(({ trigger, ready, targets }) => ({ segment: ready.segmentFor(trigger), targets }))
     const resolved = await resolveMany(pool, projectId, wanted)
     return pool.transaction(async (tx) => {
       const at = new Date()
-      const begun = small.map(({ work, reason }) => ({ id: work.id, reason }))
-      const ours = await chunks.expandAtOnce(tx, projectId, begun, at)
-      const parts = small
+      const started = small.map(({ trigger, reason }) => ({ id: trigger.id, reason }))
+      const ours = await expandAtOnce(tx, projectId, started, at)
+      const triggers = small
         .map((one, index) => ({ ...one, resolved: resolved[index]! }))
-        .filter(({ work }) => ours.has(work.id))
-      const deviceIds = [...new Set(parts.flatMap((part) => part.resolved.deviceIds))]
-      const recipients = await loadRecipients(tx, projectId, deviceIds)
-      const known = new Map(recipients.map((one) => [one.device_id, one]))
-      const targets = await findTargets(tx, projectId, undefined, recipients)
-      const sorted: Sorted[] = []
-      for (const { work, ready, resolved } of parts) {
-        const one = await sortRecipients({
-          trigger: work,
-          ready,
-          recipients: resolved.deviceIds.flatMap((id) => known.get(id) ?? []),
-          targets,
-          full: new Set(),
-          notAfter: notAfterOf(ready.definition, work.accepted_at)
-        })
-        if (one.held.size > 0 || Date.now() - at.getTime() > chunkMs) throw new TooSlow()
-        sorted.push(one)
-      }
-      const drafts = sorted.flatMap((one) => one.drafts)
+        .filter(({ trigger }) => ours.has(trigger.id))
+      const drafted = await draftAll(tx, projectId, triggers, at)
+      const drafts = drafted.flatMap((one) => one.messages)
       const rows = await messages.persist(tx, projectId, drafts)
-      const unresolved = parts.flatMap(({ work, resolved }) =>
-        resolved.skips.map((skip) => ({ ...skip, triggerId: work.id }))
+      const targetSkips = triggers.flatMap(({ trigger, resolved }) =>
+        resolved.skips.map((skip) => ({ ...skip, triggerId: trigger.id }))
       )
-      const passed = [...unresolved, ...sorted.flatMap(({ skips }) => skips)]
-      const skips = Map.groupBy(await chunks.addSkips(tx, projectId, passed, at), ({ triggerId }) => triggerId)
-      // Fewer than there were drafts, where a user was deleted meanwhile.
-      const written = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
-      const deltas = parts.map(({ work: { id } }) =>
-        deltaOf(id, written.get(id)?.length ?? 0, skips.get(id) ?? [], new Map())
+      const skips = [...targetSkips, ...drafted.flatMap((one) => one.skips)]
+      const skipsOf = Map.groupBy(await addSkips(tx, projectId, skips, at), ({ triggerId }) => triggerId)
+      // Fewer than the drafts where a user was deleted meanwhile.
+      const rowsOf = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
+      const deltas = triggers.map(({ trigger: { id } }) =>
+        deltaOf(id, rowsOf.get(id)?.length ?? 0, skipsOf.get(id) ?? [], new Map())
       )
       await addToCounters(tx, projectId, deltas, onEnded)
       return rows
     })
   }
 
-  return defineJob<Begin>({ ...beginJobRef, maxAttempts: 5, run: unlessGone(run) })
+  async #dispatch(projectId: ProjectId, rows: MessageRow[], job: JobContext): Promise<void> {
+    const { messages, freeSlots } = this.#options
+    const options = { deadline: steadyMs() + dispatchMs, signal: job.signal }
+    const others = await freeSlots(job, rows.length, () => messages.dispatch(projectId, rows, options))
+    if (others.length > 0) throw ownedByOthers()
+  }
+}
+
+/** Throws `TooSlow` if rendering takes longer than a batch may. */
+async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[], startedAt: Date): Promise<Drafts[]> {
+  const deviceIds = [...new Set(triggers.flatMap(({ resolved }) => resolved.deviceIds))]
+  const recipients = await loadRecipients(tx, projectId, deviceIds)
+  const recipientOf = new Map(recipients.map((one) => [one.device_id, one]))
+  const endpoints = await findEndpoints(tx, projectId, undefined, recipients)
+  const drafted: Drafts[] = []
+  for (const { trigger, ready, resolved } of triggers) {
+    const drafts = await draftMessages({
+      trigger,
+      ready,
+      recipients: resolved.deviceIds.flatMap((id) => recipientOf.get(id) ?? []),
+      endpoints,
+      capped: new Set(),
+      notAfter: notAfterOf(ready.definition, trigger.accepted_at)
+    })
+    if (drafts.deferred.size > 0 || Date.now() - startedAt.getTime() > renderMs) throw new TooSlow()
+    drafted.push(drafts)
+  }
+  return drafted
 }

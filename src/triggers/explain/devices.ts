@@ -1,124 +1,116 @@
 import { loadRecipients, type Ready } from '../../campaigns/campaigns.ts'
-import type { MessageState } from '../../messages/messages.ts'
 import type { Pool } from '../../platform/db/db.ts'
-import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { TemplateFailed } from '../../templates/templates.ts'
-import type { Work } from '../batches/batch-store.ts'
+import type { RunningTrigger } from '../batches/expansion-store.ts'
 import type { Explanation, Gate } from '../schemas.ts'
+import { type MessageRow, type PlannedDevice, plannedDevices, type SkipRow } from './explain-store.ts'
+import { passed, stopped } from './gates.ts'
 
-const waitingIn = statement(
-  'explain.waiting',
-  `select d.id, c.due_at, c.held from trigger_chunks c join unnest($3::text[]) as d(id) on d.id = any(c.device_ids)
-    where c.project_id = $1 and c.trigger_id = $2 and c.state = 'planned' limit 200`
-)
+type Device = Explanation['devices'][0]
 
-export interface Skipped {
-  kind: string
-  value: string
-  reason: string
-}
+/** Reasons of skips by the segment. */
+export const segmentReasons: ReadonlySet<string> = new Set(['not_in_segment', 'missing_trigger_property'])
 
-export interface Message {
-  device_id: string
-  message_id: string
-  state: MessageState
-  reason: string | null
-  reason_message: string | null
-}
-
-interface Waiting {
-  id: string
-  due_at: Date
-  held: boolean
-}
-
-export const passed = (gate: Gate['gate'], message: string): Gate => ({ gate, passed: true, reason: null, message })
-export const stopped = (gate: Gate['gate'], reason: string, message: string): Gate => ({
-  gate,
-  passed: false,
-  reason,
-  message
-})
-
-/** Reasons by which a segment stopped it. */
-export const ofSegment: ReadonlySet<string> = new Set(['not_in_segment', 'missing_trigger_property'])
-
-/** Why a device was passed over, for people. */
-const inWords: Readonly<Record<string, string>> = {
-  not_in_segment: 'The segment did not match the device when it was sent.',
+/** Reasons of skips, for people. */
+const sentences: Readonly<Record<string, string>> = {
+  not_in_segment: 'The device was not in the segment when the batch was sent.',
   missing_trigger_property: 'The segment refers to a property that the trigger does not have.',
-  quiet_hours: 'It was quiet hours there when it was sent.',
-  frequency_cap: 'The user had already got as many of this campaign as the frequency cap allows.',
-  expired: 'When its turn came it was no longer wanted: ttl_seconds had passed.',
+  quiet_hours: 'It was quiet hours for the device when the batch was sent.',
+  frequency_cap: 'The user had already received as many messages of this campaign as the frequency cap allows.',
+  expired: 'The time to live (ttl_seconds) was over when the batch was sent.',
   no_push_token: 'The device has no push token, or the user does not allow pushes.',
-  no_live_activity_token: 'The app has given no token to start this Live Activity by.',
-  unsupported_platform: 'This cannot be sent to the platform of the device.',
-  canceled: 'The trigger was canceled before its turn came.'
+  no_live_activity_token: 'The app has registered no token that starts this Live Activity.',
+  unsupported_platform: 'The platform of the device does not support this message.',
+  canceled: 'The trigger was canceled before the batch was sent.'
 }
 
-/** What became of each device of a user: passed over, waiting, or sent to. */
-export async function devicesOf(
+/** Explains each device of a user: skipped, pending or sent to. */
+export async function explainDevices(
   pool: Pool,
   projectId: ProjectId,
-  { work, ready, ids, skips, sent }: { work: Work; ready: Ready; ids: string[]; skips: Skipped[]; sent: Message[] }
-): Promise<Explanation['devices']> {
-  const waiting = await pool.query<Waiting>(waitingIn, [projectId, work.id, ids])
+  known: { trigger: RunningTrigger; ready: Ready; ids: string[]; skips: SkipRow[]; messages: MessageRow[] }
+): Promise<Device[]> {
+  const { trigger, ready, ids, skips, messages } = known
+  const planned = await plannedDevices(pool, projectId, trigger.id, ids)
   const skipOf = (id: string) => skips.find(({ kind, value }) => kind === 'device_id' && value === id)
-  const failing = ids.filter((id) => skipOf(id)?.reason === 'template_failed')
-  const faults = await templateFaults(pool, projectId, work, ready, failing)
-  return ids.map((id) => {
-    const message = sent.find(({ device_id }) => device_id === id)
-    const skip = skipOf(id)
-    const wait = waiting.find((one) => one.id === id)
-    const answer = { device_id: id, message_id: message?.message_id ?? null }
-    if (skip?.reason === 'template_failed')
-      return { ...answer, state: 'failed', gates: [stopped('rules', skip.reason, faults.get(id)!)] }
-    if (skip) {
-      const words = inWords[skip.reason] ?? 'It was passed over when it was sent.'
-      return {
-        ...answer,
-        state: 'skipped',
-        gates: [stopped(ofSegment.has(skip.reason) ? 'segment' : 'rules', skip.reason, words)]
-      }
-    }
-    if (message)
-      return {
-        ...answer,
-        state: message.state,
-        gates: [passed('rules', 'The message was made.'), deliveryGate(message)]
-      }
-    return wait ? { ...answer, state: 'pending', gates: [waitGate(wait)] } : { ...answer, state: 'none', gates: [] }
-  })
+  const failed = ids.filter((id) => skipOf(id)?.reason === 'template_failed')
+  const faults = await templateFaults(pool, projectId, trigger, ready, failed)
+  return ids.map((id) =>
+    explainDevice(id, {
+      skip: skipOf(id),
+      fault: faults.get(id),
+      message: messages.find(({ device_id }) => device_id === id),
+      planned: planned.find((one) => one.id === id)
+    })
+  )
 }
 
-/** How long it waits for its turn to be rendered. */
+function explainDevice(
+  device_id: string,
+  {
+    skip,
+    fault,
+    message,
+    planned
+  }: {
+    skip: SkipRow | undefined
+    fault: string | undefined
+    message: MessageRow | undefined
+    planned: PlannedDevice | undefined
+  }
+): Device {
+  const device = { device_id, message_id: message?.message_id ?? null }
+  if (skip && fault) return { ...device, state: 'failed', gates: [stopped('rules', skip.reason, fault)] }
+  if (skip) {
+    const gate = segmentReasons.has(skip.reason) ? 'segment' : 'rules'
+    const sentence = sentences[skip.reason] ?? 'The device was skipped when the batch was sent.'
+    return { ...device, state: 'skipped', gates: [stopped(gate, skip.reason, sentence)] }
+  }
+  if (message)
+    return {
+      ...device,
+      state: message.state,
+      gates: [passed('rules', 'The message was written.'), deliveryGate(message)]
+    }
+  return planned
+    ? { ...device, state: 'pending', gates: [plannedGate(planned)] }
+    : { ...device, state: 'none', gates: [] }
+}
+
+/** How long these messages wait for their turn to be rendered. */
 const renderMs = 5_000
 
-/** What is wrong is not kept for each of a million messages: it is made again, as of now, for the few that are asked about. */
-async function templateFaults(pool: Pool, projectId: ProjectId, work: Work, ready: Ready, ids: string[]) {
-  const found = new Map(ids.map((id) => [id, 'The message could not be made when it was sent.']))
-  if (ids.length === 0) return found
+/** Renders again, as of now: the fault is not stored for each of a million messages. */
+async function templateFaults(
+  pool: Pool,
+  projectId: ProjectId,
+  trigger: RunningTrigger,
+  ready: Ready,
+  ids: string[]
+): Promise<Map<string, string>> {
+  const faults = new Map(ids.map((id) => [id, 'The message could not be rendered when the batch was sent.']))
+  if (ids.length === 0) return faults
   const recipients = await loadRecipients(pool, projectId, ids)
-  const rendered = await ready.rendering.for(work, work.id)(recipients, Date.now() + renderMs)
+  const rendered = await ready.rendering.for(trigger, trigger.id)(recipients, Date.now() + renderMs)
   for (const [index, { device_id }] of recipients.entries()) {
     const fault = rendered[index]
-    if (fault instanceof TemplateFailed) found.set(device_id, `The message cannot be made: ${fault.message}`)
+    if (fault instanceof TemplateFailed) faults.set(device_id, `The message cannot be rendered: ${fault.message}`)
   }
-  return found
+  return faults
 }
 
-function waitGate({ due_at, held }: Waiting): Gate {
-  if (due_at.getTime() <= Date.now()) return stopped('rules', 'pending', 'It waits for its turn.')
+function plannedGate({ due_at, deferred }: PlannedDevice): Gate {
+  if (due_at.getTime() <= Date.now()) return stopped('rules', 'pending', 'The batch waits for a worker.')
   const until = due_at.toISOString()
-  return held
-    ? stopped('rules', 'quiet_hours', `Quiet hours hold it until ${until}.`)
-    : stopped('rules', 'pending', `The throttle of the campaign lets it go at about ${until}.`)
+  return deferred
+    ? stopped('rules', 'quiet_hours', `Quiet hours defer the message until ${until}.`)
+    : stopped('rules', 'pending', `The throttle of the campaign defers the message until about ${until}.`)
 }
 
-function deliveryGate({ state, reason, reason_message }: Message): Gate {
-  if (state === 'accepted') return passed('delivery', 'A gateway accepted it.')
+function deliveryGate({ state, reason, reason_message }: MessageRow): Gate {
+  if (state === 'accepted') return passed('delivery', 'The gateway accepted the message.')
   if (state === 'failed' || state === 'skipped')
-    return stopped('delivery', reason ?? state, reason_message ?? `It was ${state}.`)
-  return stopped('delivery', 'pending', 'It is under way.')
+    return stopped('delivery', reason ?? state, reason_message ?? `The message was ${state}.`)
+  return stopped('delivery', 'pending', 'The message is being sent.')
 }

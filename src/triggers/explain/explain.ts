@@ -1,42 +1,39 @@
-import { readAudience, type StoredAudience, type StoredTarget, type Versions } from '../../campaigns/campaigns.ts'
+import {
+  type Ready,
+  readAudience,
+  type StoredAudience,
+  type StoredTarget,
+  type Versions
+} from '../../campaigns/campaigns.ts'
 import type { Pool } from '../../platform/db/db.ts'
-import { statement } from '../../platform/db/statement.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { matchDevices, matchUsers, patiently, type SegmentAt, SegmentFailed } from '../../segments/segments.ts'
 import { identity } from '../../users/users.ts'
-import { loadWork, type Work } from '../batches/batch-store.ts'
+import { loadTrigger, type RunningTrigger } from '../batches/expansion-store.ts'
 import type { Explanation, Gate } from '../schemas.ts'
 import { terminal } from '../store.ts'
-import { devicesOf, type Message, ofSegment, passed, type Skipped, stopped } from './devices.ts'
+import { explainDevices, segmentReasons } from './devices.ts'
+import { devicesOf, isTargeted, type MessageRow, messagesOf, type SkipRow, skipsOf } from './explain-store.ts'
+import { passed, stopped } from './gates.ts'
 
-const devicesNow = statement(
-  'explain.devices',
-  'select id from devices where project_id = $1 and user_id = $2 order by last_seen_at desc, id limit 100'
-)
-const isTarget = statement(
-  'explain.is_target',
-  `select exists (select 1 from jsonb_array_elements(audience -> 'targets') as t(target) where t.target = any($3::jsonb[]))
-     as named from triggers where project_id = $1 and id = $2`
-)
-const skips = statement(
-  'explain.skips',
-  `select kind, value, reason from trigger_skips
-    where project_id = $1 and trigger_id = $2 and (user_id = $3 or (kind = 'project_user_id' and value = $4))`
-)
-const messages = statement(
-  'explain.messages',
-  `select device_id, message_id, state, reason, reason_message from messages
-    where project_id = $1 and trigger_id = $2 and user_id = $3`
-)
+/** How long an explanation waits for its turn to evaluate the segment. */
+const segmentMs = 3_000
 
-/** How long it waits for a turn to ask the segment. */
-const lookMs = 3_000
+/** Reasons of skips that come before the segment. */
+const earlierReasons: ReadonlySet<string> = new Set(['unknown_user', 'unknown_device', 'no_device'])
 
-/** Reasons of a skip that came before the segment was asked. */
-const beforeSegment: ReadonlySet<string> = new Set(['unknown_user', 'unknown_device', 'no_device'])
+/** Traces that a trigger left of one user. */
+interface Traces {
+  skips: SkipRow[]
+  messages: MessageRow[]
+  /** Why the user was skipped as a whole. */
+  userSkip: string | undefined
+  /** Whether a device of the user passed the segment. */
+  passedSegment: boolean
+}
 
-/** Why a user got the message of a trigger, or why not: each gate in order. What is asked now is said to be. */
+/** Explains why a user received the message of a trigger, or why not: each gate in order. */
 export const createExplain =
   ({
     pool,
@@ -48,42 +45,49 @@ export const createExplain =
     pausedSince: (projectId: ProjectId) => Promise<Date | null>
   }) =>
   async (projectId: ProjectId, triggerId: string, projectUserId: string): Promise<Explanation | undefined> => {
-    const work = await loadWork(pool, projectId, triggerId)
-    if (!work) return undefined
-    const ready = await versions.get(projectId, work.campaign_id, work.campaign_version)
+    const trigger = await loadTrigger(pool, projectId, triggerId)
+    if (!trigger) return undefined
+    const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     const userId = (await identity.idsOf(pool, projectId, [projectUserId])).get(projectUserId) ?? null
-    const devices = userId
-      ? (await pool.query<{ id: string }>(devicesNow, [projectId, userId])).map(({ id }) => id)
-      : []
-    const named: StoredTarget[] = [
+    const devices = userId ? await devicesOf(pool, projectId, userId) : []
+    const since = terminal.has(trigger.state) ? null : await pausedSince(projectId)
+    const targets: StoredTarget[] = [
       ['project_user_id', projectUserId],
       ...(userId ? [['user_id', userId] satisfies StoredTarget] : []),
       ...devices.map((id): StoredTarget => ['device_id', id])
     ]
-    const { default_audience } = ready.definition
-    const ofDefault = work.audience === 'default' && default_audience ? readAudience(default_audience) : null
-    const since = terminal.has(work.state) ? null : await pausedSince(projectId)
-    const gates = [...pauseGate(since), await audienceGate(pool, projectId, work, ofDefault, named)]
-    const answer = { trigger_id: triggerId, project_user_id: projectUserId, state: work.state }
-    if (!userId)
-      return {
-        ...answer,
-        gates: [...gates, stopped('user', 'unknown_user', 'No user has this project_user_id.')],
-        devices: []
-      }
-    const known = await pool.query<Skipped>(skips, [projectId, triggerId, userId, projectUserId])
-    const sent = await pool.query<Message>(messages, [projectId, triggerId, userId])
-    // What happened then is known where it left a trace; only the rest has to be asked as of now.
-    const then = known.find(({ kind }) => kind !== 'device_id')?.reason
-    const wentOn = sent.length > 0 || known.some(({ reason }) => !ofSegment.has(reason) && !beforeSegment.has(reason))
-    const asOfNow = () => segmentGate(pool, projectId, ready.segmentFor(work), userId, devices)
-    gates.push(userGate(then), segmentThen(then, wentOn) ?? (await asOfNow()), deviceGate(then, devices.length, wentOn))
-    const ids = [...new Set([...devices, ...sent.map(({ device_id }) => device_id)])]
-    return { ...answer, gates, devices: await devicesOf(pool, projectId, { work, ready, ids, skips: known, sent }) }
+    const gates = [...pauseGates(since), await audienceGate(pool, projectId, trigger, ready, targets)]
+    const head = { trigger_id: triggerId, project_user_id: projectUserId, state: trigger.state }
+    if (!userId) {
+      gates.push(stopped('user', 'unknown_user', 'No user has this project_user_id.'))
+      return { ...head, gates, devices: [] }
+    }
+    const traces = await findTraces(pool, projectId, triggerId, userId, projectUserId)
+    const { userSkip, skips, messages } = traces
+    // Traces tell what happened then; only without them the segment is evaluated as of now.
+    const segment =
+      pastSegmentGate(traces) ?? (await segmentGate(pool, projectId, ready.segmentFor(trigger), userId, devices))
+    gates.push(userGate(userSkip), segment, deviceGate(traces, devices.length))
+    const ids = [...new Set([...devices, ...messages.map(({ device_id }) => device_id)])]
+    return { ...head, gates, devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages }) }
   }
 
-/** Only where it holds something back. */
-const pauseGate = (since: Date | null): Gate[] =>
+async function findTraces(
+  pool: Pool,
+  projectId: ProjectId,
+  triggerId: string,
+  userId: string,
+  projectUserId: string
+): Promise<Traces> {
+  const skips = await skipsOf(pool, projectId, triggerId, userId, projectUserId)
+  const messages = await messagesOf(pool, projectId, triggerId, userId)
+  const later = skips.some(({ reason }) => !segmentReasons.has(reason) && !earlierReasons.has(reason))
+  const userSkip = skips.find(({ kind }) => kind !== 'device_id')?.reason
+  return { skips, messages, userSkip, passedSegment: messages.length > 0 || later }
+}
+
+/** One gate while the project is paused, none otherwise. */
+const pauseGates = (since: Date | null): Gate[] =>
   since === null
     ? []
     : [stopped('project', 'project_paused', `The project is paused since ${since.toISOString()}: nothing is sent now.`)]
@@ -91,37 +95,41 @@ const pauseGate = (since: Date | null): Gate[] =>
 async function audienceGate(
   pool: Pool,
   projectId: ProjectId,
-  work: Work,
-  ofDefault: StoredAudience | null,
-  named: StoredTarget[]
+  trigger: RunningTrigger,
+  { definition: { default_audience } }: Ready,
+  targets: StoredTarget[]
 ): Promise<Gate> {
-  if (work.audience === 'broadcast') return passed('audience', 'It was a broadcast.')
-  if (work.audience === 'default' && !ofDefault)
-    return stopped('audience', 'no_audience', 'The trigger had no audience, and the campaign has no default one.')
-  if (ofDefault && 'broadcast' in ofDefault) return passed('audience', 'The default audience is a broadcast.')
-  const texts = named.map((target) => JSON.stringify(target))
-  const found = ofDefault
-    ? ofDefault.targets.some((target) => texts.includes(JSON.stringify(target)))
-    : (await pool.one<{ named: boolean }>(isTarget, [projectId, work.id, texts]))?.named === true
+  if (trigger.audience === 'broadcast') return passed('audience', 'The trigger is a broadcast.')
+  const byDefault = trigger.audience === 'default' && default_audience ? readAudience(default_audience) : null
+  if (trigger.audience === 'default' && !byDefault)
+    return stopped('audience', 'no_audience', 'Neither the trigger nor the campaign has an audience.')
+  if (byDefault && 'broadcast' in byDefault)
+    return passed('audience', 'The default audience of the campaign is a broadcast.')
+  const found = byDefault ? names(byDefault, targets) : await isTargeted(pool, projectId, trigger.id, targets)
   return found
-    ? passed('audience', 'The user, or a device of the user, was named as a target.')
-    : stopped('audience', 'not_targeted', 'Neither the user nor a device of the user was named as a target.')
+    ? passed('audience', 'The audience names the user, or a device of the user.')
+    : stopped('audience', 'not_targeted', 'The audience names neither the user nor a device of the user.')
 }
 
-const userGate = (then: string | undefined): Gate =>
-  then === 'unknown_user'
-    ? stopped('user', then, 'There was no such user when it was sent.')
+function names(audience: StoredAudience, targets: StoredTarget[]): boolean {
+  const texts = new Set(targets.map((target) => JSON.stringify(target)))
+  return 'targets' in audience && audience.targets.some((target) => texts.has(JSON.stringify(target)))
+}
+
+const userGate = (userSkip: string | undefined): Gate =>
+  userSkip === 'unknown_user'
+    ? stopped('user', userSkip, 'The user did not exist when the trigger ran.')
     : passed('user', 'The user exists.')
 
-function segmentThen(then: string | undefined, wentOn: boolean): Gate | undefined {
-  if (then !== undefined && ofSegment.has(then))
-    return stopped('segment', then, 'The segment did not match the user when it was sent.')
-  return wentOn ? passed('segment', 'It matched when it was sent.') : undefined
+function pastSegmentGate({ userSkip, passedSegment }: Traces): Gate | undefined {
+  if (userSkip !== undefined && segmentReasons.has(userSkip))
+    return stopped('segment', userSkip, 'The user was not in the segment when the trigger ran.')
+  return passedSegment ? passed('segment', 'The user was in the segment when the trigger ran.') : undefined
 }
 
-function deviceGate(then: string | undefined, devices: number, wentOn: boolean): Gate {
-  if (then === 'no_device') return stopped('device', then, 'The user had no device when it was sent.')
-  return devices > 0 || wentOn
+function deviceGate({ userSkip, passedSegment }: Traces, devices: number): Gate {
+  if (userSkip === 'no_device') return stopped('device', userSkip, 'The user had no device when the trigger ran.')
+  return devices > 0 || passedSegment
     ? passed('device', devices === 1 ? 'The user has a device.' : `The user has ${devices} devices.`)
     : stopped('device', 'no_device', 'The user has no device.')
 }
@@ -140,16 +148,15 @@ async function segmentGate(
       'missing_trigger_property',
       'The segment refers to a property that the trigger does not have.'
     )
-  const look = () =>
+  const evaluate = () =>
     usesDevice ? matchDevices(pool, projectId, segment, devices) : matchUsers(pool, projectId, segment, [userId])
-  const matching = await patiently(look, steadyMs() + lookMs).catch((error: unknown) => {
-    // As it failed the trigger, so it fails here.
+  const matching = await patiently(evaluate, steadyMs() + segmentMs).catch((error: unknown) => {
     if (error instanceof SegmentFailed) return error
     throw error
   })
   if (matching instanceof SegmentFailed)
-    return stopped('segment', matching.reason, 'The segment cannot be asked: it takes too long, or fails.')
+    return stopped('segment', matching.reason, 'The segment cannot be evaluated: it takes too long, or fails.')
   return matching.size > 0
-    ? passed('segment', usesDevice ? `${matching.size} of the devices match now.` : 'The user matches now.')
-    : stopped('segment', 'not_in_segment', 'The segment does not match the user as it is now.')
+    ? passed('segment', usesDevice ? `${matching.size} of the devices match now.` : 'The user is in the segment now.')
+    : stopped('segment', 'not_in_segment', 'The user is not in the segment now.')
 }

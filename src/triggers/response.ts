@@ -1,6 +1,7 @@
 import type { TriggerRow } from './store.ts'
 
-export function triggerAnswer(row: TriggerRow) {
+/** A trigger as routes and streams return it. Times become text in JSON. */
+export function triggerResponse(row: TriggerRow) {
   const [targeted, sent, failed, skipped] = [row.targeted, row.sent, row.failed, row.skipped].map(Number)
   return {
     trigger_id: row.id,

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../src/channels/channels.ts'
 import type { ProjectId } from '../../src/platform/ids.ts'
 import { createRenderer } from '../../src/templates/renderer.ts'
 import { renderingOf } from '../../src/templates/rendering.ts'
-import { sortRecipients } from '../../src/triggers/batches/eligibility.ts'
+import { draftMessages } from '../../src/triggers/batches/draft.ts'
 
 const renderer = createRenderer()
 after(renderer.close)
@@ -19,38 +19,38 @@ const recipients = Array.from({ length: 60 }, (_, n) => ({
   platform: 'IOS' as const,
   facts: {}
 }))
-const targets = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as Endpoint]))
+const endpoints = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as Endpoint]))
 const projectId = '00000000-0000-7000-8000-000000000003' as ProjectId
 const trigger = { id: '00000000-0000-7000-8000-000000000002', campaign_id: 'slow', properties: {} }
 
-const sorted = (title: string) =>
-  sortRecipients({
+const drafted = (title: string) =>
+  draftMessages({
     trigger,
     ready: readyOf(renderer, projectId, parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })),
     recipients,
-    targets,
-    full: new Set(),
+    endpoints,
+    capped: new Set(),
     notAfter: Date.now() + 3_600_000
   })
 
-it('a template made to be slow for each of many devices gives others their turn in between', async () => {
+it('a template that is slow for each of many devices lets other work run in between', async () => {
   let turns = 0
   const beside = setInterval(() => {
     turns += 1
   }, 1)
   const loop = '{% for a in (1..30) %}{% for b in (1..20) %}{% if b == user.n %}.{% endif %}{% endfor %}{% endfor %}'
-  const { drafts, skips, held } = await sorted(`${loop}x`)
+  const { messages, skips, deferred } = await drafted(`${loop}x`)
   clearInterval(beside)
-  const later = [...held.values()].flat()
-  assert.equal(drafts.length + skips.length + later.length, recipients.length)
-  assert.ok(drafts.length > 0, 'there is always some of it that is done')
-  assert.ok(turns > 0, 'something else ran before it was done')
+  const later = [...deferred.values()].flat()
+  assert.equal(messages.length + skips.length + later.length, recipients.length)
+  assert.ok(messages.length > 0, 'some messages are always drafted')
+  assert.ok(turns > 0, 'other work ran meanwhile')
 })
 
-it('a template that speaks of nobody and fails is rendered once, and fails every message', async () => {
+it('a failing template without user data is rendered once and fails every message', async () => {
   const title = '{% for a in (1..1000000000) %}x{% endfor %}'
-  const { drafts, skips } = await sorted(title)
-  assert.deepEqual([drafts.length, skips.length], [0, recipients.length])
+  const { messages, skips } = await drafted(title)
+  assert.deepEqual([messages.length, skips.length], [0, recipients.length])
   assert.ok(skips.every(({ reason }) => reason === 'template_failed'))
   const { make } = renderingOf(parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })).for(trigger)
   const faults = recipients.map((recipient) => {
@@ -60,5 +60,5 @@ it('a template that speaks of nobody and fails is rendered once, and fails every
       return error
     }
   })
-  assert.equal(new Set(faults).size, 1, 'it is one and the same fault')
+  assert.equal(new Set(faults).size, 1, 'all recipients share one fault')
 })

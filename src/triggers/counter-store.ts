@@ -4,7 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { TriggerState } from './schemas.ts'
 import type { TriggerOutcome } from './store.ts'
 
-/** What is to be added to the counters of a trigger. What is still pending is never counted: it is what is left. */
+/** Amounts to add to the counters of a trigger. Pending has no counter: it is targeted minus all that ended. */
 export interface Delta {
   id: string
   targeted: number
@@ -13,7 +13,7 @@ export interface Delta {
   skipped: number
   delivered: number
   tapped: number
-  openChunks: number
+  openBatches: number
   skippedFor: Record<string, number>
   failedFor: Record<string, number>
 }
@@ -25,7 +25,7 @@ export interface Counted {
   campaign_id: string
   outcome: TriggerOutcome | null
   state: TriggerState
-  /** It came to its end by this. */
+  /** Whether this change ended the trigger. */
   ended: boolean
   counts: Record<(typeof numbers)[number], number>
 }
@@ -36,7 +36,7 @@ const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one
          from (select * from jsonb_each_text(${one}) union all select * from jsonb_each_text(${two})) both_of
         group by key) s) end`
 
-// The end is decided where the counters are, under the lock of the row: nobody can count past it.
+// A trigger ends where its counters change, under the lock of its row, so no later change can count past the end.
 const ends = `(t.outcome is not null and t.ended_at is null and t.open_chunks + g.open_chunks = 0
      and t.targeted + g.targeted = t.sent + g.sent + t.failed + g.failed + t.skipped + g.skipped)`
 
@@ -62,7 +62,7 @@ const count = statement(
      json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts`
 )
 
-export const nothing = (id: string): Delta => ({
+export const noChange = (id: string): Delta => ({
   id,
   targeted: 0,
   sent: 0,
@@ -70,7 +70,7 @@ export const nothing = (id: string): Delta => ({
   skipped: 0,
   delivered: 0,
   tapped: 0,
-  openChunks: 0,
+  openBatches: 0,
   skippedFor: {},
   failedFor: {}
 })
@@ -79,10 +79,10 @@ export const tally = (reasons: Record<string, number>, reason: string, by = 1): 
   reasons[reason] = (reasons[reason] ?? 0) + by
 }
 
-/** Told of triggers that ended, in the transaction in which they did. */
+/** Receives triggers that ended, in the transaction that ended them. */
 export type OnEnded = (tx: Db, projectId: ProjectId, triggers: Counted[]) => Promise<void>
 
-/** Adds to the counters, and ends what has come to its end. Triggers that are gone are not missed. */
+/** Adds to the counters and ends the triggers that are complete. Deleted triggers are ignored. */
 export async function addToCounters(
   tx: Db,
   projectId: ProjectId,
@@ -90,9 +90,9 @@ export async function addToCounters(
   onEnded: OnEnded
 ): Promise<Counted[]> {
   if (deltas.length === 0) return []
-  const rows = deltas.map(({ openChunks, skippedFor, failedFor, ...rest }) => ({
+  const rows = deltas.map(({ openBatches, skippedFor, failedFor, ...rest }) => ({
     ...rest,
-    open_chunks: openChunks,
+    open_chunks: openBatches,
     skipped_for: skippedFor,
     failed_for: failedFor
   }))

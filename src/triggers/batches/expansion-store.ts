@@ -1,0 +1,102 @@
+import type { StoredTarget } from '../../campaigns/campaigns.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { TriggerState } from '../schemas.ts'
+import type { TriggerOutcome } from '../store.ts'
+
+/** A trigger as its jobs see it. Targets are read in slices, because there may be 20,000. */
+export interface RunningTrigger {
+  id: string
+  campaign_id: string
+  campaign_version: number
+  state: TriggerState
+  outcome: TriggerOutcome | null
+  cursor: string
+  audience: 'default' | 'broadcast' | 'targets'
+  properties: Record<string, unknown>
+  accepted_at: Date
+}
+
+const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at,
+          case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
+            as audience`
+const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)
+const slice = statement(
+  'triggers.targets',
+  `select coalesce(jsonb_array_length(audience -> 'targets'), 0) as length, (
+            select coalesce(jsonb_agg(t.target order by t.place), '[]')
+              from jsonb_array_elements(audience -> 'targets') with ordinality as t(target, place)
+             where t.place > $3 and t.place <= $4) as targets
+     from triggers where project_id = $1 and id = $2`
+)
+// Only while the cursor stands where it was read: of two workers that expand the same step, one finds nothing to do.
+const advance = statement(
+  'triggers.advance',
+  `update triggers
+      set cursor = $4, state = 'running', chunks = chunks + $5, open_chunks = open_chunks + $5, outcome = $6,
+          reason = coalesce($7, reason), expanded_at = case when $6::text is null then expanded_at else $8::timestamptz end
+    where project_id = $1 and id = $2 and cursor = $3 and outcome is null
+   returning chunks`
+)
+const reserve = statement(
+  'triggers.more_chunks',
+  `update triggers set chunks = chunks + $3, open_chunks = open_chunks + $3 where project_id = $1 and id = $2
+   returning chunks`
+)
+const loadMany = statement(
+  'triggers.work_of_many',
+  `select ${columns},
+          case when jsonb_array_length(audience -> 'targets') <= $3 then audience -> 'targets' end as targets
+     from triggers where project_id = $1 and id = any($2::uuid[])`
+)
+const finishMany = statement(
+  'triggers.expand_many',
+  `update triggers t
+      set cursor = 'done', state = 'running', outcome = 'completed', reason = g.reason, expanded_at = $3
+     from json_to_recordset($2::json) as g(id uuid, reason text)
+    where t.project_id = $1 and t.id = g.id and t.cursor = '' and t.outcome is null
+   returning t.id`
+)
+
+export const loadTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<RunningTrigger>(load, [projectId, id])
+
+/** Triggers with their targets, unless these are more than `maxTargets`. */
+export const loadTriggers = (db: Db, projectId: ProjectId, ids: string[], maxTargets: number) =>
+  db.query<RunningTrigger & { targets: StoredTarget[] | null }>(loadMany, [projectId, ids, maxTargets])
+
+/** A slice of the targets, and the number of all. */
+export async function sliceTargets(db: Db, projectId: ProjectId, id: string, from: number, to: number) {
+  const row = await db.one<{ length: number; targets: StoredTarget[] }>(slice, [projectId, id, from, to])
+  return row ?? { length: 0, targets: [] }
+}
+
+export interface Advance {
+  from: string
+  to: string
+  batches: number
+  outcome: TriggerOutcome | null
+  reason: string | null
+}
+
+/** Moves the cursor. Returns the number of the last batch, or undefined if another worker was faster or the trigger ends. */
+export async function advanceTrigger(tx: Db, projectId: ProjectId, id: string, step: Advance, at: Date) {
+  const { from, to, batches, outcome, reason } = step
+  const row = await tx.one<{ chunks: number }>(advance, [projectId, id, from, to, batches, outcome, reason, at])
+  return row?.chunks
+}
+
+/** Expands triggers whose whole audience is known. Returns those that no other worker has started or canceled. */
+export async function expandAtOnce(
+  tx: Db,
+  projectId: ProjectId,
+  triggers: { id: string; reason: string | null }[],
+  at: Date
+): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(finishMany, [projectId, JSON.stringify(triggers), at])
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Reserves numbers for batches that split off another one. Returns the last number. */
+export const reserveBatches = async (tx: Db, projectId: ProjectId, id: string, batches: number) =>
+  (await tx.one<{ chunks: number }>(reserve, [projectId, id, batches]))?.chunks

@@ -1,0 +1,104 @@
+import { type Campaign, readAudience, resolveTargets, type StoredAudience } from '../../campaigns/campaigns.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { firstUser, matchBatch, type Place, type SegmentAt } from '../../segments/segments.ts'
+import type { TriggerOutcome } from '../store.ts'
+import type { Skip } from './batch-store.ts'
+import { type RunningTrigger, sliceTargets } from './expansion-store.ts'
+
+/** Small enough that other jobs get a turn, large enough that the fixed cost of a batch does not matter. */
+export const batchDevices = 1_000
+/** Devices of a broadcast's first batch: the first push does not wait until a thousand are found, rendered and written. */
+const firstBatchDevices = 100
+/** Batches that one step plans at most. */
+export const batchesPerStep = 4
+const targetsPerStep = 200
+/** Users that one step looks at. */
+export const usersPerStep = { least: 500, first: 2_000, most: 20_000 }
+
+/** Doubles the users of the next step where few match, because each step has a fixed cost. */
+export const widened = (users: number, found: number) => (found < batchDevices ? users * 2 : usersPerStep.first)
+
+/** The devices that one step found, and the cursor of the next step. */
+export interface Step {
+  deviceIds: string[]
+  skips: Skip[]
+  cursor: string
+  outcome: TriggerOutcome | null
+  reason: string | null
+}
+
+const noDevices = (cursor: string, reason: string): Step => ({
+  deviceIds: [],
+  skips: [],
+  cursor,
+  outcome: 'completed',
+  reason
+})
+
+/** Finds the next devices of an audience. */
+export async function nextStep(
+  pool: Pool,
+  projectId: ProjectId,
+  trigger: RunningTrigger,
+  { default_audience }: Campaign,
+  segment: SegmentAt,
+  users: number,
+  room: number
+): Promise<Step> {
+  const byDefault = trigger.audience === 'default' && default_audience ? readAudience(default_audience) : null
+  if (trigger.audience === 'default' && !byDefault) return noDevices('', 'no_audience')
+  if (trigger.audience !== 'broadcast' && !(byDefault && 'broadcast' in byDefault))
+    return nextTargets(pool, projectId, trigger, segment, byDefault)
+  const devices = trigger.cursor === '' ? firstBatchDevices : Math.min(room, batchesPerStep) * batchDevices
+  return nextUsers(pool, projectId, trigger, segment, users, devices)
+}
+
+async function nextUsers(
+  pool: Pool,
+  projectId: ProjectId,
+  { cursor }: RunningTrigger,
+  segment: SegmentAt,
+  users: number,
+  devices: number
+): Promise<Step> {
+  if (segment(1).nobody) return noDevices(cursor, 'missing_trigger_property')
+  const { deviceIds, next } = await matchBatch(pool, projectId, segment, placeOf(cursor), users, devices)
+  return {
+    deviceIds,
+    skips: [],
+    cursor: next ? cursorOf(next) : cursor,
+    outcome: next ? null : 'completed',
+    reason: null
+  }
+}
+
+async function nextTargets(
+  pool: Pool,
+  projectId: ProjectId,
+  { id, cursor }: RunningTrigger,
+  segment: SegmentAt,
+  byDefault: StoredAudience | null
+): Promise<Step> {
+  const from = Number(cursor)
+  const to = from + targetsPerStep
+  const { length, targets } =
+    byDefault && 'targets' in byDefault
+      ? { length: byDefault.targets.length, targets: byDefault.targets.slice(from, to) }
+      : await sliceTargets(pool, projectId, id, from, to)
+  const { deviceIds, skips } = await resolveTargets(pool, projectId, segment, targets)
+  return {
+    deviceIds,
+    skips: skips.map((skip) => ({ ...skip, triggerId: id })),
+    cursor: String(to),
+    outcome: to >= length ? 'completed' : null,
+    reason: null
+  }
+}
+
+const cursorOf = ({ user, device }: Place): string => (device === null ? user : `${user} ${device}`)
+
+function placeOf(cursor: string): Place {
+  if (cursor === '') return { user: firstUser, device: null }
+  return { user: cursor.slice(0, 36), device: cursor.length > 36 ? cursor.slice(37) : null }
+}

@@ -1,0 +1,71 @@
+import type { StoredTarget } from '../../campaigns/campaigns.ts'
+import type { MessageState } from '../../messages/messages.ts'
+import type { Db } from '../../platform/db/db.ts'
+import { statement } from '../../platform/db/statement.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+
+export interface SkipRow {
+  kind: StoredTarget[0]
+  value: string
+  reason: string
+}
+
+export interface MessageRow {
+  device_id: string
+  message_id: string
+  state: MessageState
+  reason: string | null
+  reason_message: string | null
+}
+
+/** A device whose message is not written yet. */
+export interface PlannedDevice {
+  id: string
+  due_at: Date
+  deferred: boolean
+}
+
+const devices = statement(
+  'explain.devices',
+  'select id from devices where project_id = $1 and user_id = $2 order by last_seen_at desc, id limit 100'
+)
+const named = statement(
+  'explain.is_target',
+  `select exists (select 1 from jsonb_array_elements(audience -> 'targets') as t(target) where t.target = any($3::jsonb[]))
+     as named from triggers where project_id = $1 and id = $2`
+)
+const skips = statement(
+  'explain.skips',
+  `select kind, value, reason from trigger_skips
+    where project_id = $1 and trigger_id = $2 and (user_id = $3 or (kind = 'project_user_id' and value = $4))`
+)
+const messages = statement(
+  'explain.messages',
+  `select device_id, message_id, state, reason, reason_message from messages
+    where project_id = $1 and trigger_id = $2 and user_id = $3`
+)
+const planned = statement(
+  'explain.waiting',
+  `select d.id, c.due_at, c.held as deferred from trigger_chunks c
+     join unnest($3::text[]) as d(id) on d.id = any(c.device_ids)
+    where c.project_id = $1 and c.trigger_id = $2 and c.state = 'planned' limit 200`
+)
+
+/** The devices of a user, the last seen first; at most 100. */
+export const devicesOf = async (db: Db, projectId: ProjectId, userId: string): Promise<string[]> =>
+  (await db.query<{ id: string }>(devices, [projectId, userId])).map(({ id }) => id)
+
+/** Whether a trigger names one of these targets. */
+export const isTargeted = async (db: Db, projectId: ProjectId, triggerId: string, targets: StoredTarget[]) => {
+  const texts = targets.map((target) => JSON.stringify(target))
+  return (await db.one<{ named: boolean }>(named, [projectId, triggerId, texts]))?.named === true
+}
+
+export const skipsOf = (db: Db, projectId: ProjectId, triggerId: string, userId: string, projectUserId: string) =>
+  db.query<SkipRow>(skips, [projectId, triggerId, userId, projectUserId])
+
+export const messagesOf = (db: Db, projectId: ProjectId, triggerId: string, userId: string) =>
+  db.query<MessageRow>(messages, [projectId, triggerId, userId])
+
+export const plannedDevices = (db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[]) =>
+  db.query<PlannedDevice>(planned, [projectId, triggerId, deviceIds])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createShares } from '../../src/platform/http/shares.ts'
+import { Shares } from '../../src/platform/http/shares.ts'
 import { startService } from '../support/service.ts'
 import { askTimes, counterOf, refusedBy } from './hammer.ts'
 
@@ -12,11 +12,7 @@ const turns = async (count: number) => {
 function given(backlog: (project: string) => number = () => 0, busy = false) {
   const log = { begun: [] as string[], shed: [] as string[] }
   let nowMs = 1_000
-  const shares = createShares(
-    backlog,
-    () => nowMs,
-    () => busy
-  )
+  const shares = new Shares({ backlogOf: backlog, clock: () => nowMs, isBusy: () => busy })
   const enter = (project: string, count: number) => {
     for (let index = 0; index < count; index += 1)
       shares.enter(

@@ -13,7 +13,7 @@ import { createMethodTable, maxParamLength, rewriteUrl } from './paths.ts'
 import { takeTurns } from './pipelining.ts'
 import { requestId } from './request-id.ts'
 import { type DocumentedRoute, largestBody } from './route.ts'
-import { createShares, type Shares } from './shares.ts'
+import { Shares } from './shares.ts'
 import { createTimeLimit, type TimeLimit } from './time-limit.ts'
 import { type TrustProxy, trusts } from './trust-proxy.ts'
 
@@ -52,7 +52,7 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
     clientErrorHandler
   })
   const timeLimit = createTimeLimit()
-  const shares = createShares(backlogOf)
+  const shares = new Shares({ backlogOf })
   countShares(metrics, shares)
   const answered = createAnswered(log, metrics, timeLimit)
   takeTurns(app.server)

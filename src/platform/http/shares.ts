@@ -42,7 +42,12 @@ interface Share {
   lastMs: number
 }
 
-export type Shares = ReturnType<typeof createShares>
+export interface SharesOptions {
+  /** Writes of a project that wait for the database. */
+  backlogOf?: (project: string) => number
+  clock?: () => number
+  isBusy?: () => boolean
+}
 
 /**
  * Begins requests, projects by turns, as many in a turn of the event loop as leave the next turn soon. While the process
@@ -51,77 +56,135 @@ export type Shares = ReturnType<typeof createShares>
  * to others. Requests that have begun do not count, however long they last: a stream, or a slow gateway, takes no share of
  * the processor.
  */
-export function createShares(
-  backlogOf: (project: string) => number = () => 0,
-  clock: () => number = () => performance.now(),
-  isBusy: () => boolean = watchLoop()
-) {
-  const shares = new Map<string, Share>()
-  /** Those with waiting requests, in the order of their turns. */
-  const queue: Share[] = []
-  let scheduled = false
-  let shedCount = 0
-  let starts = 0
-  let turn = 0
-  /** The two projects that were last seen, to tell whether there is another. */
-  let last: Share | undefined
-  let other: Share | undefined
+export class Shares {
+  readonly #backlogOf: (project: string) => number
+  readonly #clock: () => number
+  readonly #isBusy: () => boolean
+  readonly #shares = new Map<string, Share>()
+  /** Shares with waiting requests, in the order of their turns. */
+  readonly #queue: Share[] = []
+  #scheduled = false
+  #shed = 0
+  #starts = 0
+  #turn = 0
+  /** The two projects that were last seen, to know whether a project is alone. */
+  #last: Share | undefined
+  #other: Share | undefined
 
-  function shareOf(project: string, nowMs: number): Share {
-    let share = shares.get(project)
+  constructor({ backlogOf = () => 0, clock = () => performance.now(), isBusy = watchLoop() }: SharesOptions = {}) {
+    this.#backlogOf = backlogOf
+    this.#clock = clock
+    this.#isBusy = isBusy
+  }
+
+  /** Calls `begin` now or when the turn of the project comes; or `shed`. */
+  enter(project: string, begin: () => void, shed: () => void): void {
+    const nowMs = this.#clock()
+    const share = this.#shareOf(project, nowMs)
+    if (share.waiting.length === 0) {
+      markEmpty(share, nowMs)
+      if (this.#hasRoom(share)) {
+        this.#schedule()
+        this.#begin(share, begin)
+        return
+      }
+      this.#queue.push(share)
+    }
+    share.entered += 1
+    if (share.waiting.length >= (this.#isFlood(share, nowMs) ? mostBeside : mostWaiting)) {
+      this.#cut(share, nowMs, shed)
+      return
+    }
+    share.waiting.push({ sinceMs: nowMs, begin, shed })
+    this.#schedule()
+  }
+
+  /** Requests that were shed since the start. */
+  shed(): number {
+    return this.#shed
+  }
+
+  waiting(): number {
+    return this.#queue.reduce((sum, { waiting }) => sum + waiting.length, 0)
+  }
+
+  #shareOf(project: string, nowMs: number): Share {
+    let share = this.#shares.get(project)
     if (!share) {
-      if (shares.size >= mostProjects)
-        for (const [id, { waiting }] of shares) if (waiting.length === 0) shares.delete(id)
+      if (this.#shares.size >= mostProjects)
+        for (const [id, { waiting }] of this.#shares) if (waiting.length === 0) this.#shares.delete(id)
       share = { project, waiting: [], turn: -1, emptyMs: nowMs, entered: 0, cutMs: -recoveryMs, lastMs: nowMs }
-      shares.set(project, share)
+      this.#shares.set(project, share)
     }
     share.lastMs = nowMs
-    if (share !== last) [last, other] = [share, last]
+    if (share !== this.#last) {
+      this.#other = this.#last
+      this.#last = share
+    }
     return share
   }
 
-  function empty(share: Share, nowMs: number): void {
-    share.emptyMs = nowMs
-    share.entered = 0
+  /** The first request of a project in a turn does not wait for those of other projects, nor for the next turn. */
+  #hasRoom(share: Share): boolean {
+    const most = share.turn === this.#turn ? startsOfTurn : 2 * startsOfTurn
+    return this.#starts < most && !this.#isFull(share)
   }
 
-  const isAlone = (share: Share, nowMs: number): boolean => {
-    const neighbour = share === last ? other : last
+  #begin(share: Share, begin: () => void): void {
+    this.#starts += 1
+    share.turn = this.#turn
+    begin()
+  }
+
+  #cut(share: Share, nowMs: number, shed: () => void): void {
+    share.cutMs = nowMs
+    this.#shed += 1
+    shed()
+  }
+
+  #isAlone(share: Share, nowMs: number): boolean {
+    const neighbour = share === this.#last ? this.#other : this.#last
     return !neighbour || nowMs - neighbour.lastMs > quietMs
   }
 
-  /** A project whose writes wait for the database: beginning more would only make them wait there. */
-  const isFull = ({ project }: Share): boolean => backlogOf(project) >= mostBacklog
+  /** A project whose writes wait for the database: further ones would only wait there. */
+  #isFull({ project }: Share): boolean {
+    return this.#backlogOf(project) >= mostBacklog
+  }
 
-  const isFlood = (share: Share, nowMs: number): boolean => {
+  #isFlood(share: Share, nowMs: number): boolean {
     const stands = nowMs - share.emptyMs > standingMs && share.entered > mostOfBurst
-    return (stands || nowMs - share.cutMs < recoveryMs) && !isAlone(share, nowMs)
+    return (stands || nowMs - share.cutMs < recoveryMs) && !this.#isAlone(share, nowMs)
   }
 
   /** In a busy process a flood begins one request in a turn, so that it goes on whatever else the process does. */
-  const mustYield = (share: Share, nowMs: number): boolean => share.turn === turn && isBusy() && isFlood(share, nowMs)
-
-  const patienceMs = (share: Share, nowMs: number): number =>
-    share.waiting.length > mostBeside && isFlood(share, nowMs) ? shortWaitMs : longWaitMs
-
-  function schedule(): void {
-    if (scheduled) return
-    scheduled = true
-    setImmediate(drain)
+  #mustYield(share: Share, nowMs: number): boolean {
+    return share.turn === this.#turn && this.#isBusy() && this.#isFlood(share, nowMs)
   }
 
-  function drain(): void {
-    scheduled = false
-    starts = 0
-    turn += 1
+  #patienceMs(share: Share, nowMs: number): number {
+    return share.waiting.length > mostBeside && this.#isFlood(share, nowMs) ? shortWaitMs : longWaitMs
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(this.#drain)
+  }
+
+  /** Begins or sheds waiting requests until the turn is full, or every project in the queue has to wait. */
+  readonly #drain = (): void => {
+    const queue = this.#queue
+    this.#scheduled = false
+    this.#starts = 0
+    this.#turn += 1
     let held = 0
-    // Until all that is left is held.
-    while (held < queue.length && starts < startsOfTurn) {
+    while (held < queue.length && this.#starts < startsOfTurn) {
       const share = queue.shift()!
-      const nowMs = clock()
+      const nowMs = this.#clock()
       const [next] = share.waiting as [Waiting]
-      const late = nowMs - next.sinceMs > patienceMs(share, nowMs)
-      if (!late && (isFull(share) || mustYield(share, nowMs))) {
+      const late = nowMs - next.sinceMs > this.#patienceMs(share, nowMs)
+      if (!late && (this.#isFull(share) || this.#mustYield(share, nowMs))) {
         queue.push(share)
         held += 1
         continue
@@ -129,56 +192,22 @@ export function createShares(
       held = 0
       share.waiting.shift()
       if (share.waiting.length > 0) queue.push(share)
-      else empty(share, nowMs)
-      if (late) {
-        share.cutMs = nowMs
-        shedCount += 1
-        next.shed()
-      } else {
-        starts += 1
-        share.turn = turn
-        next.begin()
-      }
+      else markEmpty(share, nowMs)
+      if (late) this.#cut(share, nowMs, next.shed)
+      else this.#begin(share, next.begin)
     }
     if (queue.length === 0) return
-    if (held < queue.length) schedule()
+    if (held < queue.length) this.#schedule()
     else {
-      scheduled = true
-      setTimeout(drain, 1)
+      this.#scheduled = true
+      setTimeout(this.#drain, 1)
     }
   }
+}
 
-  return {
-    /** Calls `begin` now or when the turn of the project comes; or `shed`. */
-    enter(project: string, begin: () => void, shed: () => void): void {
-      const nowMs = clock()
-      const share = shareOf(project, nowMs)
-      if (share.waiting.length === 0) {
-        empty(share, nowMs)
-        // The first of a project in a turn does not wait for the others, nor for the next turn.
-        const most = share.turn === turn ? startsOfTurn : 2 * startsOfTurn
-        if (starts < most && !isFull(share)) {
-          starts += 1
-          share.turn = turn
-          schedule()
-          begin()
-          return
-        }
-        queue.push(share)
-      }
-      share.entered += 1
-      if (share.waiting.length >= (isFlood(share, nowMs) ? mostBeside : mostWaiting)) {
-        share.cutMs = nowMs
-        shedCount += 1
-        shed()
-        return
-      }
-      share.waiting.push({ sinceMs: nowMs, begin, shed })
-      schedule()
-    },
-    shed: () => shedCount,
-    waiting: () => queue.reduce((sum, { waiting }) => sum + waiting.length, 0)
-  }
+function markEmpty(share: Share, nowMs: number): void {
+  share.emptyMs = nowMs
+  share.entered = 0
 }
 
 /** Whether the event loop was busy for most of the last moments. */

@@ -145,6 +145,19 @@ describe('the pages', () => {
   })
 })
 
+describe('ARCHITECTURE.md and CONTRIBUTING.md', () => {
+  it('name only files and folders that exist', () => {
+    const named = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((page) =>
+      [...read(page).matchAll(/`((?:src|test|scripts)\/[\w./-]*)`/g)].map(([, path]) => path!)
+    )
+    assert.ok(named.length > 40)
+    assert.deepEqual(
+      named.filter((path) => !existsSync(join(root, path))),
+      []
+    )
+  })
+})
+
 describe('the README', () => {
   it('has the commands to run and to test, each as a line of its own', () => {
     const lines = parts(read('README.md')).blocks.flatMap((block) => block.lines)

@@ -10,6 +10,8 @@ export const theme = createTheme({
   components: {
     // Links are underlined, because colour alone does not mark them for everyone.
     Anchor: Anchor.extend({ defaultProps: { underline: 'always', inherit: true } }),
+    // Badges read as written, not in capitals.
+    Badge: { defaultProps: { tt: 'none' } },
     // Named without Modal.extend: the first page shows no dialog and must not load one.
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     // Descriptions below the inputs keep neighbouring inputs on one line.

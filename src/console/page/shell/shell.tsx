@@ -61,7 +61,7 @@ export function Shell() {
             {project?.mode === 'simulator' && (
               <Tooltip label="Simulated gateways: nothing reaches real devices.">
                 <Badge color="orange" variant="light" visibleFrom="xs">
-                  simulated
+                  Simulated
                 </Badge>
               </Tooltip>
             )}

@@ -62,7 +62,9 @@ export function MinuteChart({ minutes }: { minutes: MessageMinute[] }) {
           {Object.entries(shades).map(([name, shade]) => (
             <Group key={name} gap={4}>
               <Box w={10} h={10} bg={shade} aria-hidden />
-              <Text size="xs">{name}</Text>
+              <Text size="xs" tt="capitalize">
+                {name}
+              </Text>
             </Group>
           ))}
         </Group>

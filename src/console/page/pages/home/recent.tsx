@@ -29,7 +29,7 @@ export function LastHour() {
             <SimpleGrid cols={{ base: 2, sm: 4 }}>
               {counters.map((name) => (
                 <div key={name}>
-                  <Text size="xs" c="dimmed">
+                  <Text size="xs" c="dimmed" tt="capitalize">
                     {name}
                   </Text>
                   <Text fw={700} size="xl" data-counter={name}>

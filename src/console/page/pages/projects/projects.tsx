@@ -62,7 +62,7 @@ const columns: Column<Project>[] = [
     name: 'Mode',
     show: ({ mode }) => (
       <Badge variant="light" color={mode === 'live' ? 'teal' : 'orange'}>
-        {mode === 'live' ? 'live' : 'simulated'}
+        {mode === 'live' ? 'Live' : 'Simulated'}
       </Badge>
     )
   },

@@ -85,7 +85,7 @@ const Counts = ({ counts }: Pick<TriggerState, 'counts'>) => (
   <SimpleGrid cols={{ base: 2, sm: 4, md: 7 }}>
     {Object.entries(counts).map(([name, count]) => (
       <Paper key={name} withBorder p="xs">
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" tt="capitalize">
           {name}
         </Text>
         <Text fw={700} data-count={name}>

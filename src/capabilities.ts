@@ -21,18 +21,19 @@ import { countOnTrigger, createTriggers } from './triggers/triggers.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
-/** What tests and the conformance agent put in the place of the real parts. */
-export interface Given {
-  /** Instead of the real gateways. */
+/** Parts that tests and the conformance agent replace. */
+export interface Overrides {
+  /** Replaces the real gateways. */
   sender?: Sender
   /** More subscribers of outcomes. */
   onSettled?: OnSettled[]
-  /** Instead of what agents would use otherwise. */
+  /** Replaces single options of the agents. */
   agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'mostStreams' | 'enqueue' | 'refuseAddress' | 'readText'>> &
     Partial<AgentsOptions['does']>
 }
 
-export interface House {
+/** What every capability is built on. */
+export interface Infrastructure {
   config: Config
   pool: Pool
   listener: Listener
@@ -40,16 +41,17 @@ export interface House {
   metrics: Metrics
   /** The master key. */
   key: Buffer
-  /** What this process is called in the list of nodes. */
+  /** The id of this process in the list of nodes. */
   nodeId: string
-  /** Closed in the opposite order. */
+  /** Closers, called in the opposite order. */
   opened: (() => Promise<unknown>)[]
 }
 
-export type Rooms = ReturnType<typeof createRooms>
+export type Capabilities = ReturnType<typeof createCapabilities>
 
-/** Makes the capabilities, from left to right, and tells each what it must know of those further right. */
-export function createRooms({ config, pool, listener, log, metrics, key, opened, nodeId }: House, given: Given) {
+/** Makes the capabilities from left to right. Where one needs another further right, it gets a function. */
+export function createCapabilities(infrastructure: Infrastructure, overrides: Overrides) {
+  const { config, pool, listener, log, metrics, key, opened, nodeId } = infrastructure
   const stopMs = config.SHUTDOWN_SECONDS * 1000
   const credentials = tenants.createCredentials({
     pool,
@@ -70,8 +72,8 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   })
   const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
   opened.push(simulators.close)
-  // Settled-2, 9: on the machine of a developer, simulated projects call receivers on it. An address for others, or a
-  // proxy, means that others use the service too, and this machine is not theirs to call.
+  // Settled-2, 9: on the machine of a developer, simulated projects may call receivers on it. A public address or a proxy
+  // means that other people use the service too, and they must not reach this machine.
   const alone = config.PUBLIC_URL === undefined && config.TRUST_PROXY === false
   const webhooks = createWebhooks({
     pool,
@@ -83,7 +85,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   })
   opened.push(async () => webhooks.close())
 
-  // How many processes work is known when this one has joined them.
+  // The number of workers is known once this process has joined the list of nodes.
   const cluster = { workers: () => 1 }
   const pauses = createPauses(pool, (projectId) => credentials.project(projectId))
   const gateways = createGateways({
@@ -97,7 +99,7 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     fcmPerSecond: config.FCM_PER_SECOND,
     senders: () => cluster.workers(),
     isPaused: pauses.isPaused,
-    sender: given.sender
+    sender: overrides.sender
   })
   const messages = createMessages({
     pool,
@@ -109,12 +111,12 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
     nodeId,
     pauses,
     isSimulated: async (projectId, tx) => (await credentials.project(projectId, tx))?.mode === 'simulator',
-    onSettled: [countOnTrigger(webhooks.onTriggerEnded), webhooks.onOutcomes, ...(given.onSettled ?? [])]
+    onSettled: [countOnTrigger(webhooks.onTriggerEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]
   })
   opened.push(() => messages.close(stopMs))
   opened.push(() => gateways.sender.close(stopMs))
 
-  /** A function declaration, because devices need it before messages exist to be removed. */
+  /** A function declaration, because devices refer to it before messages are made. */
   async function beforeRemoval(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {
     await lockDevicesOf(tx, projectId, userIds)
     await messages.removeOfUsers(tx, projectId, userIds)
@@ -153,12 +155,12 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
         (await messages.send(projectId, sendPushes(parsePushItems(body)), keyOfRun(runId, body))).results,
       triggerCampaign: async (projectId, campaignId, body, runId) =>
         (await triggers.accept(projectId, campaignId, body, keyOfRun(runId, body))).answer,
-      ...given.agents
+      ...overrides.agents
     },
     enqueue: webhooks.enqueue,
     dropCalls: webhooks.dropCalls,
     refuseAddress: webhooks.refuse,
-    ...given.agents,
+    ...overrides.agents,
     publicUrl: config.PUBLIC_URL,
     markTenant: config.A2A_TENANT_MARK,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
@@ -167,11 +169,11 @@ export function createRooms({ config, pool, listener, log, metrics, key, opened,
   })
   opened.push(agents.close)
 
-  // What belongs to others goes first: a cascade over all of it would be one long transaction.
-  const rooms = [agents, webhooks, triggers, campaigns, messages, events, devices, users]
+  // Rows of dependent capabilities are deleted first, in batches: a cascade would be one long transaction.
+  const owners = [agents, webhooks, triggers, campaigns, messages, events, devices, users]
   const erasure = eraseProjectJob(
     pool,
-    rooms.map(({ eraseWindow }) => eraseWindow)
+    owners.map(({ eraseWindow }) => eraseWindow)
   )
   const projects = tenants.createProjects({
     pool,
@@ -213,7 +215,7 @@ const textModelOf = (config: Config) =>
         seconds: config.TEXT_MODEL_SECONDS
       }
 
-/** A task that is taken up again after a crash asks under the same key, and nothing is sent twice. */
+/** A task resumed after a crash uses the same key, so nothing is sent twice. */
 const keyOfRun = (runId: string, body: unknown) => ({
   scope: 'task',
   key: runId,

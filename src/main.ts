@@ -2,10 +2,10 @@ import { exit } from './cli/exit.ts'
 import { runCli } from './cli/program.ts'
 
 const argv = process.argv.slice(2)
-/** One Ctrl-C may arrive twice, from the terminal and from what started us: only a later one means "at once". */
+/** One Ctrl-C may arrive twice, from the terminal and from the parent process: only a later one stops at once. */
 const repeatMs = 2_000
 
-// A reader that has seen enough (`tidings user list | head`) is no fault; the service lives on without one.
+// A pipe whose reader closed it (`tidings user list | head`) is no fault; the service runs on without one.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   if (argv[0] !== 'serve') process.exit(exit.ok)
@@ -27,6 +27,6 @@ const code = await runCli(argv, {
     }
   }
 })
-// What was written to a pipe may still be on its way.
+// Output to a pipe may still be in flight.
 await new Promise((resolve) => process.stdout.write('', resolve))
 process.exit(code)

@@ -2,7 +2,7 @@ import { agentRoutes, cardRoutes } from './a2a/a2a.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
 import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
-import type { Rooms } from './capabilities.ts'
+import type { Capabilities } from './capabilities.ts'
 import { deviceManagementRoutes } from './devices/manage-routes.ts'
 import { deviceRoutes } from './devices/routes.ts'
 import { eventManagementRoutes } from './events/manage-routes.ts'
@@ -25,16 +25,16 @@ import { userManagementRoutes } from './users/manage-routes.ts'
 import { userRoutes } from './users/routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
-/** The ways in: the API by key, agents, and management by token, under which both are mounted once more. */
+/** Mounts the API and the agents, opened by a key, and the management, opened by a token, with both again below it. */
 export function mountSurfaces(
   http: Http,
   open: Routes<null, never>,
-  rooms: Rooms,
+  capabilities: Capabilities,
   { pool, nodes }: { pool: Pool; nodes: Nodes }
 ): void {
   const { users, devices, events, messages, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
-    rooms
-  const admission = tenants.createAdmission(rooms.credentials, tenants.createRateLimits(nodes.serving))
+    capabilities
+  const admission = tenants.createAdmission(capabilities.credentials, tenants.createRateLimits(nodes.serving))
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
     {
       prefix: '/api/v1',
@@ -42,7 +42,7 @@ export function mountSurfaces(
       plainUnauthorized: true,
       admit: admission.byKey,
       shareOf: ofProject,
-      // What apps call, with a key that is public: pages are apps too.
+      // Apps call these with a public key, and pages are apps too.
       crossOrigin: (access) => access === 'client'
     },
     {
@@ -95,5 +95,5 @@ export function mountSurfaces(
 }
 
 const ofProject = ({ project }: tenants.ApiCaller): string => project.id
-/** What concerns no project is the share of the token. */
+/** A request that concerns no project counts for the share of its token. */
 const ofToken = ({ project, token }: tenants.ManageCaller): string => project?.id ?? `token ${token.id}`

@@ -11,7 +11,7 @@ import * as store from './token-store.ts'
 
 type Exchanged = ApnsCredential | FcmCredential
 
-interface Held {
+interface Token {
   token: string
   issuedAtMs: number
   refreshAtMs: number
@@ -22,100 +22,127 @@ const minuteMs = 60_000
 /** Apple: a token is good for an hour, and no more than one may be made in 20 minutes. */
 const apnsLifeMs = 60 * minuteMs
 const apnsRefreshMs = 50 * minuteMs
-/** A token younger than this is not replaced, even if the gateway calls it expired: it would help nobody. */
+/** A token younger than this is not replaced, even if the gateway calls it expired: a new one would be refused as well. */
 const youngestMs = { apns: 20 * minuteMs, fcm: minuteMs }
-/** Not presented in its last moments: it might end on the way. */
+/** A token is not presented in its last moments: it might end on the way. */
 const marginMs = 30_000
-/** After a failure nobody asks again for so long, in this process or in any other. */
+/** The pause after a failure, in this process and in all others. */
 const pauseMs = { refused: 5_000, unavailable: 2_000 }
 const patienceMs = 15_000
 const pollMs = 100
 const maxCached = 10_000
 const keptMs = 24 * 60 * minuteMs
-/** Issued later than this from now, a token is one of a wrong clock. Nodes of older versions had clocks of their own. */
+/** A token issued later than this from now comes of a wrong clock. Nodes of older versions used clocks of their own. */
 const skewMs = minuteMs
 
 export interface ProviderTokenOptions {
   pool: Pool
   key: Buffer
   log?: Log
-  /** Instead of the clock of the database; for tests. */
+  /** Takes the place of the database's clock, for tests. */
   clock?: () => number
-  /** How an FCM credential is exchanged; for tests. */
+  /** Exchanges an FCM credential; replaced by tests. */
   exchange?: (credential: FcmCredential, nowMs: number) => Promise<AccessToken>
 }
 
 /**
- * One token for each key, made by one process at a time and shared through the database. A copy in memory answers; when
- * it is due for renewal it still answers, while the next one is being made.
+ * One token for each key, made by one process at a time and shared through the database. A copy in memory serves pushes,
+ * also after it is due for renewal, while the next one is being made.
  *
  * Times are those of the database's clock, read with every row and counted on by a clock that never jumps. So the clock of
  * this machine has no part in it, all nodes agree, and a token that looks too old is compared with the database's clock once
- * more before it is replaced. A token of the future is not current: one refresh, and all is well again.
+ * more before it is replaced. A token of the future is not current: one refresh mends it.
  */
-export function createProviderTokens({
-  pool,
-  key,
-  log,
-  clock,
-  exchange = requestAccessToken
-}: ProviderTokenOptions): ProviderTokens {
-  const cache = new Map<string, Held>()
-  const renewals = new Map<string, Promise<Held>>()
-  const failures = new Map<string, { error: Error; untilMs: number }>()
+class SharedTokens implements ProviderTokens {
+  readonly #options: ProviderTokenOptions
+  readonly #cache = new Map<string, Token>()
+  readonly #renewals = new Map<string, Promise<Token>>()
+  readonly #failures = new Map<string, { error: Error; untilMs: number }>()
+  #read = { atMs: Date.now(), steadyMs: steadyMs() }
 
-  let read = { atMs: Date.now(), steadyMs: steadyMs() }
-  const now = clock ?? (() => read.atMs + steadyMs() - read.steadyMs)
-  /** For pauses: the clock of the database may be set too. */
-  const passing = clock ?? steadyMs
-  const heard = (readAt: Date) => {
-    read = { atMs: readAt.getTime(), steadyMs: steadyMs() }
+  constructor(options: ProviderTokenOptions) {
+    this.#options = options
   }
 
-  const isOfFuture = (held: Held) => held.issuedAtMs > now() + skewMs
-  const tooYoung = (held: Held, gateway: Exchanged['gateway']) =>
-    !isOfFuture(held) && now() - held.issuedAtMs < youngestMs[gateway]
-  const usable = (held: Held) => !isOfFuture(held) && now() < held.expiresAtMs - marginMs
-  /** Whether nothing newer has to be made. */
-  const current = (held: Held, credential: Exchanged, refused: string | undefined) =>
-    !isOfFuture(held) && now() < held.refreshAtMs && (held.token !== refused || tooYoung(held, credential.gateway))
-
-  async function mint(credential: Exchanged): Promise<Held> {
-    const issuedAtMs = now()
-    if (credential.gateway === 'apns') {
-      const claims = { iss: credential.teamId, iat: Math.floor(issuedAtMs / 1000) }
-      const token = signJwt('ES256', createPrivateKey(credential.privateKey), { kid: credential.keyId }, claims)
-      return { token, issuedAtMs, refreshAtMs: issuedAtMs + apnsRefreshMs, expiresAtMs: issuedAtMs + apnsLifeMs }
-    }
-    const { token, lifeMs } = await exchange(credential, issuedAtMs)
-    return { token, issuedAtMs, refreshAtMs: issuedAtMs + lifeMs * 0.8, expiresAtMs: issuedAtMs + lifeMs }
-  }
-
-  function opened(name: string, row: store.TokenRead): Held | undefined {
-    heard(row.read_at)
-    if (!row.token) return undefined
-    try {
-      return {
-        token: open(key, store.contextOfToken(name), row.token),
-        issuedAtMs: row.issued_at!.getTime(),
-        refreshAtMs: row.refresh_at!.getTime(),
-        expiresAtMs: row.expires_at!.getTime()
+  async of(credential: Exchanged, refused?: string): Promise<string> {
+    const name = nameOf(credential)
+    const known = this.#cache.get(name)
+    if (known && this.#isUsable(known)) {
+      const due = !this.#isCurrent(known, credential, refused)
+      if (known.token !== refused) {
+        if (due) this.#renewed(name, credential, refused).catch(() => {}) // The old one is good for a while yet.
+        return known.token
       }
-    } catch {
-      return undefined // Sealed with another master key. A new one does no harm.
+      if (!due) return known.token
     }
+    const fresh = await this.#renewed(name, credential, refused)
+    // A renewal that was under way for another reason may have found the refused one to be good.
+    if (fresh.token !== refused || this.#isTooYoung(fresh, credential.gateway)) return fresh.token
+    return (await this.#renewed(name, credential, refused)).token
   }
 
-  /** Takes what another process made, or makes it for all. */
-  async function renew(name: string, credential: Exchanged, refused: string | undefined): Promise<Held> {
+  #now(): number {
+    const { clock } = this.#options
+    return clock ? clock() : this.#read.atMs + steadyMs() - this.#read.steadyMs
+  }
+
+  /** For pauses: the clock of the database may be set too. */
+  #passing(): number {
+    return (this.#options.clock ?? steadyMs)()
+  }
+
+  #isOfFuture({ issuedAtMs }: Token): boolean {
+    return issuedAtMs > this.#now() + skewMs
+  }
+
+  #isTooYoung(token: Token, gateway: Exchanged['gateway']): boolean {
+    return !this.#isOfFuture(token) && this.#now() - token.issuedAtMs < youngestMs[gateway]
+  }
+
+  #isUsable(token: Token): boolean {
+    return !this.#isOfFuture(token) && this.#now() < token.expiresAtMs - marginMs
+  }
+
+  /** Whether no newer token has to be made. */
+  #isCurrent(token: Token, { gateway }: Exchanged, refused: string | undefined): boolean {
+    if (this.#isOfFuture(token) || this.#now() >= token.refreshAtMs) return false
+    return token.token !== refused || this.#isTooYoung(token, gateway)
+  }
+
+  /** One renewal of a token at a time in this process, and a pause after one that failed. */
+  #renewed(name: string, credential: Exchanged, refused: string | undefined): Promise<Token> {
+    const failed = this.#failures.get(name)
+    if (failed && failed.untilMs > this.#passing()) return Promise.reject(failed.error)
+    const running = this.#renewals.get(name)
+    if (running !== undefined) return running
+    const renewal = this.#renew(name, credential, refused)
+      .then((token) => {
+        this.#failures.delete(name)
+        remember(this.#cache, name, token)
+        return token
+      })
+      .catch((error: Error) => {
+        const { gateway, projectId } = credential
+        this.#options.log?.warn({ gateway, project: projectId, error: error.message }, 'no provider token could be had')
+        remember(this.#failures, name, { error, untilMs: this.#passing() + pauseOf(error) })
+        throw error
+      })
+      .finally(() => this.#renewals.delete(name))
+    this.#renewals.set(name, renewal)
+    return renewal
+  }
+
+  /** Takes the token that another process made, or makes it for all. */
+  async #renew(name: string, credential: Exchanged, refused: string | undefined): Promise<Token> {
+    const { pool } = this.#options
     const holder = randomUUID()
     const giveUpAt = performance.now() + patienceMs
     for (;;) {
-      const found = opened(name, await store.findToken(pool, name))
-      if (found && current(found, credential, refused)) return found
-      const claimed = await store.claimToken(pool, name, holder, new Date(now()))
+      const found = this.#opened(name, await store.findToken(pool, name))
+      if (found && this.#isCurrent(found, credential, refused)) return found
+      const claimed = await store.claimToken(pool, name, holder, new Date(this.#now()))
       if (claimed) {
-        const made = await make(name, holder, credential, refused, opened(name, claimed))
+        const made = await this.#make(name, holder, credential, refused, this.#opened(name, claimed))
         if (made) return made
       }
       if (performance.now() > giveUpAt)
@@ -124,77 +151,65 @@ export function createProviderTokens({
     }
   }
 
-  async function make(
+  async #make(
     name: string,
     holder: string,
     credential: Exchanged,
     refused: string | undefined,
-    before: Held | undefined
-  ): Promise<Held | undefined> {
+    before: Token | undefined
+  ): Promise<Token | undefined> {
+    const { pool, key } = this.#options
     try {
-      // Somebody may have finished between our look and our claim.
-      if (before && current(before, credential, refused)) {
+      // Another process may have finished between the look and the claim.
+      if (before && this.#isCurrent(before, credential, refused)) {
         await store.releaseToken(pool, name, holder, 0)
         return before
       }
-      const held = await mint(credential)
+      const made = await this.#mint(credential)
       const written = await store.writeToken(pool, name, holder, {
-        token: seal(key, store.contextOfToken(name), held.token),
-        issued_at: new Date(held.issuedAtMs),
-        refresh_at: new Date(held.refreshAtMs),
-        expires_at: new Date(held.expiresAtMs)
+        token: seal(key, store.contextOfToken(name), made.token),
+        issued_at: new Date(made.issuedAtMs),
+        refresh_at: new Date(made.refreshAtMs),
+        expires_at: new Date(made.expiresAtMs)
       })
       if (!written) return undefined
-      store.sweepTokens(pool, new Date(now() - keptMs)).catch(() => {})
-      return held
+      store.sweepTokens(pool, new Date(this.#now() - keptMs)).catch(() => {})
+      return made
     } catch (error) {
       await store.releaseToken(pool, name, holder, pauseOf(error)).catch(() => {})
       throw error
     }
   }
 
-  /** One renewal of a token at a time in this process, and a pause after one that failed. */
-  function renewed(name: string, credential: Exchanged, refused: string | undefined): Promise<Held> {
-    const failed = failures.get(name)
-    if (failed && failed.untilMs > passing()) return Promise.reject(failed.error)
-    const running = renewals.get(name)
-    if (running !== undefined) return running
-    const renewal = renew(name, credential, refused)
-      .then((held) => {
-        failures.delete(name)
-        remember(cache, name, held)
-        return held
-      })
-      .catch((error: Error) => {
-        const { gateway, projectId } = credential
-        log?.warn({ gateway, project: projectId, error: error.message }, 'no provider token could be had')
-        remember(failures, name, { error, untilMs: passing() + pauseOf(error) })
-        throw error
-      })
-      .finally(() => renewals.delete(name))
-    renewals.set(name, renewal)
-    return renewal
+  async #mint(credential: Exchanged): Promise<Token> {
+    const issuedAtMs = this.#now()
+    if (credential.gateway === 'apns') {
+      const claims = { iss: credential.teamId, iat: Math.floor(issuedAtMs / 1000) }
+      const token = signJwt('ES256', createPrivateKey(credential.privateKey), { kid: credential.keyId }, claims)
+      return { token, issuedAtMs, refreshAtMs: issuedAtMs + apnsRefreshMs, expiresAtMs: issuedAtMs + apnsLifeMs }
+    }
+    const { exchange = requestAccessToken } = this.#options
+    const { token, lifeMs } = await exchange(credential, issuedAtMs)
+    return { token, issuedAtMs, refreshAtMs: issuedAtMs + lifeMs * 0.8, expiresAtMs: issuedAtMs + lifeMs }
   }
 
-  return {
-    async of(credential, refused) {
-      const name = nameOf(credential)
-      const held = cache.get(name)
-      if (held && usable(held)) {
-        const due = !current(held, credential, refused)
-        if (held.token !== refused) {
-          if (due) renewed(name, credential, refused).catch(() => {}) // The old one is good for a while yet.
-          return held.token
-        }
-        if (!due) return held.token
+  #opened(name: string, row: store.TokenRead): Token | undefined {
+    this.#read = { atMs: row.read_at.getTime(), steadyMs: steadyMs() }
+    if (!row.token) return undefined
+    try {
+      return {
+        token: open(this.#options.key, store.contextOfToken(name), row.token),
+        issuedAtMs: row.issued_at!.getTime(),
+        refreshAtMs: row.refresh_at!.getTime(),
+        expiresAtMs: row.expires_at!.getTime()
       }
-      const fresh = await renewed(name, credential, refused)
-      // A renewal that was under way for another reason may have found the refused one to be good.
-      if (fresh.token !== refused || tooYoung(fresh, credential.gateway)) return fresh.token
-      return (await renewed(name, credential, refused)).token
+    } catch {
+      return undefined // Sealed with another master key. A new one does no harm.
     }
   }
 }
+
+export const createProviderTokens = (options: ProviderTokenOptions): ProviderTokens => new SharedTokens(options)
 
 const pauseOf = (error: unknown) => pauseMs[error instanceof ProviderTokenFailed ? error.kind : 'unavailable']
 
@@ -206,7 +221,7 @@ function remember<Value>(map: Map<string, Value>, name: string, value: Value): v
 
 const names = new WeakMap<Exchanged, string>()
 
-/** Of the key itself: who only claims to be the team, or the account, has another name. */
+/** Named by the key itself: a project that only claims the team, or the account, of another gets another name. */
 function nameOf(credential: Exchanged): string {
   const known = names.get(credential)
   if (known) return known

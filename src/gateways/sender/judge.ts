@@ -11,12 +11,12 @@ import type { Guard } from './guard.ts'
 import { rejected, retry } from './outcomes.ts'
 import type { PresentedToken } from './presented-token.ts'
 
-/** One push on its way. */
+/** A push in a pool. */
 export interface Entry {
   readonly push: Push
   readonly done: (outcome: Outcome) => void
   readonly dueAt: number
-  /** Not sent until then: it is given back. */
+  /** A push that is not sent by then is given back. */
   readonly leaveAt: number
   sentAt: number
   /** The same by the wall clock. */
@@ -35,9 +35,9 @@ export interface JudgeOptions {
   presented: PresentedToken
   log: Log
   end(entry: Entry, outcome: Outcome): void
-  /** Once more, at no cost. */
+  /** Queues the push once more, at no cost. */
   again(entry: Entry, message: string, gatewayCode: string): void
-  /** Ends all that waits. */
+  /** Ends all waiting pushes. */
   giveBack(outcome: () => Outcome): void
 }
 
@@ -45,21 +45,29 @@ const unrenewedMs = 30_000
 const wrongClock =
   'The gateway calls a new provider token too old: check the clocks of this machine and of the database.'
 
-/** What an answer means for its push, and for those that come after. */
-export function createJudge(options: JudgeOptions) {
-  const { credential, circuit, gates, guard, presented, log, end, again, giveBack } = options
+/** Decides what a response means for its push, and for those that come after it. */
+export class Judge {
+  readonly #options: JudgeOptions
+  #suspects = false
+  /** The last token that was called invalid. One push tries its successor: a wrong key must not cost two requests each. */
+  #invalid: string | undefined
 
-  function judge(entry: Entry, link: Link, token: string, verdict: Verdict): void {
+  constructor(options: JudgeOptions) {
+    this.#options = options
+  }
+
+  judge(entry: Entry, link: Link, token: string, verdict: Verdict) {
+    const { circuit, guard, end, again } = this.#options
     if (verdict.kind === 'accepted') {
       circuit.right()
       guard.accepted()
       end(entry, verdict)
-    } else if (verdict.kind === 'rejected') refuse(entry, verdict)
-    else if (verdict.kind === 'retry') postpone(entry, verdict)
-    else if (verdict.kind === 'renew') renew(entry, token, verdict)
+    } else if (verdict.kind === 'rejected') this.#refuse(entry, verdict)
+    else if (verdict.kind === 'retry') this.#postpone(entry, verdict)
+    else if (verdict.kind === 'renew') this.#renew(entry, token, verdict)
     else {
       link.connection.drain()
-      if (entry.reconnected) judge(entry, link, token, verdict.otherwise)
+      if (entry.reconnected) this.judge(entry, link, token, verdict.otherwise)
       else {
         entry.reconnected = true
         again(entry, verdict.otherwise.message, verdict.otherwise.gatewayCode)
@@ -67,35 +75,55 @@ export function createJudge(options: JudgeOptions) {
     }
   }
 
-  function refuse(entry: Entry, verdict: Refused) {
-    if (verdict.credentialWrong) return refuseCredential(entry, verdict.gatewayCode, verdict.message)
-    if (verdict.reason !== 'CREDENTIALS_INVALID') circuit.right()
-    if (verdict.tokenDead !== undefined) guard.tokenDead()
-    end(entry, refusal(verdict, entry.sentWallMs))
+  refusal(verdict: Refused, sentWallMs: number): Outcome {
+    const { tokenDead } = verdict
+    const outcome = rejected(verdict.reason, verdict.message, verdict.gatewayCode)
+    if (tokenDead !== undefined) this.#suspect(verdict.gatewayCode)
+    if (tokenDead === undefined || this.#options.guard.holds) return outcome
+    return { ...outcome, tokenDeadAsOf: new Date(tokenDead === 'now' ? sentWallMs : tokenDead) }
   }
 
-  let suspects = false
+  /**
+   * The gateway refuses the token. Where the credential has worked before, the clock of this machine is wrong or the key was
+   * revoked, rather than the key being wrong: the push waits, as behind an open circuit, and does not fail.
+   */
+  refuseToken(entry: Entry, code: string, message?: string) {
+    const { circuit, end } = this.#options
+    if (!circuit.proven || circuit.open) return this.#refuseCredential(entry, code, message)
+    circuit.wrong(steadyMs())
+    if (circuit.open) return this.#opened(entry, code, message)
+    const at = steadyMs() + unrenewedMs
+    end(entry, retry('CREDENTIALS_INVALID', at, { gatewayCode: code, ...(message !== undefined && { message }) }))
+  }
 
-  /** Said once: most tokens are refused, which is rather the bundle id or the environment than the tokens. */
-  function suspect(code: string) {
-    if (guard.holds && !suspects) {
+  /** The outcome while the circuit is open. Not a rejection: with the right key all waiting pushes are delivered. */
+  suspended(gatewayCode = '', message?: string): Outcome {
+    const { probeAt } = this.#options.circuit
+    return retry('CREDENTIALS_INVALID', probeAt, { gatewayCode, ...(message !== undefined && { message }) })
+  }
+
+  #refuse(entry: Entry, verdict: Refused) {
+    const { circuit, guard, end } = this.#options
+    if (verdict.credentialWrong) return this.#refuseCredential(entry, verdict.gatewayCode, verdict.message)
+    if (verdict.reason !== 'CREDENTIALS_INVALID') circuit.right()
+    if (verdict.tokenDead !== undefined) guard.tokenDead()
+    end(entry, this.refusal(verdict, entry.sentWallMs))
+  }
+
+  /** Warns once where most tokens are refused: then the bundle id or the environment is wrong, rather than the tokens. */
+  #suspect(code: string): void {
+    const { credential, guard, log } = this.#options
+    if (guard.holds && !this.#suspects) {
       const { projectId: project, gateway, id } = credential
       const what =
         'most tokens are refused: the credential may be of another app or environment; no token is turned off'
       log.warn({ project, gateway, credential: id, reason: code }, what)
     }
-    suspects = guard.holds
+    this.#suspects = guard.holds
   }
 
-  function refusal(verdict: Refused, sentWallMs: number): Outcome {
-    const { tokenDead } = verdict
-    const outcome = rejected(verdict.reason, verdict.message, verdict.gatewayCode)
-    if (tokenDead !== undefined) suspect(verdict.gatewayCode)
-    if (tokenDead === undefined || guard.holds) return outcome
-    return { ...outcome, tokenDeadAsOf: new Date(tokenDead === 'now' ? sentWallMs : tokenDead) }
-  }
-
-  function postpone(entry: Entry, verdict: Later) {
+  #postpone(entry: Entry, verdict: Later) {
+    const { gates, giveBack, end } = this.#options
     const { scope, reason, message, gatewayCode } = verdict
     const until = steadyMs() + verdict.afterMs
     if (scope !== 'push') gates.close(scope === 'device' ? entry.push.token : undefined, { until, reason, gatewayCode })
@@ -103,21 +131,19 @@ export function createJudge(options: JudgeOptions) {
     end(entry, retry(reason, until, { message, gatewayCode, free: false }))
   }
 
-  /** The last token that was called invalid. One push tries its successor: a wrong key must not cost two requests each. */
-  let invalid: string | undefined
-
-  function renew(entry: Entry, token: string, { gatewayCode, otherwise }: Renew) {
-    if (entry.renewed === undefined && !(otherwise && token === invalid)) {
+  #renew(entry: Entry, token: string, { gatewayCode, otherwise }: Renew) {
+    const { credential, circuit, gates, presented, end, again, giveBack } = this.#options
+    if (entry.renewed === undefined && !(otherwise && token === this.#invalid)) {
       entry.renewed = token
-      if (otherwise) invalid = token
+      if (otherwise) this.#invalid = token
       presented.renew(token)
       return again(entry, failureReasons.CREDENTIALS_INVALID, gatewayCode)
     }
     const isNew = entry.renewed !== undefined && entry.renewed !== token
-    // A new token of Google's that Google refuses has nothing to do with our clock.
+    // A new token of Google that Google refuses has nothing to do with the clock of this machine.
     if (otherwise || (isNew && credential.gateway !== 'apns'))
-      return refuseToken(entry, gatewayCode, otherwise?.message)
-    // Its owner may not make another so soon: Apple counts them. A new one that is too old was made by a wrong clock. No
+      return this.refuseToken(entry, gatewayCode, otherwise?.message)
+    // Apple counts new tokens, so another one may not be made so soon; a new one that is too old comes of a wrong clock. No
     // attempt is counted: the push is good, and goes out once the clock is right or the token may be replaced.
     const until = steadyMs() + unrenewedMs
     const message = isNew ? wrongClock : 'The provider token is too old, and a newer one cannot be made yet.'
@@ -127,35 +153,19 @@ export function createJudge(options: JudgeOptions) {
     end(entry, retry('GATEWAY_UNAVAILABLE', until, { message, gatewayCode }))
   }
 
-  /**
-   * The gateway refuses the token. Where the credential has worked before, that is rather the clock of this machine, or a key
-   * that was revoked, than a wrong key: the push waits, as it does behind an open circuit, and is not failed.
-   */
-  function refuseToken(entry: Entry, code: string, message?: string) {
-    if (!circuit.proven || circuit.open) return refuseCredential(entry, code, message)
-    circuit.wrong(steadyMs())
-    if (circuit.open) return opened(entry, code, message)
-    const at = steadyMs() + unrenewedMs
-    end(entry, retry('CREDENTIALS_INVALID', at, { gatewayCode: code, ...(message !== undefined && { message }) }))
-  }
-
-  /** The circuit is open. Not a rejection: with the right key all that waits is delivered. */
-  const suspended = (gatewayCode = '', message?: string): Outcome =>
-    retry('CREDENTIALS_INVALID', circuit.probeAt, { gatewayCode, ...(message !== undefined && { message }) })
-
-  function opened(entry: Entry, code: string, message?: string) {
+  #opened(entry: Entry, code: string, message?: string): void {
+    const { credential, log, giveBack, end } = this.#options
     const { projectId: project, gateway, id } = credential
     log.warn({ project, gateway, credential: id, reason: code }, 'the gateway refuses the credential: pushes wait')
-    giveBack(() => suspended(code, message))
-    end(entry, suspended(code, message))
+    giveBack(() => this.suspended(code, message))
+    end(entry, this.suspended(code, message))
   }
 
-  function refuseCredential(entry: Entry, code: string, message?: string) {
+  #refuseCredential(entry: Entry, code: string, message?: string) {
+    const { circuit, end } = this.#options
     const before = circuit.open
     circuit.wrong(steadyMs())
-    if (circuit.open && !before) return opened(entry, code, message)
-    end(entry, circuit.open ? suspended(code, message) : rejected('CREDENTIALS_INVALID', message, code))
+    if (circuit.open && !before) return this.#opened(entry, code, message)
+    end(entry, circuit.open ? this.suspended(code, message) : rejected('CREDENTIALS_INVALID', message, code))
   }
-
-  return { judge, refusal, refuseToken, suspended }
 }

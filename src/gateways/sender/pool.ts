@@ -4,25 +4,25 @@ import type { Credential } from '../credentials/credential.ts'
 import { type Gateway, refused, type Verdict } from '../gateway.ts'
 import type { Outcome, Push } from '../push.ts'
 import type { Ending, H2Transport } from '../transport/transport.ts'
-import { createBudget } from './budget.ts'
-import { createCircuit } from './circuit.ts'
-import { createConnections, type Link } from './connections.ts'
-import { createGates } from './gates.ts'
+import { type Budget, createBudget } from './budget.ts'
+import { type Circuit, createCircuit } from './circuit.ts'
+import { Connections, type Link } from './connections.ts'
+import { createGates, type Gates } from './gates.ts'
 import type { Guard } from './guard.ts'
-import { createJudge, type Entry } from './judge.ts'
+import { type Entry, Judge } from './judge.ts'
 import { closed, rejected, retry, unknown } from './outcomes.ts'
-import { createPresentedToken } from './presented-token.ts'
-import { createQueue } from './queue.ts'
-import { createRate } from './rate.ts'
+import { createPresentedToken, type PresentedToken } from './presented-token.ts'
+import { createQueue, type Queue } from './queue.ts'
+import { createRate, type Rate } from './rate.ts'
 import type { SenderSettings } from './settings.ts'
-import { createWindow } from './window.ts'
+import { createWindow, type Window } from './window.ts'
 
 export interface PoolOptions {
   gateway: Gateway
   credential: Credential
   origin: string
   transport: H2Transport
-  /** The token to present; of an older one that was refused, its successor. '' where the gateway has none. */
+  /** The token to present, or the successor of one that the gateway refused. '' where the gateway has none. */
   providerToken: (refused?: string) => Promise<string>
   settings: SenderSettings
   guard: Guard
@@ -33,116 +33,136 @@ export interface PoolOptions {
   log: Log
 }
 
-export type Pool = ReturnType<typeof createPool>
-
 const fewestQueued = 16
 const patientRefusals = 3
 const shortMs = 1_000
 const overBudgetMs = 5_000
 const pausedText = 'The project was paused.'
 
-/** Everything on its way to one gateway for one credential: queue, window, connections, and when to hold back. */
-export function createPool(options: PoolOptions) {
-  const { gateway, credential, origin, settings, guard, log } = options
-  const queue = createQueue()
-  const rate = createRate(options.perSecond, settings.rampMs)
-  const budget = createBudget()
-  const window = createWindow(settings.firstWindow, settings.maxWindow)
-  const circuit = createCircuit(settings.probeMs)
-  const gates = createGates()
-  /** For room in the queue: urgent ones come first. */
-  const waiters = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
-  let inFlight = 0
-  let closing = false
-  let usedAt = steadyMs()
-  let pumping = false
-  let pausedUntil = 0
+type Done = (outcome: Outcome) => void
 
-  const connections = createConnections({
-    transport: options.transport,
-    origin,
-    tls: {
-      ...(credential.ca && { ca: credential.ca }),
-      publicOnly: credential.gateway === 'webpush' && !credential.simulated
-    },
-    settings,
-    admit: options.admitSocket,
-    busy: () => queue.size + inFlight > 0,
-    onChange: () => pump()
-  })
-  const presented = createPresentedToken(options.providerToken, settings.deadlineMs, {
-    onReady: () => pump(),
-    onFailed(message, isRefused) {
-      if (!isRefused)
-        return giveBack(() => retry('GATEWAY_UNAVAILABLE', steadyMs() + 5 * shortMs, { message: sentence(message) }))
-      for (const entry of takeAll()) refuseToken(entry, '', message)
-    }
-  })
-  const { judge, refusal, refuseToken, suspended } = createJudge({
-    credential,
-    circuit,
-    gates,
-    guard,
-    presented,
-    log,
-    end,
-    again,
-    giveBack
-  })
+/** A push that leaves the pool before it was sent, for another pool. */
+export interface Withdrawn {
+  push: Push
+  done: Done
+  since: number
+}
 
-  const queueLimit = () => {
-    const able = connections.size > 0 ? Math.min(window.size, connections.capacity()) : window.size
-    return Math.max(fewestQueued, 2 * able)
-  }
+/** All pushes to one gateway with one credential: queue, window, connections, and the reasons to hold back. */
+export class Pool {
+  readonly credential: Credential
+  readonly origin: string
+  readonly #options: PoolOptions
+  readonly #settings: SenderSettings
+  readonly #queue: Queue = createQueue()
+  readonly #rate: Rate
+  readonly #budget: Budget = createBudget()
+  readonly #window: Window
+  readonly #circuit: Circuit
+  readonly #gates: Gates = createGates()
+  readonly #connections: Connections
+  readonly #presented: PresentedToken
+  readonly #judge: Judge
+  /** Callers that wait for room in the queue; urgent ones come first. */
+  readonly #waiters = { urgent: [] as (() => void)[], others: [] as (() => void)[] }
+  #inFlight = 0
+  #closing = false
+  #usedAt = steadyMs()
+  #pumping = false
+  #pausedUntil = 0
 
-  /** Urgent ones are counted apart: a campaign that fills the queue takes no room of theirs. */
-  const full = (push: Push) => (push.urgent ? queue.urgentSize : queue.size) >= queueLimit() && !closing
-
-  function end(entry: Entry, outcome: Outcome) {
-    usedAt = steadyMs()
-    entry.done(outcome)
-  }
-
-  function takeAll(): Entry[] {
-    const waiting = queue.all()
-    queue.clear()
-    return waiting
-  }
-
-  function giveBack(outcome: () => Outcome) {
-    for (const entry of takeAll()) end(entry, outcome())
-  }
-
-  /** Why a push need not even try now. */
-  function heldBack(push: Push, now: number): Outcome | undefined {
-    if (closing) return closed()
-    if (Date.now() > push.notAfter) return rejected('EXPIRED')
-    const gate = gates.closed(push.token, now)
-    if (gate) return retry(gate.reason, gate.until, { gatewayCode: gate.gatewayCode })
-    const unreachable = connections.unreachable(now)
-    if (unreachable && now < unreachable.nextAt) return away(unreachable)
-    if (!circuit.admits(now)) return suspended()
-    if (push.repeat && !budget.takes(now)) return overBudget(now)
-    return undefined
-  }
-
-  const overBudget = (now: number) =>
-    retry('GATEWAY_UNAVAILABLE', now + overBudgetMs, {
-      message: 'Many pushes are tried again: this one waits its turn.'
+  constructor(options: PoolOptions) {
+    const { credential, origin, settings, guard, log } = options
+    this.credential = credential
+    this.origin = origin
+    this.#options = options
+    this.#settings = settings
+    this.#rate = createRate(options.perSecond, settings.rampMs)
+    this.#window = createWindow(settings.firstWindow, settings.maxWindow)
+    this.#circuit = createCircuit(settings.probeMs)
+    this.#connections = new Connections({
+      transport: options.transport,
+      origin,
+      tls: {
+        ...(credential.ca && { ca: credential.ca }),
+        publicOnly: credential.gateway === 'webpush' && !credential.simulated
+      },
+      settings,
+      admit: options.admitSocket,
+      busy: () => !this.idle,
+      onChange: () => this.#pump()
     })
+    this.#presented = createPresentedToken(options.providerToken, settings.deadlineMs, {
+      onReady: () => this.#pump(),
+      onFailed: (message, isRefused) => this.#tokenFailed(message, isRefused)
+    })
+    this.#judge = new Judge({
+      credential,
+      circuit: this.#circuit,
+      gates: this.#gates,
+      guard,
+      presented: this.#presented,
+      log,
+      end: (entry, outcome) => this.#end(entry, outcome),
+      again: (entry, message, gatewayCode) => this.#again(entry, message, gatewayCode),
+      giveBack: (outcome) => this.#giveBack(outcome)
+    })
+  }
 
-  const away = ({ message, nextAt }: { message: string; nextAt: number }) =>
-    retry('GATEWAY_UNAVAILABLE', nextAt, { message: sentence(`${origin} cannot be reached: ${message}`) })
+  get closing(): boolean {
+    return this.#closing
+  }
 
-  /** `since`: when it was given to the sender, if that was not now. */
-  function submit(push: Push, done: (outcome: Outcome) => void, since?: number): void {
+  get idle(): boolean {
+    return this.#queue.size + this.#inFlight === 0
+  }
+
+  get usedAt(): number {
+    return this.#usedAt
+  }
+
+  get sockets(): number {
+    return this.#connections.sockets
+  }
+
+  stats() {
+    const { projectId, gateway, id: credentialId, version } = this.credential
+    return {
+      projectId,
+      gateway,
+      credentialId,
+      version,
+      origin: this.origin,
+      connections: this.#connections.size,
+      inFlight: this.#inFlight,
+      queued: this.#queue.size,
+      window: this.#window.size,
+      perSecond: this.#rate.limit(steadyMs()),
+      suspended: this.#circuit.open
+    }
+  }
+
+  /** Urgent pushes are counted apart: a campaign that fills the queue takes none of their room. */
+  full(push: Push): boolean {
+    return (push.urgent ? this.#queue.urgentSize : this.#queue.size) >= this.#queueLimit() && !this.#closing
+  }
+
+  ready(push: Push): Promise<void> {
+    if (!this.full(push)) return Promise.resolve()
+    const { urgent, others } = this.#waiters
+    return new Promise<void>((wake) => (push.urgent ? urgent : others).push(wake))
+  }
+
+  /** `since`: when the sender took the push, if that was not now. */
+  submit(push: Push, done: Done, since?: number): void {
     const now = steadyMs()
-    usedAt = now
-    const held = heldBack(push, now)
+    this.#usedAt = now
+    const held = this.#heldBack(push, now)
     if (held) return void setImmediate(done, held)
-    const dueAt = (since ?? now) + settings.deadlineMs
-    const leaveAt = Math.min(dueAt - settings.deadlineMs / 2, now + push.notAfter - Date.now())
-    queue.add({
+    const { deadlineMs } = this.#settings
+    const dueAt = (since ?? now) + deadlineMs
+    const leaveAt = Math.min(dueAt - deadlineMs / 2, now + push.notAfter - Date.now())
+    this.#queue.add({
       push,
       done,
       dueAt,
@@ -153,186 +173,216 @@ export function createPool(options: PoolOptions) {
       renewed: undefined,
       reconnected: false
     })
-    pump()
+    this.#pump()
   }
 
-  function pump() {
-    if (pumping) return
-    pumping = true
-    if (queue.size > 0) connections.want()
-    try {
-      while (queue.size > 0 && inFlight < window.size && steadyMs() >= pausedUntil && presented.ready()) {
-        if (options.isPaused()) break
-        const link = connections.pick()
-        if (!link || !rate.takes(steadyMs())) break
-        send(queue.take()!, link)
-      }
-    } finally {
-      pumping = false
+  /** Gives back pushes that have waited too long. */
+  tick(now: number): void {
+    this.#connections.tick(now)
+    if (this.#queue.size > 0 && this.#options.isPaused())
+      this.#giveBack(() => retry('GATEWAY_UNAVAILABLE', now, { message: pausedText }))
+    const unreachable = this.#connections.unreachable(now)
+    for (const entry of this.#queue.all()) {
+      if ((!unreachable && now < entry.leaveAt) || !this.#queue.delete(entry)) continue
+      if (Date.now() >= entry.push.notAfter) this.#end(entry, rejected('EXPIRED'))
+      else if (unreachable) this.#end(entry, this.#away(unreachable))
+      else this.#end(entry, later(now, 'The gateway takes pushes too slowly.'))
     }
-    if (waiters.urgent.length + waiters.others.length > 0) wakeWaiters()
+    this.#pump()
   }
 
-  /** As many as there is room for, so that a thousand do not run for one place. */
-  function wakeWaiters() {
-    const limit = queueLimit()
-    const roomFor = (queued: number) => (closing ? Number.POSITIVE_INFINITY : queued > limit / 2 ? 0 : limit - queued)
-    for (const wake of waiters.urgent.splice(0, roomFor(queue.urgentSize))) wake()
-    for (const wake of waiters.others.splice(0, roomFor(queue.size))) wake()
+  /** Takes out waiting pushes, for another pool to send. */
+  withdraw(): Withdrawn[] {
+    const { deadlineMs } = this.#settings
+    return this.#takeAll().map(({ push, done, dueAt }) => ({ push, done, since: dueAt - deadlineMs }))
   }
 
-  function send(entry: Entry, link: Link) {
-    let outcome: Outcome | undefined
-    try {
-      outcome = request(entry, link)
-    } catch (error) {
-      // Nesting that JSON cannot write is the caller's; anything else is a bug of ours, and must not stop the others.
-      const deep = error instanceof RangeError
-      outcome = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
-      if (!deep) complain(error, 'a push cannot be sent')
-    }
-    if (outcome) end(entry, outcome)
-  }
-
-  function request(entry: Entry, link: Link): Outcome | undefined {
+  /** Gives back waiting pushes, lets the gateway respond to the others, and cuts the rest at the deadline. */
+  async close(deadlineMs: number): Promise<void> {
+    this.#closing = true
     const now = steadyMs()
-    const token = presented.value
-    const prepared = gateway.prepare(entry.push, credential, token, Date.now())
-    if ('kind' in prepared) return refusal(prepared, Date.now())
-    entry.sentAt = now
-    entry.sentWallMs = Date.now()
-    if (!entry.push.repeat) budget.fresh(now)
-    link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
-      inFlight -= 1
-      finish(entry, link, token, ending)
-      pump()
-    })
-    inFlight += 1
+    this.#giveBack(closed)
+    this.#pump()
+    this.#connections.drainAll()
+    while (this.#inFlight > 0 && steadyMs() - now < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10))
+    this.#connections.closeAll('the sender was closed')
+  }
+
+  #queueLimit(): number {
+    const { size } = this.#window
+    const able = this.#connections.size > 0 ? Math.min(size, this.#connections.capacity()) : size
+    return Math.max(fewestQueued, 2 * able)
+  }
+
+  #end(entry: Entry, outcome: Outcome): void {
+    this.#usedAt = steadyMs()
+    entry.done(outcome)
+  }
+
+  #takeAll(): Entry[] {
+    const waiting = this.#queue.all()
+    this.#queue.clear()
+    return waiting
+  }
+
+  #giveBack(outcome: () => Outcome): void {
+    for (const entry of this.#takeAll()) this.#end(entry, outcome())
+  }
+
+  #tokenFailed(message: string, isRefused: boolean) {
+    if (!isRefused)
+      return this.#giveBack(() =>
+        retry('GATEWAY_UNAVAILABLE', steadyMs() + 5 * shortMs, { message: sentence(message) })
+      )
+    for (const entry of this.#takeAll()) this.#judge.refuseToken(entry, '', message)
+  }
+
+  /** The outcome of a push that need not even be queued now. */
+  #heldBack(push: Push, now: number): Outcome | undefined {
+    if (this.#closing) return closed()
+    if (Date.now() > push.notAfter) return rejected('EXPIRED')
+    const gate = this.#gates.closed(push.token, now)
+    if (gate) return retry(gate.reason, gate.until, { gatewayCode: gate.gatewayCode })
+    const unreachable = this.#connections.unreachable(now)
+    if (unreachable && now < unreachable.nextAt) return this.#away(unreachable)
+    if (!this.#circuit.admits(now)) return this.#judge.suspended()
+    if (push.repeat && !this.#budget.takes(now)) return overBudget(now)
     return undefined
   }
 
-  function finish(entry: Entry, link: Link, token: string, ending: Ending) {
+  #away({ message, nextAt }: { message: string; nextAt: number }): Outcome {
+    return retry('GATEWAY_UNAVAILABLE', nextAt, { message: sentence(`${this.origin} cannot be reached: ${message}`) })
+  }
+
+  /** Sends as many queued pushes as window, rate and connections allow. */
+  #pump() {
+    if (this.#pumping) return
+    this.#pumping = true
+    if (this.#queue.size > 0) this.#connections.want()
+    try {
+      while (this.#maySend()) {
+        if (this.#options.isPaused()) break
+        const link = this.#connections.pick()
+        if (!link || !this.#rate.takes(steadyMs())) break
+        this.#send(this.#queue.take()!, link)
+      }
+    } finally {
+      this.#pumping = false
+    }
+    if (this.#waiters.urgent.length + this.#waiters.others.length > 0) this.#wakeWaiters()
+  }
+
+  #maySend(): boolean {
+    if (this.#queue.size === 0 || this.#inFlight >= this.#window.size) return false
+    return steadyMs() >= this.#pausedUntil && this.#presented.ready()
+  }
+
+  /** Wakes as many as there is room for, so that a thousand do not run for one place. */
+  #wakeWaiters() {
+    const limit = this.#queueLimit()
+    const roomFor = (queued: number) =>
+      this.#closing ? Number.POSITIVE_INFINITY : queued > limit / 2 ? 0 : limit - queued
+    for (const wake of this.#waiters.urgent.splice(0, roomFor(this.#queue.urgentSize))) wake()
+    for (const wake of this.#waiters.others.splice(0, roomFor(this.#queue.size))) wake()
+  }
+
+  #send(entry: Entry, link: Link) {
+    let outcome: Outcome | undefined
+    try {
+      outcome = this.#request(entry, link)
+    } catch (error) {
+      // Nesting that JSON cannot write is a fault of the caller; anything else is a bug here, and must not stop the others.
+      const deep = error instanceof RangeError
+      outcome = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
+      if (!deep) this.#complain(error, 'a push cannot be sent')
+    }
+    if (outcome) this.#end(entry, outcome)
+  }
+
+  /** Returns an outcome where the push cannot be sent at all. */
+  #request(entry: Entry, link: Link): Outcome | undefined {
+    const now = steadyMs()
+    const token = this.#presented.value
+    const prepared = this.#options.gateway.prepare(entry.push, this.credential, token, Date.now())
+    if ('kind' in prepared) return this.#judge.refusal(prepared, Date.now())
+    entry.sentAt = now
+    entry.sentWallMs = Date.now()
+    if (!entry.push.repeat) this.#budget.fresh(now)
+    link.connection.request(prepared.headers, prepared.body, entry.dueAt, (ending) => {
+      this.#inFlight -= 1
+      this.#finish(entry, link, token, ending)
+      this.#pump()
+    })
+    this.#inFlight += 1
+    return undefined
+  }
+
+  #finish(entry: Entry, link: Link, token: string, ending: Ending) {
     const now = steadyMs()
     switch (ending.kind) {
       case 'answer': {
-        connections.answered(link, ending.status, now)
-        const verdict = read(entry.push, ending)
-        if (verdict.kind === 'retry' && verdict.pushback) pushback(now)
-        else window.answered(now - entry.sentAt, inFlight, now)
-        if (verdict.kind === 'accepted' && entry.push.repeat) budget.worked(now)
-        return judge(entry, link, token, verdict)
+        this.#connections.answered(link, ending.status, now)
+        const verdict = this.#read(entry.push, ending)
+        if (verdict.kind === 'retry' && verdict.pushback) this.#pushback(now)
+        else this.#window.answered(now - entry.sentAt, this.#inFlight, now)
+        if (verdict.kind === 'accepted' && entry.push.repeat) this.#budget.worked(now)
+        return this.#judge.judge(entry, link, token, verdict)
       }
       case 'refused': {
         entry.refusals += 1
         // On a connection that stays: once may be a limit that changed on the way, more often means fewer at a time.
         if (link.connection.state === 'ready' && entry.refusals > 1) {
-          window.pushback(now)
-          if (entry.refusals > patientRefusals) pausedUntil = now + settings.tickMs
+          this.#window.pushback(now)
+          if (entry.refusals > patientRefusals) this.#pausedUntil = now + this.#settings.tickMs
         }
-        return again(entry, 'The gateway refuses requests on its connections.')
+        return this.#again(entry, 'The gateway refuses requests on its connections.')
       }
       case 'lost':
-        return end(entry, unknown('CONNECTION_LOST'))
+        return this.#end(entry, unknown('CONNECTION_LOST'))
       case 'timeout': {
-        pushback(now)
-        // Nothing at all since this one was sent: whoever comes next had better take another connection.
+        this.#pushback(now)
+        // The connection has been silent since this push was sent: the next ones take another.
         if (link.heardAt <= entry.sentAt || link.answers === 0) link.connection.drain()
-        return end(entry, unknown('GATEWAY_TIMEOUT'))
+        return this.#end(entry, unknown('GATEWAY_TIMEOUT'))
       }
     }
   }
 
-  function pushback(now: number) {
-    window.pushback(now)
-    rate.pushback(now)
+  #pushback(now: number): void {
+    this.#window.pushback(now)
+    this.#rate.pushback(now)
   }
 
-  /** No answer, however odd, may end more than its push. */
-  function read(push: Push, { status, headers, body }: Extract<Ending, { kind: 'answer' }>): Verdict {
+  /** No response, however odd, may end more than its push. */
+  #read(push: Push, { status, headers, body }: Extract<Ending, { kind: 'answer' }>): Verdict {
     try {
-      return gateway.read(push, status, headers, body)
+      return this.#options.gateway.read(push, status, headers, body)
     } catch (error) {
-      complain(error, 'the answer of a gateway cannot be read')
+      this.#complain(error, 'the answer of a gateway cannot be read')
       return refused('INTERNAL_ERROR', String(status))
     }
   }
 
-  const complain = (error: unknown, what: string) =>
-    log.error({ error, project: credential.projectId, gateway: credential.gateway }, what)
+  #complain(error: unknown, what: string): void {
+    const { projectId: project, gateway } = this.credential
+    this.#options.log.error({ error, project, gateway }, what)
+  }
 
-  /** Once more, at no cost: the gateway has done nothing with it. */
-  function again(entry: Entry, message: string, gatewayCode = '') {
+  /** Queues a push once more, at no cost: the gateway has done nothing with it. */
+  #again(entry: Entry, message: string, gatewayCode = ''): void {
     const now = steadyMs()
-    if (closing || now >= entry.leaveAt)
-      end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message, gatewayCode }))
-    else if (circuit.open) end(entry, suspended(gatewayCode))
-    else queue.add(entry)
-  }
-
-  /** Gives back what has waited too long. */
-  function tick(now: number) {
-    connections.tick(now)
-    if (queue.size > 0 && options.isPaused()) giveBack(() => retry('GATEWAY_UNAVAILABLE', now, { message: pausedText }))
-    const unreachable = connections.unreachable(now)
-    for (const entry of queue.all()) {
-      if ((!unreachable && now < entry.leaveAt) || !queue.delete(entry)) continue
-      if (Date.now() >= entry.push.notAfter) end(entry, rejected('EXPIRED'))
-      else if (unreachable) end(entry, away(unreachable))
-      else end(entry, retry('GATEWAY_UNAVAILABLE', now + shortMs, { message: 'The gateway takes pushes too slowly.' }))
-    }
-    pump()
-  }
-
-  return {
-    credential,
-    origin,
-    tick,
-    submit,
-    full,
-    ready: (push: Push) =>
-      full(push)
-        ? new Promise<void>((wake) => (push.urgent ? waiters.urgent : waiters.others).push(wake))
-        : Promise.resolve(),
-    get closing() {
-      return closing
-    },
-    get idle() {
-      return queue.size + inFlight === 0
-    },
-    get usedAt() {
-      return usedAt
-    },
-    get sockets() {
-      return connections.sockets
-    },
-    stats: () => ({
-      projectId: credential.projectId,
-      gateway: credential.gateway,
-      credentialId: credential.id,
-      version: credential.version,
-      origin,
-      connections: connections.size,
-      inFlight,
-      queued: queue.size,
-      window: window.size,
-      perSecond: rate.limit(steadyMs()),
-      suspended: circuit.open
-    }),
-    /** Takes out what waits, for another pool to send. */
-    withdraw(): { push: Push; done: (outcome: Outcome) => void; since: number }[] {
-      return takeAll().map(({ push, done, dueAt }) => ({ push, done, since: dueAt - settings.deadlineMs }))
-    },
-    /** Gives back what waits, lets the gateway answer what it has, and cuts the rest at the deadline. */
-    async close(deadlineMs: number): Promise<void> {
-      closing = true
-      const now = steadyMs()
-      giveBack(closed)
-      pump()
-      connections.drainAll()
-      while (inFlight > 0 && steadyMs() - now < deadlineMs) await new Promise((resolve) => setTimeout(resolve, 10))
-      connections.closeAll('the sender was closed')
-    }
+    if (this.#closing || now >= entry.leaveAt) this.#end(entry, later(now, message, gatewayCode))
+    else if (this.#circuit.open) this.#end(entry, this.#judge.suspended(gatewayCode))
+    else this.#queue.add(entry)
   }
 }
+
+const later = (now: number, message: string, gatewayCode = '') =>
+  retry('GATEWAY_UNAVAILABLE', now + shortMs, { message, gatewayCode })
+
+const overBudget = (now: number) =>
+  retry('GATEWAY_UNAVAILABLE', now + overBudgetMs, {
+    message: 'Many pushes are tried again: this one waits its turn.'
+  })
 
 const sentence = (text: string) => (text.endsWith('.') ? text : `${text}.`)

@@ -1,9 +1,11 @@
 import type { Entry } from './judge.ts'
 
-/** Of so many that leave, one may be of those that others go before. */
+/** One of this many pushes that leave may come from a set that others go before. */
 const turn = 5
 
-/** What waits to be sent, in order: urgent ones first, and those that are tried again behind those that are not. */
+export type Queue = ReturnType<typeof createQueue>
+
+/** Waiting pushes in order: urgent ones first, repeats behind fresh ones. */
 export function createQueue() {
   const urgent = new Set<Entry>()
   const fresh = new Set<Entry>()
@@ -13,11 +15,11 @@ export function createQueue() {
 
   const setOf = ({ push }: Entry) => (push.repeat ? repeats : push.urgent ? urgent : fresh)
 
-  /** Nothing waits behind all others: a campaign would keep it waiting until its time is over. */
+  /** No set waits behind all others: a campaign would keep it waiting until its time to live is over. */
   function order(): Set<Entry>[] {
     if (inRow < turn) return [urgent, fresh, repeats]
     rounds += 1
-    // Where urgent ones never end, the last of a round is a repeat and a fresh one by turns.
+    // Where urgent pushes never end, the last of a round is a repeat and a fresh one by turns.
     return urgent.size > 0 && rounds % 2 === 0 ? [fresh, repeats, urgent] : [repeats, fresh, urgent]
   }
 
@@ -38,7 +40,7 @@ export function createQueue() {
       from.delete(first!)
       return first
     },
-    /** All of it, as a copy: whoever is told may put new ones in meanwhile. */
+    /** A copy: callbacks may add pushes meanwhile. */
     all: () => [...urgent, ...fresh, ...repeats],
     clear() {
       for (const set of [urgent, fresh, repeats]) set.clear()

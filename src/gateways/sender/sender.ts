@@ -9,7 +9,7 @@ import { nodeHttp2 } from '../transport/node-http2.ts'
 import type { H2Transport } from '../transport/transport.ts'
 import { createGuard, type Guard } from './guard.ts'
 import { closed, rejected, retry } from './outcomes.ts'
-import { createPool, type Pool } from './pool.ts'
+import { Pool, type Withdrawn } from './pool.ts'
 import { defaultSettings, type SenderSettings } from './settings.ts'
 
 export type { SenderSettings } from './settings.ts'
@@ -23,25 +23,19 @@ export interface SenderOptions {
   settings?: Partial<SenderSettings>
   /** How many processes send: they share the quotas. */
   senders?: () => number
-  /** Whether nothing of the project may leave. What waits for a gateway is given back then. */
+  /** No push of a paused project may leave; waiting ones are given back. */
   isPaused?: (projectId: ProjectId) => boolean
 }
 
 type Done = (outcome: Outcome) => void
 
-interface Waiting {
-  push: Push
-  done: Done
-  since: number
-}
-
-/** The way of one app's pushes: which credential, found when. Sending needs no promise while it is fresh. */
+/** The pushes of one app, with their credential and the time at which it was found. While it is fresh, sending needs no promise. */
 interface Lane {
   credential: Credential | null
   foundAt: number
   finding: Promise<void> | undefined
   usedAt: number
-  waiting: Waiting[]
+  waiting: Withdrawn[]
   pools: Map<string, Pool>
 }
 
@@ -50,54 +44,110 @@ const trustedMs = 10_000
 const mostWaiting = 64
 const mostGuards = 10_000
 
-export type GatewaySender = ReturnType<typeof createSender>
+/** Dispatches pushes to the gateways. docs/decisions/0017-sender.md gives the reasons. */
+export class GatewaySender implements Sender {
+  readonly #options: SenderOptions
+  readonly #transport: H2Transport
+  readonly #settings: SenderSettings
+  readonly #lanes = new Map<string, Lane>()
+  readonly #pools = new Map<string, Pool>()
+  readonly #guards = new Map<string, Guard>()
+  readonly #counts = new Map<string, { labels: Record<string, string>; value: number }>()
+  readonly #timer: NodeJS.Timeout
+  #ticks = 0
+  #busy = false
+  #closing = false
 
-/** Hands pushes to the gateways. docs/decisions/0017-sender.md tells why it is as it is. */
-export function createSender({ credentials, providerTokens, log, metrics, ...rest }: SenderOptions) {
-  const { transport = nodeHttp2, senders = () => 1, isPaused = () => false } = rest
-  const settings = { ...defaultSettings, ...rest.settings }
-  const lanes = new Map<string, Lane>()
-  const pools = new Map<string, Pool>()
-  const guards = new Map<string, Guard>()
-  const counts = new Map<string, { labels: Record<string, string>; value: number }>()
-  let closing = false
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#transport = options.transport ?? nodeHttp2
+    this.#settings = { ...defaultSettings, ...options.settings }
+    this.#timer = setInterval(() => this.#tick(), this.#settings.tickMs)
+    this.#timer.unref()
+    const { metrics } = options
+    metrics?.counter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => [
+      ...this.#counts.values()
+    ])
+    const inFlight = () => this.#inFlight()
+    metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, 'gateway')
+  }
 
-  metrics?.counter('tidings_pushes_total', 'Attempts to hand a push over, by how they ended.', () => [
-    ...counts.values()
-  ])
-  metrics?.gauge('tidings_pushes_in_flight', 'Pushes that a gateway has not answered yet.', inFlight, 'gateway')
+  submit(push: Push, given: Done): boolean {
+    if (this.#closing) {
+      setImmediate(this.#counted(push, given), closed())
+      return true
+    }
+    if (!this.#busy) {
+      this.#busy = true
+      this.#timer.ref()
+    }
+    const now = steadyMs()
+    const lane = this.#laneOf(push)
+    lane.usedAt = now
+    const age = now - lane.foundAt
+    if (age > this.#settings.credentialMs) lane.finding ??= this.#find(lane, push)
+    if (age < trustedMs) {
+      const pool = this.#poolOf(lane, push)
+      if ('kind' in pool) setImmediate(this.#counted(push, given), pool)
+      else if (pool.full(push)) return false
+      else pool.submit(push, this.#counted(push, given))
+    } else if (lane.waiting.length >= mostWaiting) return false
+    else lane.waiting.push({ push, done: this.#counted(push, given), since: now })
+    return true
+  }
 
-  function inFlight() {
+  async ready(push: Push): Promise<void> {
+    const lane = this.#laneOf(push)
+    if (steadyMs() - lane.foundAt >= trustedMs) await lane.finding
+    if (this.#closing) return
+    const pool = this.#poolOf(lane, push)
+    if (!('kind' in pool)) await pool.ready(push)
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    this.#closing = true
+    clearInterval(this.#timer)
+    for (const lane of this.#lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed())
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close(deadlineMs)))
+  }
+
+  stats() {
+    const pools = [...this.#pools.values()]
+    return { pools: pools.map((pool) => pool.stats()), sockets: pools.reduce((sum, pool) => sum + pool.sockets, 0) }
+  }
+
+  #inFlight(): Record<GatewayName, number> {
     const by: Record<GatewayName, number> = { apns: 0, fcm: 0, webpush: 0 }
-    for (const pool of pools.values()) by[pool.credential.gateway] += pool.stats().inFlight
+    for (const pool of this.#pools.values()) by[pool.credential.gateway] += pool.stats().inFlight
     return by
   }
 
-  /** Counts the outcome on its way. */
-  function counted(push: Push, done: Done): Done {
+  /** Counts the outcome before it is passed on. */
+  #counted(push: Push, done: Done): Done {
     return (outcome) => {
       const key = `${push.gateway} ${outcome.kind}`
-      const count = counts.get(key)
+      const count = this.#counts.get(key)
       if (count) count.value += 1
-      else counts.set(key, { labels: { gateway: push.gateway, outcome: outcome.kind }, value: 1 })
+      else this.#counts.set(key, { labels: { gateway: push.gateway, outcome: outcome.kind }, value: 1 })
       done(outcome)
     }
   }
 
-  function laneOf({ projectId, gateway, environment, app }: Push): Lane {
+  #laneOf({ projectId, gateway, environment, app }: Push): Lane {
     const key = `${projectId} ${gateway} ${environment} ${app ?? ''}`
-    let lane = lanes.get(key)
+    let lane = this.#lanes.get(key)
     if (!lane) {
       lane = { credential: null, foundAt: 0, finding: undefined, usedAt: 0, waiting: [], pools: new Map() }
-      lanes.set(key, lane)
+      this.#lanes.set(key, lane)
     }
     return lane
   }
 
-  async function find(lane: Lane, { projectId, gateway, environment, app }: Push): Promise<void> {
+  async #find(lane: Lane, { projectId, gateway, environment, app }: Push): Promise<void> {
+    const { credentials, log } = this.#options
     try {
-      const found = await within(credentials.find(projectId, gateway, environment, app), settings.deadlineMs / 2)
-      replace(lane, found)
+      const found = credentials.find(projectId, gateway, environment, app)
+      this.#replace(lane, await within(found, this.#settings.deadlineMs / 2))
       lane.foundAt = steadyMs()
     } catch (error) {
       log.warn({ error, project: projectId, gateway }, 'the credential of a project cannot be read')
@@ -106,35 +156,35 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     } finally {
       lane.finding = undefined
     }
-    for (const each of lane.waiting.splice(0)) route(lane, each)
+    for (const each of lane.waiting.splice(0)) this.#route(lane, each)
   }
 
-  /** A saved credential has another version: what is on its way with the old one may end, nothing new begins. */
-  function replace(lane: Lane, found: Credential | null) {
+  /** A saved credential has another version: requests with the old one may end, and no new one begins. */
+  #replace(lane: Lane, found: Credential | null): void {
     const before = lane.credential
     lane.credential = found
     if (before && found && isSame(before, found)) return
     lane.pools.clear()
     if (!before) return
-    for (const [key, pool] of pools) {
+    for (const [key, pool] of this.#pools) {
       if (!isSame(pool.credential, before)) continue
-      pools.delete(key)
+      this.#pools.delete(key)
       const waiting = pool.withdraw()
-      void pool.close(settings.deadlineMs)
-      // Another app of the project may have another credential by now, and asks for it itself.
+      void pool.close(this.#settings.deadlineMs)
+      // Another app of the project may have another credential by now, and looks it up itself.
       for (const each of waiting)
-        if (laneOf(each.push) === lane) route(lane, each)
+        if (this.#laneOf(each.push) === lane) this.#route(lane, each)
         else each.done(giveBack('The credential of the project has changed.', 0))
     }
   }
 
-  function route(lane: Lane, { push, done, since }: Waiting): void {
-    const pool = poolOf(lane, push)
+  #route(lane: Lane, { push, done, since }: Withdrawn): void {
+    const pool = this.#poolOf(lane, push)
     if ('kind' in pool) setImmediate(done, pool)
     else pool.submit(push, done, since)
   }
 
-  function poolOf(lane: Lane, push: Push): Pool | Outcome {
+  #poolOf(lane: Lane, push: Push): Pool | Outcome {
     const { credential } = lane
     if (!credential) return rejected('CREDENTIALS_MISSING')
     const gateway = gateways[credential.gateway]
@@ -143,124 +193,81 @@ export function createSender({ credentials, providerTokens, log, metrics, ...res
     const known = lane.pools.get(origin)
     if (known && !known.closing) return known
     const key = `${credential.projectId} ${credential.id} ${credential.version} ${push.environment} ${origin}`
-    const pool = pools.get(key) ?? newPool(credential, origin)
-    pools.set(key, pool)
+    const pool = this.#pools.get(key) ?? this.#newPool(credential, origin)
+    this.#pools.set(key, pool)
     lane.pools.set(origin, pool)
     return pool
   }
 
-  function newPool(credential: Credential, origin: string): Pool {
-    return createPool({
+  #newPool(credential: Credential, origin: string): Pool {
+    const { providerTokens, senders = () => 1, isPaused = () => false, log } = this.#options
+    return new Pool({
       gateway: gateways[credential.gateway],
       credential,
       origin,
-      transport,
+      transport: this.#transport,
       providerToken: (refused) =>
         credential.gateway === 'webpush' ? Promise.resolve('') : providerTokens.of(credential, refused),
-      settings,
-      guard: guardOf(credential),
-      // The stand-ins have no quota, or one that they tell themselves.
-      perSecond: () => (credential.gateway === 'fcm' && !credential.simulated ? settings.fcmPerSecond / senders() : 0),
-      admitSocket,
+      settings: this.#settings,
+      guard: this.#guardOf(credential),
+      // The simulator has no quota, or one that it responds with itself.
+      perSecond: () =>
+        credential.gateway === 'fcm' && !credential.simulated ? this.#settings.fcmPerSecond / senders() : 0,
+      admitSocket: () => this.#admitSocket(),
       isPaused: () => isPaused(credential.projectId),
       log
     })
   }
 
-  /** Outlives the pools, so that an hour without pushes does not make a proven credential a new one. */
-  function guardOf({ projectId, id, version }: Credential): Guard {
+  /** A guard outlives its pools, so that an hour without pushes does not make a proven credential a new one. */
+  #guardOf({ projectId, id, version }: Credential): Guard {
     const key = `${projectId} ${id} ${version}`
-    const guard = guards.get(key) ?? createGuard()
-    guards.delete(key)
-    guards.set(key, guard)
-    const [oldest] = guards.keys()
-    if (guards.size > mostGuards) guards.delete(oldest!)
+    const guard = this.#guards.get(key) ?? createGuard()
+    this.#guards.delete(key)
+    this.#guards.set(key, guard)
+    const [oldest] = this.#guards.keys()
+    if (this.#guards.size > mostGuards) this.#guards.delete(oldest!)
     return guard
   }
 
-  /** The pool that was idle for longest makes room. */
-  function admitSocket(): boolean {
+  /** The pool that has been idle for longest makes room. */
+  #admitSocket(): boolean {
     let sockets = 0
     let oldest: [string, Pool] | undefined
-    for (const [key, pool] of pools) {
+    for (const [key, pool] of this.#pools) {
       sockets += pool.sockets
       if (pool.idle && pool.sockets > 0 && (!oldest || pool.usedAt < oldest[1].usedAt)) oldest = [key, pool]
     }
-    if (sockets < settings.maxSockets) return true
+    if (sockets < this.#settings.maxSockets) return true
     if (!oldest) return false
-    pools.delete(oldest[0])
+    this.#pools.delete(oldest[0])
     void oldest[1].close(0)
     return true
   }
 
-  let ticks = 0
-  let busy = false
-  const timer = setInterval(() => {
+  #tick(): void {
     const now = steadyMs()
-    ticks += 1
-    // A process does not end while somebody waits for an outcome, and is not kept by a sender with nothing to do.
-    busy = [...pools.values()].some((pool) => !pool.idle) || [...lanes.values()].some((lane) => lane.waiting.length > 0)
-    if (!busy) timer.unref()
-    for (const [key, pool] of pools) {
-      // Of thousands of projects few are busy: the others are looked at now and then.
-      if (pool.idle && ticks % 10 !== 0) continue
+    const { idleMs } = this.#settings
+    this.#ticks += 1
+    // The timer keeps the process alive while a caller waits for an outcome, and not otherwise.
+    this.#busy =
+      [...this.#pools.values()].some((pool) => !pool.idle) ||
+      [...this.#lanes.values()].some((lane) => lane.waiting.length > 0)
+    if (!this.#busy) this.#timer.unref()
+    for (const [key, pool] of this.#pools) {
+      // Of thousands of projects few are busy: idle pools get every tenth tick.
+      if (pool.idle && this.#ticks % 10 !== 0) continue
       pool.tick(now)
-      if (!pool.idle || now - pool.usedAt < settings.idleMs) continue
-      pools.delete(key)
+      if (!pool.idle || now - pool.usedAt < idleMs) continue
+      this.#pools.delete(key)
       void pool.close(0)
     }
-    for (const [key, lane] of lanes)
-      if (lane.waiting.length === 0 && now - lane.usedAt > settings.idleMs) lanes.delete(key)
-  }, settings.tickMs)
-  timer.unref()
-
-  const sender: Sender = {
-    submit(push, given) {
-      if (closing) {
-        setImmediate(counted(push, given), closed())
-        return true
-      }
-      if (!busy) {
-        busy = true
-        timer.ref()
-      }
-      const now = steadyMs()
-      const lane = laneOf(push)
-      lane.usedAt = now
-      const age = now - lane.foundAt
-      if (age > settings.credentialMs) lane.finding ??= find(lane, push)
-      if (age < trustedMs) {
-        const pool = poolOf(lane, push)
-        if ('kind' in pool) setImmediate(counted(push, given), pool)
-        else if (pool.full(push)) return false
-        else pool.submit(push, counted(push, given))
-      } else if (lane.waiting.length >= mostWaiting) return false
-      else lane.waiting.push({ push, done: counted(push, given), since: now })
-      return true
-    },
-    async ready(push) {
-      const lane = laneOf(push)
-      if (steadyMs() - lane.foundAt >= trustedMs) await lane.finding
-      if (closing) return
-      const pool = poolOf(lane, push)
-      if (!('kind' in pool)) await pool.ready(push)
-    },
-    async close(deadlineMs) {
-      closing = true
-      clearInterval(timer)
-      for (const lane of lanes.values()) for (const { done } of lane.waiting.splice(0)) done(closed())
-      await Promise.all([...pools.values()].map((pool) => pool.close(deadlineMs)))
-    }
-  }
-
-  return {
-    ...sender,
-    stats() {
-      const all = [...pools.values()].map((pool) => pool.stats())
-      return { pools: all, sockets: [...pools.values()].reduce((sum, pool) => sum + pool.sockets, 0) }
-    }
+    for (const [key, lane] of this.#lanes)
+      if (lane.waiting.length === 0 && now - lane.usedAt > idleMs) this.#lanes.delete(key)
   }
 }
+
+export const createSender = (options: SenderOptions): GatewaySender => new GatewaySender(options)
 
 const isSame = (a: Credential, b: Credential) => a.projectId === b.projectId && a.id === b.id && a.version === b.version
 

@@ -6,188 +6,220 @@ import { steadyMs } from '../../platform/time.ts'
 import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './transport.ts'
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants
-/** Answers are short. What is longer is cut, so that no peer fills our memory. */
+/** Responses are short. A longer one is cut, so that no peer fills the memory. */
 const longestAnswer = 64 * 1024
 const sweepMs = 50
 
-/** What a session throws that is closing, or has used up its numbers. */
+/** Errors of a session that is closing, or has used up its stream numbers. */
 const goneCodes = new Set(['ERR_HTTP2_GOAWAY_SESSION', 'ERR_HTTP2_INVALID_SESSION', 'ERR_HTTP2_OUT_OF_STREAMS'])
 
 interface Waiting {
   stream: http2.ClientHttp2Stream
   deadlineAt: number
-  settle(ending: Ending): void
+  done(ending: Ending): void
 }
 
-/** Names are resolved as usual and lead to public addresses only: a name may change its mind between check and use. */
+/** Checks the addresses of a name at the connection: they may change between a check and the use. */
 const publicLookup = guardedLookup(false, resolveByDns)
 
 /** Transport over Node's own HTTP/2. */
 export const nodeHttp2: H2Transport = {
-  open: (origin, tls, events, timeoutMs) =>
-    new Promise((resolve, reject) => {
-      const { hostname, protocol } = new URL(origin)
-      if (protocol !== 'https:') return reject(new Error(`${origin} is not https`))
-      // A literal address is never looked up, so the look-up cannot refuse it.
-      const literal = hostname.replace(/^\[|\]$/g, '')
-      if (tls.publicOnly && isIP(literal) !== 0 && !mayConnect(literal, false))
-        return reject(new Error(`${hostname} is not a public address`))
-      const session = http2.connect(origin, {
-        ...(tls.ca && { ca: tls.ca }),
-        ...(tls.publicOnly && { lookup: publicLookup }),
-        settings: { enablePush: false },
-        maxSessionMemory: 64
-      })
-      let failure = 'closed before it was ready'
-      const timer = setTimeout(() => {
-        failure = `no answer within ${timeoutMs} ms`
-        session.destroy()
-      }, timeoutMs)
-      session.on('error', (error: NodeJS.ErrnoException) => {
-        failure = error.message || error.code || failure
-      })
-      const failed = () => {
-        clearTimeout(timer)
-        reject(new Error(failure))
-      }
-      session.once('close', failed)
-      session.once('remoteSettings', (settings) => {
-        clearTimeout(timer)
-        session.off('close', failed)
-        resolve(connectionOn(session, limitOf(settings), events))
-      })
+  async open(origin, tls, events, timeoutMs) {
+    const { hostname, protocol } = new URL(origin)
+    if (protocol !== 'https:') throw new Error(`${origin} is not https`)
+    // A literal address is never looked up, so the look-up cannot refuse it.
+    const literal = hostname.replace(/^\[|\]$/g, '')
+    if (tls.publicOnly && isIP(literal) !== 0 && !mayConnect(literal, false))
+      throw new Error(`${hostname} is not a public address`)
+    const session = http2.connect(origin, {
+      ...(tls.ca && { ca: tls.ca }),
+      ...(tls.publicOnly && { lookup: publicLookup }),
+      settings: { enablePush: false },
+      maxSessionMemory: 64
     })
+    return whenReady(session, events, timeoutMs)
+  }
+}
+
+/** Resolves when the peer has sent its settings. */
+function whenReady(
+  session: http2.ClientHttp2Session,
+  events: ConnectionEvents,
+  timeoutMs: number
+): Promise<H2Connection> {
+  return new Promise((resolve, reject) => {
+    let failure = 'closed before it was ready'
+    const timer = setTimeout(() => {
+      failure = `no answer within ${timeoutMs} ms`
+      session.destroy()
+    }, timeoutMs)
+    session.on('error', (error: NodeJS.ErrnoException) => {
+      failure = error.message || error.code || failure
+    })
+    const failed = () => {
+      clearTimeout(timer)
+      reject(new Error(failure))
+    }
+    session.once('close', failed)
+    session.once('remoteSettings', (settings) => {
+      clearTimeout(timer)
+      session.off('close', failed)
+      resolve(new NodeConnection(session, limitOf(settings), events))
+    })
+  })
 }
 
 const limitOf = ({ maxConcurrentStreams }: http2.Settings) => maxConcurrentStreams ?? Number.MAX_SAFE_INTEGER
 
-function connectionOn(session: http2.ClientHttp2Session, firstLimit: number, events: ConnectionEvents): H2Connection {
-  const waiting = new Set<Waiting>()
-  let limit = firstLimit
-  let state: H2Connection['state'] = 'ready'
-  let lastStreamId = Number.POSITIVE_INFINITY
-  let why = 'the connection was closed'
-  let sweeper: NodeJS.Timeout | undefined
+class NodeConnection implements H2Connection {
+  readonly #session: http2.ClientHttp2Session
+  readonly #events: ConnectionEvents
+  readonly #waiting = new Set<Waiting>()
+  #limit: number
+  #state: H2Connection['state'] = 'ready'
+  #lastStreamId = Number.POSITIVE_INFINITY
+  #why = 'the connection was closed'
+  #sweeper: NodeJS.Timeout | undefined
 
-  function startDraining(reason: string) {
-    if (state !== 'ready') return
-    state = 'draining'
-    events.onDraining(reason)
+  constructor(session: http2.ClientHttp2Session, limit: number, events: ConnectionEvents) {
+    this.#session = session
+    this.#limit = limit
+    this.#events = events
+    session.on('remoteSettings', (settings) => {
+      this.#limit = limitOf(settings)
+      events.onLimit()
+    })
+    // Node closes the session gently on GOAWAY, or destroys it if there was an error code; `destroyed` alone says nothing.
+    session.on('goaway', (code, lastId, opaque) => {
+      this.#lastStreamId = Math.min(this.#lastStreamId, lastId)
+      this.#why = `GOAWAY ${code}${opaque ? ` ${Buffer.from(opaque).toString('latin1', 0, 200)}` : ''}`
+      this.#startDraining(this.#why)
+    })
+    session.on('error', (error) => {
+      this.#why = error.message
+    })
+    session.on('close', () => this.#closed())
   }
 
-  session.on('remoteSettings', (settings) => {
-    limit = limitOf(settings)
-    events.onLimit()
-  })
-  // Node closes the session gently on GOAWAY, or destroys it if there was an error code; `destroyed` alone says nothing.
-  session.on('goaway', (code, lastId, opaque) => {
-    lastStreamId = Math.min(lastStreamId, lastId)
-    why = `GOAWAY ${code}${opaque ? ` ${Buffer.from(opaque).toString('latin1', 0, 200)}` : ''}`
-    startDraining(why)
-  })
-  session.on('error', (error) => {
-    why = error.message
-  })
-  session.on('close', () => {
-    startDraining(why)
-    state = 'closed'
-    // Streams tell their end before the session does. Should one not have, it must not wait for its deadline.
-    for (const each of waiting) each.settle(unanswered(each.stream))
-    events.onClosed()
-  })
-
-  /** Without an answer: did the peer act on it? */
-  function unanswered(stream: http2.ClientHttp2Stream): Ending {
-    const untouched = stream.id === undefined || stream.id > lastStreamId || stream.rstCode === NGHTTP2_REFUSED_STREAM
-    return untouched ? { kind: 'refused' } : { kind: 'lost', message: why }
+  get state(): H2Connection['state'] {
+    return this.#state
   }
 
-  function sweep() {
+  get open(): number {
+    return this.#waiting.size
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+
+  request(
+    headers: http2.OutgoingHttpHeaders,
+    body: Uint8Array,
+    deadlineAt: number,
+    done: (ending: Ending) => void
+  ): void {
+    let stream: http2.ClientHttp2Stream
+    try {
+      stream = this.#session.request(headers)
+    } catch (error) {
+      if (!goneCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+      this.#startDraining(this.#why)
+      return void setImmediate(done, { kind: 'refused' })
+    }
+    if (this.#waiting.size === 0) this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
+    const each: Waiting = { stream, deadlineAt, done }
+    this.#waiting.add(each)
+    this.#readResponse(each)
+    stream.end(body)
+  }
+
+  ping(done: () => void): boolean {
+    if (this.#state === 'closed' || this.#session.destroyed) return false
+    try {
+      return this.#session.ping((error) => {
+        if (!error) done()
+      })
+    } catch {
+      return false
+    }
+  }
+
+  drain(): void {
+    this.#startDraining('drained')
+    // Closing sends GOAWAY to the peer, and requests of this very moment would not be sent any more.
+    if (this.#waiting.size === 0) this.#session.close()
+  }
+
+  close(reason: string): void {
+    this.#why = reason
+    this.#startDraining(reason)
+    this.#session.destroy()
+  }
+
+  #readResponse(each: Waiting): void {
+    const { stream } = each
+    let response: (http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader) | undefined
+    let chunks: Buffer[] | undefined
+    let size = 0
+    const keep = (chunk: Buffer) => {
+      size += chunk.length
+      if (size > longestAnswer) return
+      if (chunks) chunks.push(chunk)
+      else chunks = [chunk]
+    }
+    stream.on('response', (got, flags) => {
+      response = got
+      // Most responses have no body. Reading it only where there is one saves a tenth of the CPU.
+      if (flags & NGHTTP2_FLAG_END_STREAM) stream.resume()
+      else stream.on('data', keep)
+    })
+    // A cut connection ends streams without an error event, so the end is read from `close`; an error adds nothing.
+    stream.on('error', () => {})
+    stream.on('close', () => {
+      const status = response?.[':status']
+      // Half of a refusal could be misread; half of a success is a success.
+      if (status !== undefined && (stream.rstCode === 0 || (status >= 200 && status < 300))) {
+        const body = chunks ? String(Buffer.concat(chunks)) : ''
+        this.#settle(each, { kind: 'answer', status, headers: response!, body })
+      } else this.#settle(each, this.#unanswered(stream))
+    })
+  }
+
+  #settle(each: Waiting, ending: Ending): void {
+    if (!this.#waiting.delete(each)) return
+    if (this.#waiting.size === 0) clearInterval(this.#sweeper)
+    if (this.#waiting.size === 0 && this.#state === 'draining') this.#session.close()
+    each.done(ending)
+  }
+
+  #startDraining(reason: string): void {
+    if (this.#state !== 'ready') return
+    this.#state = 'draining'
+    this.#events.onDraining(reason)
+  }
+
+  #closed(): void {
+    this.#startDraining(this.#why)
+    this.#state = 'closed'
+    // Streams end before their session. One that has not must not wait for its deadline.
+    for (const each of this.#waiting) this.#settle(each, this.#unanswered(each.stream))
+    this.#events.onClosed()
+  }
+
+  /** Decides whether the peer acted on a request without a response. */
+  #unanswered({ id, rstCode }: http2.ClientHttp2Stream): Ending {
+    const untouched = id === undefined || id > this.#lastStreamId || rstCode === NGHTTP2_REFUSED_STREAM
+    return untouched ? { kind: 'refused' } : { kind: 'lost', message: this.#why }
+  }
+
+  #sweep(): void {
     const now = steadyMs()
-    for (const each of waiting)
+    for (const each of this.#waiting)
       if (each.deadlineAt <= now) {
         // A request that has no stream yet was never sent, however long it has waited.
-        each.settle(each.stream.id === undefined ? { kind: 'refused' } : { kind: 'timeout' })
+        this.#settle(each, each.stream.id === undefined ? { kind: 'refused' } : { kind: 'timeout' })
         each.stream.close(NGHTTP2_CANCEL)
       }
-  }
-
-  return {
-    get state() {
-      return state
-    },
-    get open() {
-      return waiting.size
-    },
-    get limit() {
-      return limit
-    },
-    request(headers, body, deadlineAt, done) {
-      let stream: http2.ClientHttp2Stream
-      try {
-        stream = session.request(headers)
-      } catch (error) {
-        if (!goneCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
-        startDraining(why)
-        return void setImmediate(done, { kind: 'refused' })
-      }
-      let answer: (http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader) | undefined
-      let chunks: Buffer[] | undefined
-      let size = 0
-      const each: Waiting = {
-        stream,
-        deadlineAt,
-        settle(ending) {
-          if (!waiting.delete(each)) return
-          if (waiting.size === 0) clearInterval(sweeper)
-          if (waiting.size === 0 && state === 'draining') session.close()
-          done(ending)
-        }
-      }
-      if (waiting.size === 0) sweeper = setInterval(sweep, sweepMs)
-      waiting.add(each)
-      stream.on('response', (got, flags) => {
-        answer = got
-        // Most answers have no body. Reading it only where there is one saves a tenth of the CPU.
-        if (flags & NGHTTP2_FLAG_END_STREAM) stream.resume()
-        else stream.on('data', keep)
-      })
-      const keep = (chunk: Buffer) => {
-        size += chunk.length
-        if (size > longestAnswer) return
-        if (chunks) chunks.push(chunk)
-        else chunks = [chunk]
-      }
-      // A cut connection ends streams without an error event, so `close` is what tells; the error says nothing more.
-      stream.on('error', () => {})
-      stream.on('close', () => {
-        const status = answer?.[':status']
-        // Half of a refusal could be misread; half of a success is a success.
-        if (status !== undefined && (stream.rstCode === 0 || (status >= 200 && status < 300)))
-          each.settle({ kind: 'answer', status, headers: answer!, body: chunks ? String(Buffer.concat(chunks)) : '' })
-        else each.settle(unanswered(stream))
-      })
-      stream.end(body)
-    },
-    ping(done) {
-      if (state === 'closed' || session.destroyed) return false
-      try {
-        return session.ping((error) => {
-          if (!error) done()
-        })
-      } catch {
-        return false
-      }
-    },
-    drain() {
-      startDraining('drained')
-      // Closing tells the peer GOAWAY, and requests of this very moment would not be sent any more.
-      if (waiting.size === 0) session.close()
-    },
-    close(reason) {
-      why = reason
-      startDraining(reason)
-      session.destroy()
-    }
   }
 }

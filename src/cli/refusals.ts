@@ -49,8 +49,13 @@ export async function asFailure(url: string, response: Response): Promise<Failur
         `${url} failed (HTTP ${status}). See its log for request ${headers.get('x-request-id')}.`
       )
     default:
-      return failure(exit.failure, said || `${url} refused (HTTP ${status}).`)
+      return failure(exit.failure, withOthers(said, details) || `${url} refused (HTTP ${status}).`)
   }
+}
+
+/** The service names its first fault in the sentence; the others follow, each on a line. */
+function withOthers(said: string, [, ...others]: readonly Detail[]): string {
+  return [said, ...others.map(({ path, message }) => `${path}: ${sentence(message)}`)].join('\n')
 }
 
 function parse(text: string): Refused {

@@ -9,7 +9,7 @@ import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { cursorOfId } from './responses.ts'
 import { DeadJobAnswer } from './schemas.ts'
 
-/** What a job was told may hold what belongs to users, and is not shown. */
+/** Without the payload, which may contain data of users. */
 const wireDeadJob = ({ id, name, projectId, attempts, error, createdAt, diedAt }: DeadJob) => ({
   id,
   name,
@@ -20,12 +20,12 @@ const wireDeadJob = ({ id, name, projectId, attempts, error, createdAt, diedAt }
   died_at: diedAt.toISOString()
 })
 
-/** Background work that was given up: for whoever runs the installation. */
+/** Dead jobs: those that failed too often. For administrators of the installation. */
 export function jobRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
   manage.get(
     '/dead-jobs',
     {
-      summary: 'List jobs that failed too often and were given up',
+      summary: 'List dead jobs: those that failed too often',
       access: 'installation',
       query: PageQuery,
       answer: pageOf(DeadJobAnswer)
@@ -36,7 +36,7 @@ export function jobRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool
 
   manage.post(
     '/dead-jobs/:job_id([^:]+)::revive',
-    { summary: 'Run a job again that was given up', access: 'installation', answer: Type.Object({}) },
+    { summary: 'Run a dead job again', access: 'installation', answer: Type.Object({}) },
     async ({ params: { job_id: id = '' } }) => {
       if (!isUuid(id) || !(await revive(pool, id))) throw new Refusal('not_found', 'There is no such job.')
       return {}

@@ -1,4 +1,6 @@
+import { Refusal } from '../platform/errors.ts'
 import { encodeCursor } from '../platform/http/paging.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { KeyRow, NewKey, Project, TokenRow } from '../projects/projects.ts'
 
 export const wireProject = ({ createdAt, pausedAt, ...project }: Project) => ({
@@ -34,3 +36,9 @@ export const wireToken = ({ id, name, role, project_id, prefix, created_at, last
   last_used_at
 })
 export const cursorOfId = (row: { id: string }) => encodeCursor(row.id)
+
+/** Ids are UUIDs: any other text is the id of nothing. */
+export function known(id: string | undefined, what: string): string {
+  if (id === undefined || !isUuid(id)) throw new Refusal('not_found', `There is no such ${what}.`)
+  return id
+}

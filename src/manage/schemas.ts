@@ -45,8 +45,8 @@ export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), nam
 export const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })
 
 /** Unknown fields are ignored: they are neither stored with the project nor written into the audit log. */
-export function knownFields<Wish extends Static<typeof ChangeProject>>(wish: Wish): Wish {
-  const picked = only(wish, Object.keys(CreateProject.properties))
+export function knownFields<Body extends Static<typeof ChangeProject>>(body: Body): Body {
+  const picked = only(body, Object.keys(CreateProject.properties))
   if (picked.limits) picked.limits = only(picked.limits, Object.keys(limits))
   if (picked.retention) picked.retention = only(picked.retention, Object.keys(retention))
   return picked
@@ -64,7 +64,7 @@ export const ProjectAnswer = Type.Object({
   retention: Type.Object(retention),
   created_at: Type.String(),
   paused_at: Type.Union([Type.String(), Type.Null()], {
-    description: 'Since when nothing is given to a gateway; null while the project runs.'
+    description: 'When the project was paused; null while it runs.'
   })
 })
 const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })
@@ -80,7 +80,7 @@ export const KeyAnswer = Type.Object({
 const Expiry = Type.Optional(
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'When the key stops working: RFC 3339 with Z or an offset, in the future. Unless given, never.'
+    description: 'When the key stops working: RFC 3339 with Z or an offset, in the future. Default: never.'
   })
 )
 export const CreateKey = Type.Object({ kind: Kind, name: Name, expires_at: Expiry })
@@ -98,7 +98,7 @@ export const RotateKey = Type.Object({
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       description:
-        'How long the old key works beside the new one: 15m, 24h, 7d; 0s for not at all; 30d at most. 24h unless given.'
+        'How long the old key still works: 15m, 24h, 7d, or 0s to stop it at once; at most 30d. Default: 24h.'
     })
   ),
   expires_at: Expiry
@@ -151,12 +151,12 @@ export const NodeAnswer = Type.Object({
 
 export const DeadJobAnswer = Type.Object({
   id: Type.String(),
-  name: Type.String({ description: 'What it was to do.' }),
+  name: Type.String({ description: 'The kind of job.' }),
   project_id: Type.Union([Type.String(), Type.Null()], {
-    description: 'Whose it was; null for work of the installation.'
+    description: 'Its project; null for a job of the installation.'
   }),
-  attempts: Type.Integer({ description: 'How often it was tried.' }),
-  error: Type.String({ description: 'Why it failed the last time.' }),
+  attempts: Type.Integer({ description: 'How often it was attempted.' }),
+  error: Type.String({ description: 'The error of the last attempt.' }),
   created_at: Type.String({ format: 'date-time' }),
-  died_at: Type.String({ format: 'date-time', description: 'When it was given up.' })
+  died_at: Type.String({ format: 'date-time', description: 'When the last attempt failed.' })
 })

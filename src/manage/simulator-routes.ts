@@ -12,23 +12,31 @@ import { identity } from '../users/users.ts'
 import { addSimulatedDevice, SimulatedDevice } from './simulated-devices.ts'
 import { FaultsAnswer, FaultsBody, InboxAnswer } from './simulator-schemas.ts'
 
-/** The simulated gateways of a project: what arrived there, their faults, and phones that are not real. */
+type Manage = Routes<ManageCaller, ManageAccess>
+
+const path = '/projects/:project_id/simulator'
+const refusals = ['project_is_live'] as const
+
+/** The simulated gateways of a project: inbox, faults and simulated devices. */
 export function simulatorRoutes(
-  manage: Routes<ManageCaller, ManageAccess>,
+  manage: Manage,
   { simulators, devices, pool }: { simulators: Simulators; devices: Devices; pool: Pool }
 ): void {
-  const path = '/projects/:project_id/simulator'
-  const refusals = ['project_is_live'] as const
-  const { inbox } = simulators
+  inboxRoutes(manage, simulators)
+  faultRoutes(manage, simulators)
+  deviceRoute(manage, simulators, devices, pool)
+}
 
+function inboxRoutes(manage: Manage, simulators: Simulators): void {
+  const { inbox } = simulators
   manage.get(
     `${path}/inbox`,
     {
-      summary: 'Read what arrived at the simulated gateways, or follow it as server-sent events',
+      summary: 'Read the pushes at the simulated gateways, or follow them as server-sent events',
       access: 'viewer',
       query: Type.Object({
         ...pageQuery,
-        device_id: Type.Optional(Type.String({ maxLength: 512, description: 'Only what was for this device.' }))
+        device_id: Type.Optional(Type.String({ maxLength: 512, description: 'Only pushes to this device.' }))
       }),
       answer: pageOf(InboxAnswer),
       refusals,
@@ -47,10 +55,15 @@ export function simulatorRoutes(
       }
       const seen = request.headers['last-event-id']
       const after = typeof seen === 'string' && isNumber(seen) ? seen : null
-      const gone = new AbortController()
-      reply.raw.on('close', () => gone.abort())
-      const followed = inbox.follow(projectId, after, device_id, AbortSignal.any([gone.signal, simulators.ending]))
-      // Its beginning is awaited here, so that what keeps it from beginning is still an answer.
+      const disconnected = new AbortController()
+      reply.raw.on('close', () => disconnected.abort())
+      const followed = inbox.follow(
+        projectId,
+        after,
+        device_id,
+        AbortSignal.any([disconnected.signal, simulators.ending])
+      )
+      // Awaited before the headers, so that a failure at the start still becomes an error response.
       await followed.next()
       reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' }).type('text/event-stream; charset=utf-8')
       return reply.send(Readable.from(events(followed), { objectMode: false, highWaterMark: 64 * 1024 }))
@@ -65,7 +78,9 @@ export function simulatorRoutes(
       return {}
     }
   )
+}
 
+function faultRoutes(manage: Manage, simulators: Simulators): void {
   manage.get(
     `${path}/faults`,
     { summary: 'Read the faults of the simulated gateways', access: 'viewer', answer: FaultsAnswer, refusals },
@@ -75,7 +90,7 @@ export function simulatorRoutes(
   manage.put(
     `${path}/faults`,
     {
-      summary: 'Change faults of the simulated gateways; what is not named stays',
+      summary: 'Change faults of the simulated gateways; the others stay',
       access: 'editor',
       body: FaultsBody,
       answer: FaultsAnswer,
@@ -87,10 +102,12 @@ export function simulatorRoutes(
 
   manage.delete(
     `${path}/faults`,
-    { summary: 'Take back all faults', access: 'editor', answer: FaultsAnswer, refusals },
+    { summary: 'Reset all faults', access: 'editor', answer: FaultsAnswer, refusals },
     ({ caller }) => simulators.resetFaults(simulatedProject(caller))
   )
+}
 
+function deviceRoute(manage: Manage, simulators: Simulators, devices: Devices, pool: Pool): void {
   manage.post(
     `${path}/devices`,
     {
@@ -112,7 +129,7 @@ export function simulatorRoutes(
         fault: body.fault,
         attributesTypes: body.attributes_types
       })
-      // One that was there already keeps its user, unless another is named.
+      // A device that already exists keeps its user, unless another one is given.
       const names = await identity.namesOf(pool, projectId, [device.user_id])
       return managedDevice(device, names.get(device.user_id) ?? null)
     }
@@ -123,7 +140,7 @@ function simulatedProject({ project }: ManageCaller): ProjectId {
   if (project!.mode === 'simulator') return project!.id
   throw new Refusal(
     'project_is_live',
-    `The project ${project!.id} is live: its messages go to the real gateways. Only a project of mode simulator has this.`
+    `The project ${project!.id} is live: it uses the real gateways. This needs a project of mode simulator.`
   )
 }
 

@@ -10,8 +10,8 @@ export const InboxAnswer = Type.Object({
     enum: ['apns', 'fcm', 'webpush'],
     description: 'Where it arrived.'
   }),
-  device_id: Text('The device whose token it was for; null where nobody has it.'),
-  message_id: Text('The id of the message, if the payload tells it.'),
+  device_id: Text('The device with the token; null if no device has it.'),
+  message_id: Text('The id of the message, if the payload has one.'),
   title: Text('The title a person would see.'),
   body: Text('The text a person would see.'),
   image_url: Text('The picture.'),
@@ -21,28 +21,28 @@ export const InboxAnswer = Type.Object({
       method: Type.String({ description: 'The method.' }),
       path: Type.String({ description: 'The path.' }),
       headers: Type.Record(Type.String(), Type.String(), { description: 'Without credentials.' }),
-      payload: Type.Unknown({ description: 'As it came; decrypted where it was encrypted.' })
+      payload: Type.Unknown({ description: 'Decrypted if it was encrypted.' })
     },
-    { description: 'The request as it came over the wire.' }
+    { description: 'The request that arrived.' }
   ),
   answer: Type.Object(
     {
-      status: Type.Integer({ description: 'The status of HTTP; 0 where none was given.' }),
-      reason: Text('In the words of the gateway.'),
-      detail: Text('Why, for you; a real gateway does not say it.'),
-      gateway_message_id: Text('What the gateway calls it.')
+      status: Type.Integer({ description: 'The HTTP status; 0 if there was no response.' }),
+      reason: Text('The reason that the gateway names.'),
+      detail: Text('An explanation for developers, which real gateways do not send.'),
+      gateway_message_id: Text('The id that the gateway gave it.')
     },
-    { description: 'What the gateway answered.' }
+    { description: 'The response of the gateway.' }
   )
 })
 
 const faults = {
   down: Type.Boolean({ description: 'Connections are cut, old and new.' }),
-  hang: Type.Boolean({ description: 'Requests are read and never answered.' }),
-  latency_ms: Type.Integer({ description: 'Every answer comes this much later.' }),
-  jitter_ms: Type.Integer({ description: 'Up to so much later again, at random.' }),
+  hang: Type.Boolean({ description: 'Requests are read and get no response.' }),
+  latency_ms: Type.Integer({ description: 'Delays every response by this time.' }),
+  jitter_ms: Type.Integer({ description: 'Adds a random delay up to this time.' }),
   error_rate: Type.Number({ description: 'The share of pushes, 0 to 1, that is refused.' }),
-  error_status: Type.Integer({ description: 'With which status.' }),
+  error_status: Type.Integer({ description: 'The status of those refusals.' }),
   goaway_after: Type.Integer({ description: 'A connection gets GOAWAY with its nth request; 0: never.' }),
   goaway_last_stream: Type.Integer({
     description: 'That GOAWAY names this stream as its last; those above are not processed. 0: all that arrived are.'
@@ -57,9 +57,9 @@ const faults = {
   bad_hpack_after: Type.Integer({
     description: 'A connection is broken at its nth request by headers that cannot be decoded; 0: never.'
   }),
-  max_streams: Type.Integer({ description: 'Streams that a connection may have open; 0: as the gateway does.' }),
-  tls_expired: Type.Boolean({ description: 'New connections see a certificate that has ended.' }),
-  requests_per_second: Type.Integer({ description: 'The quota: what is more is refused with 429; 0: none.' })
+  max_streams: Type.Integer({ description: 'Streams that a connection may have open; 0: the limit of the gateway.' }),
+  tls_expired: Type.Boolean({ description: 'New connections get an expired certificate.' }),
+  requests_per_second: Type.Integer({ description: 'The quota: further requests get 429; 0: none.' })
 }
 const ofGateways = <Each extends TSchema>(make: (description: string) => Each) => ({
   apns: make('Faults of APNs.'),
@@ -69,7 +69,7 @@ const ofGateways = <Each extends TSchema>(make: (description: string) => Each) =
 
 export const FaultsAnswer = Type.Object(ofGateways((description) => Type.Object(faults, { description })))
 
-// No types: the simulator checks them all, and names every fault it does not know.
+// Without types: the simulator checks all fields, and reports every unknown one.
 const described = Object.fromEntries(Object.entries(faults).map(([name, { description }]) => [name, { description }]))
 const Change = (description: string) => Type.Unsafe<unknown>({ properties: described, description })
 export const FaultsBody = Type.Unsafe<unknown>({

@@ -140,7 +140,12 @@ test('projects, keys, tokens, the audit log and nodes are managed from the comma
     assert.equal(await opens(key), false)
     assert.match((await tidings('key', 'list')).stdout, new RegExp(`^${id} .* expired \\d{4}-\\S+Z$`, 'm'))
     assert.equal((await tidings('key', 'rotate', id)).code, 1, 'it has expired')
-    assert.equal((await tidings('key', 'rotate', '0199c0de-0000-7000-8000-000000000001')).code, 3)
+    const absent = await tidings('key', 'rotate', '0199c0de-0000-7000-8000-000000000001')
+    assert.equal(absent.code, 3)
+    assert.match(absent.stderr, /^Key "0199c0de-\S+" does not exist\. List keys with `tidings key list`\.$/m)
+    const both = await tidings('key', 'rotate', id, '--overlap', '99d', '--expires', '2020-01-31T00:00:00Z')
+    assert.equal(both.code, 1)
+    assert.match(both.stderr, /^overlap: must be a duration .*\nexpires_at: must be in the future\.$/m)
     for (const when of ['tomorrow', '90', '2099-01-31', '-1d', '0s', '99999d']) {
       const wrong = await tidings('key', 'create', 'x', '--kind', 'secret', `--expires=${when}`)
       assert.equal(wrong.code, 2, when)

@@ -1,0 +1,89 @@
+import { Type } from '@sinclair/typebox'
+import { parseDuration } from '../platform/duration.ts'
+import { readEach, refusing } from '../platform/fields.ts'
+import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
+import { type Routes, smallForm } from '../platform/http/routes.ts'
+import { readTime, timeRule } from '../platform/time.ts'
+import type { ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
+import { cursorOfId, known, wireKey, wireNewKey } from './responses.ts'
+import { CreatedKey, CreateKey, KeyAnswer, RotatedKey, RotateKey } from './schemas.ts'
+
+const dayMs = 86_400_000
+const usualOverlapMs = dayMs
+/** A longer overlap would defeat the rotation. */
+const mostOverlapMs = 30 * dayMs
+const overlapRule = 'must be a duration such as 15m, 24h or 7d (s, m, h, d, w), from 0s to 30d'
+
+export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: Projects): void {
+  manage.post(
+    '/projects/:project_id/keys',
+    {
+      summary: 'Create a key; only this response contains its text',
+      access: 'admin',
+      body: CreateKey,
+      maxBody: smallForm,
+      answer: CreatedKey,
+      status: 201,
+      example: { kind: 'secret', name: 'backend' }
+    },
+    async ({ caller, body }) => {
+      const expiresAt = expiryOf(body.expires_at)
+      return wireNewKey(await projects.createKey(caller.actor, caller.project!.id, body.kind, body.name, { expiresAt }))
+    }
+  )
+
+  manage.get(
+    '/projects/:project_id/keys',
+    { summary: 'List keys, without their texts', access: 'admin', query: PageQuery, answer: pageOf(KeyAnswer) },
+    async ({ caller, query: { cursor, limit = defaultLimit } }) =>
+      page(await projects.listKeys(caller.project!.id, idAfter(cursor), limit + 1), limit, cursorOfId, wireKey)
+  )
+
+  manage.delete(
+    '/projects/:project_id/keys/:key_id',
+    { summary: 'Revoke a key', access: 'admin', answer: Type.Object({}) },
+    async ({ caller, params }) => {
+      await projects.revokeKey(caller.actor, caller.project!.id, known(params.key_id, 'key'))
+      return {}
+    }
+  )
+
+  manage.post(
+    '/projects/:project_id/keys/:key_id([^:]+)::rotate',
+    {
+      summary: 'Replace a key: returns a new one, and the old one works until the overlap ends',
+      access: 'admin',
+      body: RotateKey,
+      bodyKind: 'optional',
+      answer: RotatedKey,
+      status: 201,
+      refusals: ['not_found', 'conflict', 'invalid_parameter'],
+      example: { overlap: '24h' }
+    },
+    async ({ caller, body, params: { key_id: id = '' } }) => {
+      const read = [() => overlapOf(body.overlap), () => expiryOf(body.expires_at)] as const
+      // Reads both before it refuses, so that one response names all faults.
+      readEach(read, (field) => field())
+      const rotated = await projects.rotateKey(caller.actor, caller.project!.id, known(id, 'key'), read[0](), read[1]())
+      return { ...wireNewKey(rotated), replaces: rotated.replaces }
+    }
+  )
+}
+
+function overlapOf(text: string | null | undefined): number {
+  if (text === undefined || text === null) return usualOverlapMs
+  const ms = /^0[smhdw]$/.test(text) ? 0 : parseDuration(text)
+  if (ms === undefined || ms > mostOverlapMs) throw wrong('overlap', overlapRule)
+  return ms
+}
+
+/** When a key expires; null for never. */
+function expiryOf(text: string | null | undefined): Date | null {
+  if (text === undefined || text === null) return null
+  const at = readTime(text)
+  if (!at) throw wrong('expires_at', timeRule)
+  if (at.getTime() <= Date.now()) throw wrong('expires_at', 'must be in the future')
+  return at
+}
+
+const wrong = refusing('invalid_parameter')

@@ -11,9 +11,9 @@ const SignIn = Type.Object({
 })
 const nullable = { type: ['string', 'null'] }
 const Who = Type.Object({
-  role: Type.Unsafe<string | null>({ ...nullable, description: 'admin, editor or viewer; null: nobody is signed in.' }),
-  name: Type.Unsafe<string | null>({ ...nullable, description: 'Of the token.' }),
-  project_id: Type.Unsafe<string | null>({ ...nullable, description: 'The only project it reaches; null: all.' })
+  role: Type.Unsafe<string | null>({ ...nullable, description: 'admin, editor or viewer; null when not signed in.' }),
+  name: Type.Unsafe<string | null>({ ...nullable, description: 'The name of the token.' }),
+  project_id: Type.Unsafe<string | null>({ ...nullable, description: 'The only project the token has access to; null: all projects.' })
 })
 
 /** Failed sign-ins per address and minute. Further failures get 429; a valid sign-in always passes. */

@@ -196,7 +196,7 @@ describe('a campaign', () => {
       await group.getByLabel('Value', { exact: true }).fill('(')
       await sees(group, /value: is not a regular expression/)
       await group.getByLabel('Value', { exact: true }).fill('^p')
-      await page.getByLabel('Limit to').check()
+      await page.getByLabel('Limit messages per user').click()
       await page.getByRole('textbox', { name: 'Period' }).fill('soon')
       await sees(page, 'must be a duration such as')
       await page.getByRole('textbox', { name: 'Period' }).fill('24h')

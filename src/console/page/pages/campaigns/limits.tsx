@@ -40,7 +40,7 @@ function FrequencyCap() {
     <Group align="start">
       <Switch
         mt={8}
-        label="Limit to"
+        label={form.values.frequency_cap ? 'Limit to' : 'Limit messages per user'}
         checked={form.values.frequency_cap !== undefined}
         disabled={!canEdit}
         onChange={({ currentTarget: { checked } }) =>

@@ -2,13 +2,11 @@ import { Anchor, Badge, Button, Group, List, Stack, Text, TextInput, Title } fro
 import { useForm } from '@mantine/form'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Explanation } from '../../../../wire.ts'
+import type { Explanation, Gate } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { messageLink } from '../../parts/links.ts'
 import { useUrlState } from '../../parts/url-state.ts'
-
-type Gate = Explanation['gates'][number]
 
 const names: Record<Gate['gate'], string> = {
   project: 'Is the project running?',

@@ -13,7 +13,10 @@ const nullable = { type: ['string', 'null'] }
 const Who = Type.Object({
   role: Type.Unsafe<string | null>({ ...nullable, description: 'admin, editor or viewer; null when not signed in.' }),
   name: Type.Unsafe<string | null>({ ...nullable, description: 'The name of the token.' }),
-  project_id: Type.Unsafe<string | null>({ ...nullable, description: 'The only project the token has access to; null: all projects.' })
+  project_id: Type.Unsafe<string | null>({
+    ...nullable,
+    description: 'The only project the token has access to; null: all projects.'
+  })
 })
 
 /** Failed sign-ins per address and minute. Further failures get 429; a valid sign-in always passes. */

@@ -9,7 +9,6 @@ import { createMessages, createPauses, moveMessages, type OnSettled } from './me
 import type { Config } from './platform/config.ts'
 import type { Db, Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
-import { Refusal } from './platform/errors.ts'
 import type { ProjectId } from './platform/ids.ts'
 import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
@@ -143,18 +142,11 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     metrics,
     key,
     does: {
-      createUser: async (projectId, projectUserId, properties) => ({
-        userId: (await users.create(projectId, projectUserId, properties)).id
-      }),
-      createUsers: async (tx, projectId, entries) =>
-        (await users.createIn(tx, projectId, entries)).map((one) =>
-          one instanceof Refusal ? one : { userId: one.id }
-        ),
-      trackEvent: (projectId, event) => events.track(projectId, event),
+      users,
+      events,
+      triggers,
       sendPush: async (projectId, body, runId) =>
         (await messages.send(projectId, sendPushes(parsePushItems(body)), keyOfRun(runId, body))).results,
-      triggerCampaign: async (projectId, campaignId, body, runId) =>
-        (await triggers.accept(projectId, campaignId, body, keyOfRun(runId, body))).answer,
       ...overrides.agents
     },
     enqueue: webhooks.enqueue,

@@ -13,11 +13,16 @@ export { checkEligibility, type Deferred, defer, notAfterOf } from './audience/e
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { countReceived, loadRecipients } from './audience/recipients-store.ts'
 export {
+  type CheckedTrigger,
   checkCampaignId,
+  checkTriggerCampaign,
   readAudience,
+  readTrigger,
   readTriggerRequest,
   type StoredAudience,
-  type StoredTarget
+  type StoredTarget,
+  type Target,
+  type TriggerCampaign
 } from './audience/request.ts'
 export { TriggerBody, triggerExample } from './audience/request-schema.ts'
 export { resolveMany, resolveTargets, type SkippedTarget } from './audience/targets.ts'

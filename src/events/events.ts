@@ -1,34 +1,24 @@
-import { type Devices, noDevice } from '../devices/devices.ts'
+import { checkDeviceId, type Devices, noDevice } from '../devices/devices.ts'
 import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
-import { idOf, isUuid, newId, type ProjectId } from '../platform/ids.ts'
+import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { identity } from '../users/users.ts'
-import { type EventInput, readEvent, readFacts } from './fields.ts'
+import { checkTrackEvent, type EventInput, type TrackEvent } from './fields.ts'
 import { eventMonths } from './jobs.ts'
 import { eraseReceiptWindow, firstArrivals } from './receipt-store.ts'
 import * as store from './store.ts'
 
+export type { TrackEvent } from './fields.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
 /** For whoever joins two users: the history moves in the caller's transaction. */
 export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
   await store.moveEvents(tx, projectId, fromUserId, toUserId)
 }
 export type Events = ReturnType<typeof createEvents>
-
-/** Whose event it is stands in exactly one of the three ids. */
-export interface TrackedEvent {
-  eventName: string
-  deviceId?: string
-  projectUserId?: string
-  userId?: string
-  properties: Record<string, unknown>
-  /** Of whatever tells of it. Told again under the same name and time, it is stored once. */
-  told: { by: string; at: Date }
-}
 
 /** The events of one request, which are stored together or not at all. */
 type Outcome = store.NewEvent[] | Refusal
@@ -97,6 +87,19 @@ export function createEvents({
     return outcomes
   }
 
+  async function trackOfUser(projectId: ProjectId, event: Exclude<TrackEvent, { deviceId: string }>): Promise<void> {
+    const facts = checkTrackEvent(event)
+    await againIfRaced(() =>
+      pool.transaction(async (tx) => {
+        const userId = await identity.find(tx, projectId, event)
+        if (!userId) throw new Refusal('not_found', 'There is no such user.')
+        const stored = await store.notStored(tx, projectId, [{ ...facts, userId, deviceId: null }])
+        await store.insertEvents(tx, projectId, stored)
+        await identity.markSeen(tx, projectId, [userId], new Date())
+      })
+    )
+  }
+
   return {
     /** All of them, or none where a device is unknown. Answers with the user each belongs to. */
     async record(projectId: ProjectId, events: EventInput[]): Promise<store.NewEvent[]> {
@@ -106,29 +109,12 @@ export function createEvents({
       if (outcome instanceof Refusal) throw outcome
       return outcome
     },
-    /** One event in plain words, of a device or of a user. For those who do not speak the wire's shapes. */
-    async track(projectId: ProjectId, event: TrackedEvent): Promise<void> {
-      const { eventName: name, properties: custom_properties, told } = event
-      const sent = { name, event_property: { custom_properties } }
-      const id = idOf(told.by)
-      if (event.deviceId !== undefined) {
-        const input = readEvent({ ...sent, device_id: event.deviceId }, 'events[0]', told.at)
-        await this.record(projectId, [{ ...input, id }])
-        return
-      }
-      const facts = { ...readFacts(sent, 'events[0]', told.at), id }
-      await againIfRaced(() =>
-        pool.transaction(async (tx) => {
-          const userId = await identity.find(tx, projectId, event)
-          if (!userId) throw new Refusal('not_found', 'There is no such user.')
-          await store.insertEvents(
-            tx,
-            projectId,
-            await store.notStored(tx, projectId, [{ ...facts, userId, deviceId: null }])
-          )
-          await identity.markSeen(tx, projectId, [userId], new Date())
-        })
-      )
+    /** Tracks one event of a device or a user. */
+    async track(projectId: ProjectId, event: TrackEvent): Promise<void> {
+      if (!('deviceId' in event)) return trackOfUser(projectId, event)
+      const deviceId = checkDeviceId(event.deviceId, 'deviceId')
+      const outcome = await writes.write(projectId, event.run.id, [{ ...checkTrackEvent(event), deviceId }])
+      if (outcome instanceof Refusal) throw noDevice('deviceId: no device of this id is registered')
     },
     /** Up to a window of events of a project that is being erased. */
     eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>

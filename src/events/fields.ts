@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { checkDeviceId } from '../devices/devices.ts'
 import { checkJson, longerThan, refusing } from '../platform/fields.ts'
+import { idOf } from '../platform/ids.ts'
 import { isStorable } from '../platform/json.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import type { SentEvent } from './schemas.ts'
@@ -36,11 +37,35 @@ export function readEvent(sent: Static<typeof SentEvent>, path: string, now: Dat
   return { deviceId, ...readFacts(sent, path, now) }
 }
 
+/** A command. Its refusals name its fields as they stand here. Exactly one id says whose event it is. */
+export type TrackEvent = {
+  eventName: string
+  properties: Record<string, unknown>
+  /** The run that tracks it. Tracked again by the same run, the event is stored once. */
+  run: { id: string; at: Date }
+} & ({ deviceId: string } | { projectUserId: string } | { userId: string })
+
+/** The facts of a command's event. */
+export function checkTrackEvent({ eventName, properties, run }: TrackEvent): EventFacts {
+  return {
+    id: idOf(run.id),
+    name: checkName(eventName, 'eventName'),
+    at: run.at,
+    messageId: null,
+    details: {},
+    properties: checkCustom(properties, 'properties')
+  }
+}
+
+function checkName(name: string, path: string): string {
+  if (longerThan(name, maxNameLength)) throw refuse(path, `must be at most ${maxNameLength} characters`)
+  if (/\p{Cc}/u.test(name) || !isStorable(name)) throw refuse(path, 'must not hold control characters')
+  return name
+}
+
 /** All but whose event it is. */
-export function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, path: string, now: Date): EventFacts {
-  const { name } = sent
-  if (longerThan(name, maxNameLength)) throw refuse(`${path}.name`, `must be at most ${maxNameLength} characters`)
-  if (/\p{Cc}/u.test(name) || !isStorable(name)) throw refuse(`${path}.name`, 'must not hold control characters')
+function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, path: string, now: Date): EventFacts {
+  const name = checkName(sent.name, `${path}.name`)
   const given = sent.event_property ?? sent.properties ?? {}
   const properties = customOf(sent, path)
   const details: Record<string, string> = {}

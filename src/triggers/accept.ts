@@ -1,4 +1,4 @@
-import { checkCampaignId, factsOf, readTriggerRequest } from '../campaigns/campaigns.ts'
+import { type CheckedTrigger, factsOf } from '../campaigns/campaigns.ts'
 import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -52,11 +52,10 @@ export function createAccept({
   /** Contract 4.4. `replayed`: the key is known, and this is the first response again. */
   return async (
     projectId: ProjectId,
-    campaignId: unknown,
-    body: unknown,
+    request: CheckedTrigger,
     key?: IdempotencyKey
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
-    const trigger = { id: newId(), campaignId: checkCampaignId(campaignId), ...readTriggerRequest(body) }
+    const trigger = { id: newId(), ...request }
     if (key) return acceptOnce(projectId, trigger, key)
     if (!(await writes.write(projectId, trigger.id, trigger)))
       throw await refusalOf(pool, projectId, trigger.campaignId)

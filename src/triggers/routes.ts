@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { TriggerBody, triggerExample, unknownTriggerFields, warningOf } from '../campaigns/campaigns.ts'
+import { readTrigger, TriggerBody, triggerExample, unknownTriggerFields, warningOf } from '../campaigns/campaigns.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
@@ -38,7 +38,7 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
     },
     async ({ caller, params: { campaign_id }, body, request, reply }) => {
       const key = idempotencyKeyOf(request, `/campaigns/${campaign_id}:trigger`)
-      const once = () => triggers.accept(caller.project.id, campaign_id, body, key)
+      const once = () => triggers.accept(caller.project.id, readTrigger(campaign_id, body), key)
       const { answer } = await answerOnce(reply, once)
       const unknown = unknownTriggerFields(body)
       if (unknown.length > 0) reply.header('x-service-warning', warningOf(unknown))

@@ -10,8 +10,9 @@ const maxIdLength = 512
 const maxNameLength = 256
 export const maxPropertiesBytes = 64 * 1024
 
-export const checkProjectUserId = (id: unknown): string =>
-  checkChosenId(id, maxIdLength, (message) => new Refusal('invalid_project_user_id', `project_user_id: ${message}`))
+/** `field` is the caller's name for it, which the refusal repeats. */
+export const checkProjectUserId = (id: unknown, field = 'project_user_id'): string =>
+  checkChosenId(id, maxIdLength, (message) => new Refusal('invalid_project_user_id', `${field}: ${message}`))
 
 const refuse = refusing('invalid_properties')
 

@@ -44,7 +44,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
         hidden
       },
       async ({ caller, body }) => ({
-        properties: (await users.create(caller.project.id, body.project_user_id, body.properties)).properties
+        properties: await users.put(caller.project.id, body.project_user_id, body.properties)
       })
     )
     // Spec 4.2 and 4.3: a missing id is a 400, not a path that does not exist.

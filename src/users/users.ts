@@ -27,9 +27,10 @@ interface Write extends store.Change {
 /** A write's outcome: the stored properties, with the id where a user was put, or why it was refused. */
 type Outcome = { id?: string; properties: Properties } | Refusal
 
-export interface UserEntry {
-  projectUserId: unknown
-  properties: unknown
+/** A command. Its refusals name its fields as they stand here. */
+export interface CreateUser {
+  projectUserId: string
+  properties: Properties
 }
 
 export interface UsersOptions {
@@ -82,19 +83,21 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   const settle = (projectId: ProjectId, write: Write) => writes.write(projectId, write.projectUserId, write)
 
   return {
-    /** Creates the user, or changes the keys given of the one that exists. Answers all stored properties. */
+    /** Creates the user, or changes the keys given of the one that exists. Returns all stored properties. */
     async put(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<Properties> {
-      return (await this.create(projectId, projectUserId, properties)).properties
-    },
-    /** The same; answers the service's own id of the user too. */
-    async create(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<store.PutUser> {
       const id = checkProjectUserId(projectUserId)
       const write = { kind: 'put' as const, projectUserId: id, properties: checkProperties(properties) }
-      return done(await settle(projectId, write)) as store.PutUser
+      return done(await settle(projectId, write)).properties
     },
-    /** Many at once in the caller's transaction, each with its own outcome, by position. */
-    async createIn(tx: Db, projectId: ProjectId, entries: UserEntry[]): Promise<(store.PutUser | Refusal)[]> {
-      const changes = entries.map(checked)
+    /** The same for a command. Returns the service's own id of the user, too. */
+    async create(projectId: ProjectId, command: CreateUser): Promise<store.PutUser> {
+      const change = checked(command)
+      if (change instanceof Refusal) throw change
+      return done(await settle(projectId, { kind: 'put', ...change })) as store.PutUser
+    },
+    /** Many commands in the caller's transaction, each with its own outcome, by position. */
+    async createIn(tx: Db, projectId: ProjectId, commands: CreateUser[]): Promise<(store.PutUser | Refusal)[]> {
+      const changes = commands.map(checked)
       const outcomes = new Map<store.Change, store.PutUser | undefined>()
       for (const wave of wavesOf(changes.filter((change): change is store.Change => !(change instanceof Refusal)))) {
         const put = await store.upsertUsers(tx, projectId, wave, new Date())
@@ -151,9 +154,9 @@ function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   return outcome
 }
 
-/** For `putUsers`: undefined where it is refused. */
-export function drawUser(entry: UserEntry): store.DrawnUser | undefined {
-  const change = checked(entry)
+/** For `putUsers`: undefined where the command is refused. */
+export function drawUser(command: CreateUser): store.DrawnUser | undefined {
+  const change = checked(command)
   if (change instanceof Refusal) return undefined
   return { drawn: newId(), projectUserId: change.projectUserId, properties: JSON.stringify(change.properties) }
 }
@@ -171,9 +174,10 @@ function wavesOf<Change extends store.Change>(changes: Change[]): Change[][] {
   return waves
 }
 
-function checked({ projectUserId, properties }: UserEntry): store.Change | Refusal {
+function checked({ projectUserId, properties }: CreateUser): store.Change | Refusal {
   try {
-    return { projectUserId: checkProjectUserId(projectUserId), properties: checkProperties(properties) }
+    const id = checkProjectUserId(projectUserId, 'projectUserId')
+    return { projectUserId: id, properties: checkProperties(properties) }
   } catch (error) {
     if (error instanceof Refusal) return error
     throw error

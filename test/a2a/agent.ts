@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import type { DeliveryResult } from '../../src/a2a/skills/capabilities.ts'
 import { Refusal } from '../../src/platform/errors.ts'
+import type { Triggers } from '../../src/triggers/triggers.ts'
 import type { Asked, Json, Reply } from '../support/http.ts'
 import { ask } from '../support/http.ts'
 import type { TestProject, TestService } from '../support/service.ts'
@@ -164,9 +165,11 @@ export const doubles = {
     const status = failed ? 'DELIVERY_RESULT_STATUS_FAILED' : 'DELIVERY_RESULT_STATUS_SUCCEED'
     return [{ message_id: randomUUID(), status, additional_params: { failure_reason: failed } }]
   },
-  triggerCampaign: async (_: string, campaignId: string, body: unknown) => {
-    if (campaignId !== 'welcome') throw new Refusal('not_found', 'Failed to send campaign trigger message')
-    doubles.triggered.push(body)
-    return { trigger_id: '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17' }
-  }
+  triggers: {
+    async accept(_: string, { campaignId, audience, properties }: Json) {
+      if (campaignId !== 'welcome') throw new Refusal('not_found', 'Failed to send campaign trigger message')
+      doubles.triggered.push({ audience, properties })
+      return { answer: { trigger_id: '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17' }, replayed: false }
+    }
+  } as Partial<Triggers> as Triggers
 }

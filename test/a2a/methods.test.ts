@@ -5,10 +5,7 @@ import { put } from '../support/devices.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names } from './agent.ts'
 
-const service = await startService(
-  {},
-  { agents: { sendPush: doubles.sendPush, triggerCampaign: doubles.triggerCampaign } }
-)
+const service = await startService({}, { agents: { sendPush: doubles.sendPush, triggers: doubles.triggers } })
 const project = await service.project()
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -68,23 +65,29 @@ for (const name of names) {
       assert.equal(triggered.artifacts[0].name, 'trigger-result')
       assert.match(triggered.artifacts[0].parts[0].data.triggerId, /^[0-9a-f-]{36}$/)
       assert.deepEqual(doubles.triggered.at(-1), {
-        audience: { targets: [{ project_user_id: 'a' }, { device_id: 'b' }, { user_id: 'c' }] },
+        audience: {
+          targets: [
+            ['project_user_id', 'a'],
+            ['device_id', 'b'],
+            ['user_id', 'c']
+          ]
+        },
         properties: { x: 1 }
       })
       for (const targets of [[], 'junk', null, {}, [5]]) {
         const everyone = { skill: 'trigger-campaign', campaignId: 'welcome', broadcast: true, targets }
         assert.equal((await agent.send(everyone)).status.state, agent.state('completed'), JSON.stringify(targets))
-        assert.deepEqual(doubles.triggered.at(-1), { audience: { broadcast: true } })
+        assert.deepEqual(doubles.triggered.at(-1), { audience: { broadcast: true }, properties: {} })
       }
       const half = await agent.send({ skill: 'trigger-campaign', broadcast: true, targets: [null] })
       const named = await agent.send('welcome', { taskId: half.id })
       assert.match(named.status.message.parts[0].text, /everyone/)
       assert.equal((await agent.send('yes', { taskId: half.id })).status.state, agent.state('completed'))
-      assert.deepEqual(doubles.triggered.at(-1), { audience: { broadcast: true } })
+      assert.deepEqual(doubles.triggered.at(-1), { audience: { broadcast: true }, properties: {} })
       const some = { skill: 'trigger-campaign', campaignId: 'welcome', broadcast: false, targets: 'junk' }
       assert.equal((await agent.send(some)).status.state, agent.state('rejected'))
       await agent.send({ skill: 'trigger-campaign', campaignId: 'welcome' })
-      assert.deepEqual(doubles.triggered.at(-1), {})
+      assert.deepEqual(doubles.triggered.at(-1), { audience: null, properties: {} })
     })
 
     it('tracks events of users too', async () => {

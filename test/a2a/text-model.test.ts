@@ -17,7 +17,7 @@ const sendPush: typeof doubles.sendPush = async (projectId, body, runId) => {
   sent.push(body)
   return doubles.sendPush(projectId, body, runId)
 }
-const given = { agents: { sendPush, triggerCampaign: doubles.triggerCampaign } }
+const given = { agents: { sendPush, triggers: doubles.triggers } }
 const service = await startService(settings, given)
 const project = await service.project()
 const agent = agentOf(service, project, 'plain')
@@ -160,7 +160,7 @@ describe('a text that the grammar does not read', () => {
     )
     assert.deepEqual(doubles.triggered, [])
     assert.equal((await agent.send('yes', { taskId: task.id })).status.state, 'completed')
-    assert.deepEqual(doubles.triggered, [{ audience: { broadcast: true } }])
+    assert.deepEqual(doubles.triggered, [{ audience: { broadcast: true }, properties: {} }])
   })
 })
 

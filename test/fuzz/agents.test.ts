@@ -12,7 +12,7 @@ const service = await startService(
   {
     agents: {
       sendPush: doubles.sendPush,
-      triggerCampaign: doubles.triggerCampaign,
+      triggers: doubles.triggers,
       enqueue: async () => {},
       refuseAddress: async (url) => (URL.canParse(url) ? null : 'must be an address')
     }

@@ -12,6 +12,21 @@ export interface TriggerRequest {
   properties: Record<string, unknown>
 }
 
+/** A trigger whose fields are checked. */
+export interface CheckedTrigger extends TriggerRequest {
+  campaignId: string
+}
+
+/** A command. Its refusals name its fields as they stand here. */
+export interface TriggerCampaign {
+  campaignId: string
+  /** Absent: the default audience of the campaign. */
+  audience?: { broadcast: true } | { targets: Target[] }
+  properties?: Record<string, unknown>
+}
+
+export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
+
 export const maxTargets = 20_000
 /** Deeper than any template reaches, and far from what exhausts a stack, ours or the database's. */
 const propertyBounds = { levels: 128, bytes: 1024 * 1024 }
@@ -20,11 +35,26 @@ const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id:
 const invalid = (path: string, message: string) =>
   refusing(path.startsWith('default_audience') ? 'invalid_campaign' : 'invalid_trigger')(path, message)
 
-export const checkCampaignId = (id: unknown): string =>
-  checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `campaign_id: ${message}`))
+export const checkCampaignId = (id: unknown, field = 'campaign_id'): string =>
+  checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `${field}: ${message}`))
 
 /** All that the body of a trigger may hold; other fields are ignored with a warning. */
 export const triggerFields: readonly string[] = ['audience', 'properties']
+
+/** The request of a command. */
+export function checkTriggerCampaign({ campaignId, audience, properties = {} }: TriggerCampaign): CheckedTrigger {
+  return {
+    campaignId: checkCampaignId(campaignId, 'campaignId'),
+    audience: audience && 'targets' in audience ? { targets: checkTargets(audience.targets) } : (audience ?? null),
+    properties: checkProperties(properties)
+  }
+}
+
+/** Contract 4.4: the request of a call. */
+export const readTrigger = (campaignId: unknown, body: unknown): CheckedTrigger => ({
+  campaignId: checkCampaignId(campaignId),
+  ...readTriggerRequest(body)
+})
 
 /** Contract 4.4 and what is settled about it: nothing is coerced, unknown fields are ignored, null is absent. */
 export function readTriggerRequest(body: unknown): TriggerRequest {
@@ -45,9 +75,26 @@ export function readAudience(audience: unknown, path = 'audience'): StoredAudien
   if (broadcast) return { broadcast }
   if (isAbsent(targets)) return { targets: [] }
   if (!Array.isArray(targets)) throw invalid(`${path}.targets`, 'must be an array')
-  if (targets.length > maxTargets) throw invalid(`${path}.targets`, `must be at most ${maxTargets}`)
-  return { targets: distinct(readEach(targets, (target, index) => readTarget(target, `${path}.targets[${index}]`))) }
+  return { targets: eachTarget(targets, `${path}.targets`, readTarget) }
 }
+
+function eachTarget<Given>(
+  targets: Given[],
+  path: string,
+  read: (target: Given, path: string) => StoredTarget
+): StoredTarget[] {
+  if (targets.length > maxTargets) throw invalid(path, `must be at most ${maxTargets}`)
+  return distinct(readEach(targets, (target, index) => read(target, `${path}[${index}]`)))
+}
+
+/** The fields of a command's target, with the kind of id that each holds. */
+const kindOf = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
+
+const checkTargets = (targets: Target[]): StoredTarget[] =>
+  eachTarget(targets, 'audience.targets', (target, path) => {
+    const [[field, id]] = Object.entries(target) as [[keyof typeof kindOf, string]]
+    return storedTarget(kindOf[field], id, `${path}.${field}`)
+  })
 
 const kinds = Object.keys(longestId) as TargetKind[]
 
@@ -56,7 +103,11 @@ function readTarget(target: unknown, path: string): StoredTarget {
   const given = kinds.filter((kind) => !isAbsent(target[kind]))
   const [kind] = given
   if (!kind || given.length > 1) throw invalid(path, `must have exactly one of ${kinds.join(', ')}`)
-  const value = checkChosenId(target[kind], longestId[kind], (message) => invalid(`${path}.${kind}`, message))
+  return storedTarget(kind, target[kind], `${path}.${kind}`)
+}
+
+function storedTarget(kind: TargetKind, id: unknown, path: string): StoredTarget {
+  const value = checkChosenId(id, longestId[kind], (message) => invalid(path, message))
   // One id, one spelling: ours are hexadecimal digits.
   return [kind, kind === 'user_id' ? value.toLowerCase() : value]
 }
@@ -68,6 +119,10 @@ function distinct(targets: StoredTarget[]): StoredTarget[] {
 
 function readProperties(properties: unknown): Record<string, unknown> {
   if (!isObject(properties)) throw invalid('properties', 'must be an object')
+  return checkProperties(properties)
+}
+
+function checkProperties(properties: Record<string, unknown>): Record<string, unknown> {
   checkJson(properties, propertyBounds, (message) => invalid('properties', message))
   return properties
 }

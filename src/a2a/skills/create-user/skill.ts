@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../../../platform/errors.ts'
-import { drawUser, maxProperties } from '../../../users/users.ts'
+import { type CreateUser, drawUser, maxProperties } from '../../../users/users.ts'
 import { rejected } from '../check.ts'
-import { type MakeSkill, type Outcome, result, type TogetherCall } from '../skill.ts'
+import { type MakeSkill, type Outcome, result } from '../skill.ts'
 import { spelledTarget, withTarget } from '../spellings.ts'
 import { createUserText } from './text.ts'
 
@@ -33,28 +33,31 @@ export const createUser: MakeSkill = (does) => ({
   // Null properties stay, and are refused as POST /api/v1/users refuses them.
   settle: withTarget,
   async run({ projectId, fields }) {
-    const { userId } = await does.createUser(projectId, fields.projectUserId as string, fields.properties ?? {})
-    return done(userId, fields)
+    const { id } = await does.users.create(projectId, commandOf(fields))
+    return done(id, fields)
   },
   async runTogether(tx, projectId, calls) {
-    const made = await does.createUsers(tx, projectId, calls.map(userOf))
-    return made.map((one, index) => (one instanceof Refusal ? rejected(one) : done(one.userId, calls[index]!.fields)))
+    const commands = calls.map(({ fields }) => commandOf(fields))
+    const made = await does.users.createIn(tx, projectId, commands)
+    return made.map((one, index) => (one instanceof Refusal ? rejected(one) : done(one.id, calls[index]!.fields)))
   },
-  foresee(call) {
-    const user = drawUser(userOf(call))
+  foresee({ fields }) {
+    const user = drawUser(commandOf(fields))
     if (!user) return undefined
-    const told = { userId: user.drawn, projectUserId: user.projectUserId }
+    const data = { userId: user.drawn, projectUserId: user.projectUserId }
     return {
       user,
-      outcome: completed(told),
+      outcome: completed(data),
       learn(id) {
-        told.userId = id
+        data.userId = id
       }
     }
   }
 })
 
-const userOf = ({ fields: { projectUserId, properties = {} } }: TogetherCall) => ({ projectUserId, properties })
+/** The schema has checked the types; the capability checks the rest. */
+const commandOf = ({ projectUserId, properties = {} }: Record<string, unknown>) =>
+  ({ projectUserId, properties }) as CreateUser
 
 const completed = (data: Record<string, unknown>): Outcome => ({
   kind: 'completed',

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { TrackEvent } from '../../../events/events.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { spelledTarget, withoutNull, withTarget } from '../spellings.ts'
 import { trackEventText } from './text.ts'
@@ -36,13 +37,9 @@ export const trackEvent: MakeSkill = (does) => ({
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
     const [by] = named as [(typeof who)[number]]
-    const eventName = fields.eventName as string
-    await does.trackEvent(projectId, {
-      eventName,
-      [by]: fields[by] as string,
-      properties: (fields.properties ?? {}) as Record<string, unknown>,
-      told: { by: runId, at: begunAt }
-    })
+    const { eventName, properties = {} } = fields
+    const run = { id: runId, at: begunAt }
+    await does.events.track(projectId, { eventName, [by]: fields[by], properties, run } as TrackEvent)
     return { kind: 'completed', artifacts: [result('event-result', { trackedEvents: 1, eventName })] }
   }
 })

@@ -1,4 +1,7 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
+import { checkTriggerCampaign, type Target as Recipient, type TriggerCampaign } from '../../../campaigns/campaigns.ts'
+import { Refusal } from '../../../platform/errors.ts'
+import { keyOfRun } from '../run-key.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { withAudience, withoutNull } from '../spellings.ts'
 import { triggerCampaignText } from './text.ts'
@@ -38,8 +41,6 @@ const spellings = {
   target: { ...Target, description: 'Instead of targets: one recipient.' }
 }
 
-const names = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
-
 export const triggerCampaign: MakeSkill = (does) => ({
   id: 'trigger-campaign',
   name: 'Trigger Campaign',
@@ -57,20 +58,33 @@ export const triggerCampaign: MakeSkill = (does) => ({
   triggers: true,
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
   async run({ projectId, fields, runId }) {
-    const { campaignId, broadcast, targets, properties } = fields
-    // A task that began before audiences were settled may still say that it is no broadcast, and name nobody.
-    const given = targets ?? (broadcast === false ? [] : undefined)
-    const audience =
-      broadcast === true ? { broadcast } : given && { targets: (given as Record<string, unknown>[]).map(renamed) }
-    const body = { ...(audience && { audience }), ...(properties !== undefined && { properties }) }
-    const { trigger_id } = await does.triggerCampaign(projectId, campaignId as string, body, runId)
-    return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: trigger_id })] }
+    const command = commandOf(fields as unknown as Sent)
+    const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), keyOfRun(runId, command))
+    return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: answer.trigger_id })] }
   }
 })
 
-const renamed = (target: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(names)
-      .filter(([name]) => target[name] !== undefined)
-      .map(([name, wire]) => [wire, target[name]])
-  )
+/** The fields as the schema has checked them. */
+interface Sent {
+  campaignId: string
+  broadcast?: boolean
+  targets?: Static<typeof Target>[]
+  properties?: Record<string, unknown>
+}
+
+function commandOf({ campaignId, broadcast, targets, properties }: Sent): TriggerCampaign {
+  const command = { campaignId, ...(properties && { properties }) }
+  if (broadcast) return { ...command, audience: { broadcast } }
+  // A task that began before audiences were settled may hold `broadcast: false` without targets, which reaches nobody.
+  const named = targets ?? (broadcast === false ? [] : undefined)
+  return named ? { ...command, audience: { targets: named.map(recipientOf) } } : command
+}
+
+const ids = ['projectUserId', 'deviceId', 'userId'] as const
+
+function recipientOf(target: Static<typeof Target>, index: number): Recipient {
+  const [id, ...more] = ids.filter((name) => target[name] !== undefined)
+  if (id === undefined || more.length > 0)
+    throw new Refusal('invalid_trigger', `audience.targets[${index}]: must have exactly one of ${ids.join(', ')}`)
+  return { [id]: target[id] } as Recipient
+}

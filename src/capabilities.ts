@@ -1,7 +1,5 @@
-import { hash } from 'node:crypto'
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
 import { createCampaigns } from './campaigns/campaigns.ts'
-import { parsePushItems, sendPushes } from './channels/channels.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
@@ -144,9 +142,8 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     does: {
       users,
       events,
+      messages,
       triggers,
-      sendPush: async (projectId, body, runId) =>
-        (await messages.send(projectId, sendPushes(parsePushItems(body)), keyOfRun(runId, body))).results,
       ...overrides.agents
     },
     enqueue: webhooks.enqueue,
@@ -206,10 +203,3 @@ const textModelOf = (config: Config) =>
         key: config.TEXT_MODEL_KEY,
         seconds: config.TEXT_MODEL_SECONDS
       }
-
-/** A task resumed after a crash uses the same key, so nothing is sent twice. */
-const keyOfRun = (runId: string, body: unknown) => ({
-  scope: 'task',
-  key: runId,
-  fingerprint: hash('sha256', JSON.stringify(body), 'hex')
-})

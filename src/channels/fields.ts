@@ -1,3 +1,4 @@
+import type { Refusal } from '../platform/errors.ts'
 import { checkChosenId, type FieldReader, isAbsent, isObject } from '../platform/fields.ts'
 
 /** Who an item is for: exactly one of three. */
@@ -27,13 +28,16 @@ function readPriority(reader: FieldReader): 'high' | 'normal' {
   return value
 }
 
+export const checkTargetId = (id: unknown, isProjectUserId: boolean, refuse: (message: string) => Refusal): string =>
+  checkChosenId(id, isProjectUserId ? 512 : 255, refuse)
+
 export function readTarget(reader: FieldReader): Target {
   const value = reader.object('target')
   const named = ['project_user_id', 'device_id', 'user_id'].filter((name) => !isAbsent(value[name]))
   const [field] = named
   if (named.length !== 1 || !field)
     throw reader.refuse('target', 'must have exactly one of project_user_id, device_id and user_id')
-  const id = checkChosenId(value[field], field === 'project_user_id' ? 512 : 255, (message) =>
+  const id = checkTargetId(value[field], field === 'project_user_id', (message) =>
     reader.refuse(`target.${field}`, message)
   )
   if (field === 'project_user_id') return { projectUserId: id }

@@ -36,6 +36,18 @@ export function checkChosenId(id: unknown, maxLength: number, refuse: (message: 
   return id
 }
 
+const longestAddress = 4_096
+
+/** An absolute address; where schemes are given, with one of them. */
+export function checkAddress(address: string, schemes: string[], refuse: (message: string) => Refusal): string {
+  if (longerThan(address, longestAddress)) throw refuse(`must be at most ${longestAddress} characters`)
+  const parsed = URL.canParse(address) ? new URL(address) : undefined
+  if (!parsed) throw refuse('must be an absolute address')
+  if (schemes.length > 0 && !schemes.includes(parsed.protocol.slice(0, -1)))
+    throw refuse(`must begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
+  return address
+}
+
 /** Bounds of a field that takes any JSON. */
 export interface JsonBounds {
   levels: number
@@ -157,13 +169,8 @@ export class FieldReader {
   }
 
   url(field: string, ...schemes: string[]): string | undefined {
-    const value = this.text(field, 4_096)
-    if (value === undefined) return undefined
-    const parsed = URL.canParse(value) ? new URL(value) : undefined
-    if (!parsed) throw this.refuse(field, 'must be an absolute address')
-    if (schemes.length > 0 && !schemes.includes(parsed.protocol.slice(0, -1)))
-      throw this.refuse(field, `must begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`)
-    return value
+    const value = this.text(field)
+    return value === undefined ? undefined : checkAddress(value, schemes, (message) => this.refuse(field, message))
   }
 
   texts(field: string): Record<string, string> | undefined {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
-import type { DeliveryResult } from '../../src/a2a/skills/capabilities.ts'
+import type { PushItem, SendCommand } from '../../src/channels/channels.ts'
+import type { DeliveryResult, Messages } from '../../src/messages/messages.ts'
 import { Refusal } from '../../src/platform/errors.ts'
+import type { IdempotencyKey } from '../../src/platform/idempotency/idempotency.ts'
 import type { Triggers } from '../../src/triggers/triggers.ts'
 import type { Asked, Json, Reply } from '../support/http.ts'
 import { ask } from '../support/http.ts'
@@ -151,20 +153,18 @@ export const doubles = {
   sent: [] as Json[],
   triggered: [] as Json[],
   runs: new Set<string>(),
-  sendPush: async (_: string, body: unknown, runId: string): Promise<DeliveryResult[]> => {
-    const [item] = (body as Json).push_notifications
-    const who = item.target.project_user_id ?? item.target.device_id ?? item.target.user_id
-    if (who === 'slow') await finished()
-    if (who === 'crash') throw new Error('boom')
-    if (item.image_url === 'ftp://x')
-      throw new Refusal('invalid_parameter', 'push_notifications[0].image_url: must be http or https')
-    // As the sender: a repeat of a run is answered, not sent.
-    if (!doubles.runs.has(runId)) doubles.sent.push(item)
-    doubles.runs.add(runId)
-    const failed = who === 'nobody' ? '[USER_NOT_FOUND] No user.' : who === 'live' ? '[CREDENTIALS_MISSING] None.' : ''
-    const status = failed ? 'DELIVERY_RESULT_STATUS_FAILED' : 'DELIVERY_RESULT_STATUS_SUCCEED'
-    return [{ message_id: randomUUID(), status, additional_params: { failure_reason: failed } }]
-  },
+  messages: {
+    async send(_: string, { items }: SendCommand, key: IdempotencyKey) {
+      const [item] = items as PushItem[]
+      const [who] = Object.values(item!.target)
+      if (who === 'slow') await finished()
+      if (who === 'crash') throw new Error('boom')
+      // Like the real one, it repeats the result of a run and does not send again.
+      if (!doubles.runs.has(key.key)) doubles.sent.push(item)
+      doubles.runs.add(key.key)
+      return { results: [resultFor(who!)], replayed: false }
+    }
+  } as Partial<Messages> as Messages,
   triggers: {
     async accept(_: string, { campaignId, audience, properties }: Json) {
       if (campaignId !== 'welcome') throw new Refusal('not_found', 'Failed to send campaign trigger message')
@@ -172,4 +172,11 @@ export const doubles = {
       return { answer: { trigger_id: '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17' }, replayed: false }
     }
   } as Partial<Triggers> as Triggers
+}
+
+function resultFor(who: string): DeliveryResult {
+  const failed = who === 'nobody' ? '[USER_NOT_FOUND] No user.' : who === 'live' ? '[CREDENTIALS_MISSING] None.' : ''
+  const status = failed ? 'DELIVERY_RESULT_STATUS_FAILED' : 'DELIVERY_RESULT_STATUS_SUCCEED'
+  const additional_params = { device_id: '', gateway_message_id: '', failure_reason: failed }
+  return { message_id: randomUUID(), status, additional_params }
 }

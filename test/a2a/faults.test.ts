@@ -4,7 +4,7 @@ import { databaseProxy } from '../support/proxy.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles } from './agent.ts'
 
-const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+const service = await startService({}, { agents: { messages: doubles.messages } })
 
 describe('a database that goes away', () => {
   it('gives agents 503 with Retry-After, and what was under way is brought to an end', async () => {

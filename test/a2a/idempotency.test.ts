@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names, toldState } from './agent.ts'
 
-const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+const service = await startService({}, { agents: { messages: doubles.messages } })
 
 for (const name of names) {
   describe(`a ${name} agent that repeats itself`, async () => {

@@ -19,7 +19,7 @@ const service = await startService(
   {},
   {
     agents: {
-      sendPush: doubles.sendPush,
+      messages: doubles.messages,
       enqueue: async (_tx, _projectId, call) => void queued.push(call),
       refuseAddress: async () => null
     }

@@ -4,7 +4,7 @@ import { put } from '../support/devices.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles } from './agent.ts'
 
-const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+const service = await startService({}, { agents: { messages: doubles.messages } })
 const project = await service.project()
 const agent = agentOf(service, project, 'plain')
 const set = (id: string, columns: string) => service.sql(`update a2a_tasks set ${columns} where id = $1`, [id])

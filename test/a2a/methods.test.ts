@@ -5,7 +5,7 @@ import { put } from '../support/devices.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names } from './agent.ts'
 
-const service = await startService({}, { agents: { sendPush: doubles.sendPush, triggers: doubles.triggers } })
+const service = await startService({}, { agents: { messages: doubles.messages, triggers: doubles.triggers } })
 const project = await service.project()
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -51,11 +51,9 @@ for (const name of names) {
       assert.equal(sent.artifacts[0].name, 'delivery-results')
       const { totalSent, results } = sent.artifacts[0].parts[0].data
       assert.deepEqual([totalSent, results.length, results[0].status], [1, 1, 'DELIVERY_RESULT_STATUS_SUCCEED'])
-      assert.deepEqual(doubles.sent.at(-1), {
-        target: { project_user_id: 'ana' },
-        title: 'Hi',
-        image_url: 'https://a/b'
-      })
+      const { target, notification } = doubles.sent.at(-1)
+      assert.deepEqual(target, { projectUserId: 'ana' })
+      assert.deepEqual(notification, { title: 'Hi', imageUrl: 'https://a/b' })
       const triggered = await agent.send({
         skill: 'trigger-campaign',
         campaignId: 'welcome',
@@ -147,7 +145,7 @@ for (const name of names) {
         [{ skill: 'send-push-notification', deviceId: 'a', userId: 'b', title: 'c' }, /only one of/],
         [
           { skill: 'send-push-notification', deviceId: 'a', title: 'c', imageUrl: 'ftp://x' },
-          /^imageUrl: must be http or https/
+          /^imageUrl: must begin with http:\/\/ or https:\/\/\.$/
         ],
         [{ skill: 'trigger-campaign', campaignId: 'other' }, /Failed to send/]
       ] as const) {

@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts'
 import { agentOf, doubles, type Name, names, toldState } from './agent.ts'
 
 // What must hold between the spellings, or in each of them, and is easily true in one only.
-const service = await startService({}, { agents: { sendPush: doubles.sendPush } })
+const service = await startService({}, { agents: { messages: doubles.messages } })
 const create = (projectUserId: string) => ({ skill: 'create-user', projectUserId })
 const three = async () => {
   const project = await service.project()

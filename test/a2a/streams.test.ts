@@ -8,7 +8,7 @@ import { type Agent, agentOf, doubles, names, toldState } from './agent.ts'
 
 const logged: string[] = []
 const log = pino({ level: 'warn' }, { write: (line) => logged.push(line) })
-const service = await startService({}, { agents: { sendPush: doubles.sendPush }, log })
+const service = await startService({}, { agents: { messages: doubles.messages }, log })
 const project = await service.project()
 const slow = { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' }
 const gone = { open: 0, places: 0, beating: false, watched: 0, polling: false, running: 0 }

@@ -11,13 +11,16 @@ const key = 'sk-model-3f9a6c51'
 const model = await startReceiver({ secure: false })
 after(model.close)
 const settings = { TEXT_MODEL_URL: `${model.url}/v1/`, TEXT_MODEL_NAME: 'small-1', TEXT_MODEL_KEY: key }
-/** Of this file alone: others that ran in this process may still have something to send. */
+/** Pushes of this file alone: earlier files in this process may still send. */
 const sent: unknown[] = []
-const sendPush: typeof doubles.sendPush = async (projectId, body, runId) => {
-  sent.push(body)
-  return doubles.sendPush(projectId, body, runId)
+const messages: typeof doubles.messages = {
+  ...doubles.messages,
+  send(projectId, command, key) {
+    sent.push(command.items)
+    return doubles.messages.send(projectId, command, key)
+  }
 }
-const given = { agents: { sendPush, triggers: doubles.triggers } }
+const given = { agents: { messages, triggers: doubles.triggers } }
 const service = await startService(settings, given)
 const project = await service.project()
 const agent = agentOf(service, project, 'plain')

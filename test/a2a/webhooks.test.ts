@@ -13,7 +13,7 @@ const service = await startService(
   {},
   {
     agents: {
-      sendPush: doubles.sendPush,
+      messages: doubles.messages,
       enqueue: async (_tx, _projectId, call) => {
         if (away) throw new Error('the queue is away')
         queued.push(call)

@@ -11,7 +11,7 @@ const service = await startService(
   {},
   {
     agents: {
-      sendPush: doubles.sendPush,
+      messages: doubles.messages,
       triggers: doubles.triggers,
       enqueue: async () => {},
       refuseAddress: async (url) => (URL.canParse(url) ? null : 'must be an address')

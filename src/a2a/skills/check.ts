@@ -91,23 +91,8 @@ function faultOf(check: Check, fields: Record<string, unknown>): string | undefi
   return undefined
 }
 
-const camel = new Map([
-  ['project_user_id', 'projectUserId'],
-  ['device_id', 'deviceId'],
-  ['user_id', 'userId'],
-  ['campaign_id', 'campaignId'],
-  ['image_url', 'imageUrl'],
-  ['landing_url', 'landingUrl']
-])
-
-/** What a capability refuses is not done. */
-export const rejected = (refusal: Refusal): Outcome => {
-  const reason = inAgentWords(refusal.message)
-  return { kind: 'rejected', reason: /[.!?]$/.test(reason) ? reason : `${reason}.` }
-}
-
-/** A refusal of a capability, in the names that agents use. */
-const inAgentWords = (message: string): string =>
-  message
-    .replace(/^(push_notifications|events)\[0\]\.(target\.)?/, '')
-    .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (name) => camel.get(name) ?? name)
+/** The outcome of a call that a capability refuses. The refusal names the fields of the command, which are the agent's. */
+export const rejected = ({ message }: Refusal): Outcome => ({
+  kind: 'rejected',
+  reason: /[.!?]$/.test(message) ? message : `${message}.`
+})

@@ -1,10 +1,36 @@
 import type { Notification } from '../../gateways/gateways.ts'
-import { readItems } from '../../platform/fields.ts'
-import { type CommonItem, defined, maxItems, readCommon, readTarget, type Target } from '../fields.ts'
+import { checkAddress, readItems, refusing } from '../../platform/fields.ts'
+import { type CommonItem, checkTargetId, defined, maxItems, readCommon, readTarget, type Target } from '../fields.ts'
 
 export interface PushItem extends CommonItem {
   target: Target
   notification: Notification
+}
+
+/** A command. Its refusals name its fields as they stand here. An empty text counts as absent. */
+export interface SendPush {
+  target: Target
+  title?: string
+  body?: string
+  imageUrl?: string
+  landingUrl?: string
+}
+
+const invalid = refusing('invalid_push_notification')
+const web = ['http', 'https']
+
+/** The item of a command. */
+export function checkSendPush({ target, title, body, imageUrl, landingUrl }: SendPush): PushItem {
+  const refuse = (field: string) => (message: string) => invalid(field, message)
+  for (const [field, id] of Object.entries(target)) checkTargetId(id, field === 'projectUserId', refuse(field))
+  if (!title && !body) throw invalid('title', 'must be given, or a body')
+  const notification: Notification = defined({
+    title: title || undefined,
+    body: body || undefined,
+    imageUrl: imageUrl ? checkAddress(imageUrl, web, refuse('imageUrl')) : undefined,
+    landingUrl: landingUrl ? checkAddress(landingUrl, [], refuse('landingUrl')) : undefined
+  })
+  return { target, notification, priority: 'high', ttlSeconds: undefined }
 }
 
 const list = { name: 'push_notifications', most: maxItems, code: 'invalid_push_notification' } as const
@@ -19,7 +45,7 @@ export const parsePushItems = (body: unknown): PushItem[] =>
     const notification: Notification = defined({
       title,
       body: text,
-      imageUrl: reader.url('image_url', 'http', 'https'),
+      imageUrl: reader.url('image_url', ...web),
       landingUrl: reader.url('landing_url'),
       data: reader.texts('data'),
       sound: reader.text('sound', 255),

@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import type { DeliveryResult } from '../capabilities.ts'
+import { checkSendPush, type SendPush, sendPushes } from '../../../channels/channels.ts'
+import type { DeliveryResult } from '../../../messages/messages.ts'
+import { keyOfRun } from '../run-key.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { spelledTarget, withoutNull, withTarget } from '../spellings.ts'
 import { sendPushText } from './text.ts'
@@ -15,9 +17,7 @@ const schema = Type.Object({
   landingUrl: Type.Optional(Type.String({ description: 'What a tap opens: an absolute address of any scheme.' }))
 })
 
-const targets = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
-const texts = { title: 'title', body: 'body', imageUrl: 'image_url', landingUrl: 'landing_url' } as const
-const who = Object.keys(targets) as (keyof typeof targets)[]
+const who = ['projectUserId', 'deviceId', 'userId'] as const
 
 export const sendPushNotification: MakeSkill = (does) => ({
   id: 'send-push-notification',
@@ -43,9 +43,11 @@ export const sendPushNotification: MakeSkill = (does) => ({
     if (!fields.title && !fields.body) {
       return { kind: 'input-required', reason: 'Send the missing field: title or body.' }
     }
-    const item: Record<string, unknown> = { target: { [targets[named[0]!]]: fields[named[0]!] } }
-    for (const [from, to] of Object.entries(texts)) if (fields[from] !== undefined) item[to] = fields[from]
-    return outcomeOf(await does.sendPush(projectId, { push_notifications: [item] }, runId))
+    const { title, body, imageUrl, landingUrl } = fields
+    const target = { [named[0]!]: fields[named[0]!] }
+    const command = { target, title, body, imageUrl, landingUrl } as SendPush
+    const sending = sendPushes([checkSendPush(command)])
+    return outcomeOf((await does.messages.send(projectId, sending, keyOfRun(runId, command))).results)
   }
 })
 

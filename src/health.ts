@@ -23,7 +23,7 @@ export function healthRoutes(
     pool: Pool
     metrics: Metrics
     stopping: () => boolean
-    /** What is wrong with the installation though this node can serve. */
+    /** A fault of the installation that does not keep this node from serving. */
     warning: () => string | undefined
     metricsToken: string | undefined
   }

@@ -20,7 +20,7 @@ export type Devices = ReturnType<typeof createDevices>
 /** Of a device, a type and an activity together: they are one key, and no index takes a longer one. */
 const mostKeyBytes = 2_400
 
-/** Told when an anonymous user turns out to be another: what is kept elsewhere moves in the same transaction. */
+/** Called when an anonymous user turns out to be another: other capabilities move their rows in the same transaction. */
 export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
 
 /** Removes what other capabilities keep of a user who is about to be deleted, in the same transaction. */
@@ -43,7 +43,7 @@ export function createDevices({
     return batch.map(({ id }) => rows.get(id)!)
   })
 
-  /** Devices first, then tokens, then users, each in order: whoever writes devices takes its locks in this order. */
+  /** Devices first, then tokens, then users, each in order: every writer of devices locks in this order. */
   async function writeTogether(tx: Db, projectId: ProjectId, batch: DeviceInput[]) {
     const at = new Date()
     const ids = batch.map(({ id }) => id)
@@ -108,14 +108,14 @@ export function createDevices({
     put: (projectId: ProjectId, devices: DeviceInput[]): Promise<store.DeviceRow[]> =>
       Promise.all(devices.map((device) => writes.write(projectId, device.id, device))),
 
-    /** Of entries that do not say their platform: what is stored of the devices that are known. */
+    /** The stored platforms of known devices, for entries without one. */
     async platformsFor(projectId: ProjectId, sent: SentDevice[]): Promise<Map<string, Platform>> {
       const ids = sent.flatMap((one) => withoutPlatform(one) ?? [])
       const found = ids.length > 0 ? await store.findDevices(pool, projectId, ids) : []
       return new Map(found.map(({ id, platform }) => [id, platform]))
     },
 
-    /** Whoever the device belonged to: an anonymous user and its history become the named one's, a named user keeps its own. */
+    /** Moves the device from its user: an anonymous user and its history become the named one's, a named user keeps its own. */
     async link(projectId: ProjectId, deviceId: unknown, projectUserId: unknown): Promise<void> {
       const id = checkDeviceId(deviceId)
       const name = checkProjectUserId(projectUserId)
@@ -124,7 +124,7 @@ export function createDevices({
         if (!to) throw projectGone()
         await store.moveDevice(tx, projectId, id, to, at)
         if (to === from || !(await isAnonymous(tx, projectId, from))) return
-        // What is being written for it right now is waited for and moves too. Without this it would go with the user.
+        // Waits for concurrent writes for the user, which move too. Without this they would be deleted with the user.
         await identity.lock(tx, projectId, [from])
         await moveHistory(tx, projectId, from, to)
         await identity.absorb(tx, projectId, from, to, at)
@@ -193,7 +193,7 @@ export function createDevices({
       return device
     },
 
-    /** By `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; those that are nobody's are left out. */
+    /** By `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; unknown tokens are left out. */
     ofTokens: (projectId: ProjectId, names: string[]): Promise<Map<string, string>> =>
       devicesOfTokens(pool, projectId, names),
 

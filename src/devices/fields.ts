@@ -5,10 +5,10 @@ import { readToken, type TokenInput } from './tokens.ts'
 export interface DeviceInput {
   id: string
   platform: Platform
-  /** Absent: as it is. null: taken back, as if it was never told. */
+  /** Absent: unchanged. null: removed. */
   pushPermission: boolean | null | undefined
   facts: Facts
-  /** Absent: as it is. null: none any more. */
+  /** Absent: unchanged. null: removed. */
   token: TokenInput | null | undefined
 }
 
@@ -34,7 +34,7 @@ const platformOf = (text: string | null | undefined): Platform | undefined =>
 export const withoutPlatform = ({ id, device_id, platform, os_name }: SentDevice): string | undefined =>
   platform === undefined && !platformOf(os_name) ? (id ?? device_id) : undefined
 
-/** One entry of a request, its spellings made one. `appIdentifier` is what the headers say, `known` what is stored. */
+/** One entry of a request, its spellings made one. `appIdentifier` comes from the headers, `known` is the stored platform. */
 export function readDevice(
   sent: SentDevice,
   path: string,

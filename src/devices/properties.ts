@@ -74,7 +74,7 @@ export function readNames({ names = [], property_names = [] }: Static<typeof Nam
   return found
 }
 
-/** What is no list of names is a name. */
+/** A text that is no list of names is a name. */
 function listIn(text: string): string[] {
   if (!/^\[.*\]$/s.test(text)) return [text]
   try {

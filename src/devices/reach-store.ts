@@ -4,7 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Platform } from './schemas.ts'
 import type { TokenType } from './tokens.ts'
 
-// How devices are reached: for whoever sends. A token that a gateway called dead counts as none.
+// How devices are reached. A token that a gateway reported as dead counts as none.
 
 /** A device, and its living push token if it has one. */
 export interface ReachRow {
@@ -27,7 +27,7 @@ export interface ActivityTokenRow {
   registered_at: Date
 }
 
-/** What a gateway said about a token, and since when. */
+/** The verdict of a gateway about a token, and its time. */
 export interface DeadToken {
   deviceId: string
   token: string
@@ -35,7 +35,7 @@ export interface DeadToken {
   reason: string
 }
 
-/** The newest devices of a user that one message goes to; nobody has more, and a mistake must not cost a night. */
+/** The most devices of a user that one message goes to. Real users have fewer; the limit caps the damage of a mistake. */
 const mostPerUser = 500
 
 const columns = `d.id, d.user_id, d.platform, d.push_permission, d.last_seen_at,

@@ -14,7 +14,7 @@ export const sdkDevice = (row: DeviceRow) => ({
   user_id: row.user_id
 })
 
-/** For people: a token is shown by its beginning only, since whoever has it whole may send. */
+/** For people: only the beginning of a token is shown, because the whole token allows sending. */
 export const managedDevice = (row: DeviceRow, projectUserId: string | null) => ({
   id: row.id,
   platform: row.platform,

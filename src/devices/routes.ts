@@ -42,7 +42,7 @@ const StartToken = Type.Object({
 const UpdateToken = Type.Object({ attributes_type, activity_id, push_token: Token })
 const Kept = { device_id: Type.String(), attributes_type }
 
-/** What apps call, with a public key: devices, who uses them, and their tokens. */
+/** Endpoints for apps, with a public key: devices, their users and their tokens. */
 export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices): void {
   const one = '/devices/:device_id'
 
@@ -129,7 +129,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
     },
     async ({ caller, params: { device_id }, body: { properties } }) => {
       await devices.setProperties(caller.project.id, device_id, readProperties(properties))
-      // What was sent comes back as it was sent: each SDK reads its own spelling.
+      // The response repeats the fields as they were sent, because each SDK reads its own spelling.
       return {
         properties: properties.map(({ name, type, value, value_string }) => ({ name, type, value, value_string }))
       }
@@ -200,7 +200,7 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
   )
 }
 
-/** SDKs send the id of their app in a header; what cannot be one is as good as absent. */
+/** SDKs send the id of their app in a header; a value that cannot be an id counts as absent. */
 function appIdentifier(request: FastifyRequest): string | undefined {
   const value = request.headers['x-service-app-identifier']
   return typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value) ? value : undefined

@@ -2,7 +2,7 @@ import { type Static, type TOptional, Type } from '@sinclair/typebox'
 
 export type Platform = 'IOS' | 'ANDROID' | 'WEB'
 
-/** What an app tells about the phone and itself. All optional: SDKs differ in what they know. */
+/** Facts that an app reports about the phone and itself. All are optional, because SDKs differ. */
 export const factNames = [
   'model',
   'manufacturer',
@@ -18,13 +18,13 @@ export const factNames = [
   'timezone'
 ] as const
 export type FactName = (typeof factNames)[number]
-/** null takes a fact back. */
+/** null removes a fact. */
 export type Facts = Partial<Record<FactName, string | null>>
 
 const Fact = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   maxLength: 255,
-  description: 'Absent: stays as it is. null: taken back.'
+  description: 'Absent: unchanged. null: removed.'
 })
 
 export const DeviceSchema = Type.Object({
@@ -40,13 +40,13 @@ export const DeviceSchema = Type.Object({
   is_push_permission_granted: Type.Optional(
     Type.Unsafe<boolean | null>({
       type: ['boolean', 'null'],
-      description: 'false: the device is not reachable. null: taken back.'
+      description: 'false: the device is not reachable. null: unknown.'
     })
   ),
   push_token: Type.Optional(
     Type.Unsafe<string | object | null>({
       type: ['string', 'object', 'null'],
-      description: 'Of APNs or FCM, or a PushSubscription as JSON text or as an object. null or empty: none any more.'
+      description: 'Of APNs or FCM, or a PushSubscription as JSON text or as an object. null or empty: removed.'
     })
   ),
   push_token_type: Type.Optional(
@@ -104,11 +104,11 @@ export const ManagedDevice = Type.Object({
   ...common,
   ...eachFact(() => NullableText),
   user_id: Type.String({ description: "The service's own id of the user." }),
-  project_user_id: Type.Unsafe<string | null>({ ...nullable, description: 'null: nobody has logged in.' }),
+  project_user_id: Type.Unsafe<string | null>({ ...nullable, description: 'null: the user is anonymous.' }),
   push: Type.Unsafe<ManagedPush | null>({
     type: ['object', 'null'],
     description:
-      'Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at; turned_off_at and turned_off_reason where a gateway called it dead.'
+      'Its push token, if it has one: token_prefix, type, environment, app_identifier, registered_at; turned_off_at and turned_off_reason where a gateway reported it as dead.'
   }),
   created_at: Type.String(),
   updated_at: Type.String(),

@@ -4,7 +4,7 @@ import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { hashOfToken, type TokenInput } from './tokens.ts'
 
-// The key is the token: on another device the row moves there, whoever comes first.
+// The key is the token: registered on another device, the row moves there.
 const register = statement(
   'push_tokens.register',
   `insert into push_tokens (project_id, hash, device_id, token, type, environment, app_identifier, registered_at)
@@ -36,7 +36,7 @@ const moveActivity = statement(
   'live_activity_tokens.move',
   'delete from live_activity_tokens where project_id = $1 and md5(token) = md5($3) and token = $3 and device_id <> $2'
 )
-// Activities end within half a day and nobody says so; what a phone can have at once is far below this.
+// Activities end within half a day without notice; a phone can have far fewer than this at once.
 const keptPerDevice = 100
 const trimActivities = statement(
   'live_activity_tokens.trim',
@@ -71,7 +71,7 @@ export async function devicesOfTokens(db: Db, projectId: ProjectId, names: strin
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
-/** What each device said about its token: one, or null for none any more. */
+/** The token that each device reported; null: it has none any more. */
 export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, TokenInput | null>, at: Date) {
   if (said.size === 0) return
   // A token that two devices of a batch claim goes to the later one.

@@ -14,7 +14,7 @@ import * as store from './store.ts'
 
 export type { TrackEvent } from './fields.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
-/** For whoever joins two users: the history moves in the caller's transaction. */
+/** Moves the history of a user to another, in the caller's transaction. */
 export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
   await store.moveEvents(tx, projectId, fromUserId, toUserId)
 }
@@ -25,7 +25,7 @@ type Outcome = store.NewEvent[] | Refusal
 /** Rows in one statement; a batch of large requests goes in several, in one transaction. */
 const rowsAtOnce = 5_000
 
-/** What an app reports about a message that was sent to its device. */
+/** A report of an app about a message to its device. */
 export interface PushReport {
   messageId: string
   deviceId: string
@@ -101,7 +101,7 @@ export function createEvents({
   }
 
   return {
-    /** All of them, or none where a device is unknown. Answers with the user each belongs to. */
+    /** All of them, or none where a device is unknown. Returns the user of each. */
     async record(projectId: ProjectId, events: EventInput[]): Promise<store.NewEvent[]> {
       if (events.length === 0) return []
       // Requests need no order among themselves: each has a key of its own, but for one that comes again.

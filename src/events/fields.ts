@@ -6,7 +6,7 @@ import { isStorable } from '../platform/json.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import type { SentEvent } from './schemas.ts'
 
-/** What is known of an event, whoever's it is. */
+/** The facts of an event, without its user. */
 export interface EventFacts {
   /** Given where the same event may come again: it is stored once. */
   id?: string
@@ -102,7 +102,7 @@ function checkCustom(properties: Record<string, unknown>, path: string): Record<
   return properties
 }
 
-/** A wrong clock must not lose an event nor put it where nobody looks: then the time of arrival is the better one. */
+/** A wrong clock must not lose an event nor file it under a wrong month: the time of arrival is used instead. */
 function timeOf(text: string | null | undefined, path: string, now: Date): Date {
   if (text === undefined || text === null) return now
   const at = readTime(text)
@@ -110,7 +110,7 @@ function timeOf(text: string | null | undefined, path: string, now: Date): Date 
   return at > now || now.getTime() - at.getTime() > pastMs ? now : at
 }
 
-/** What was stored, under both names that SDKs read. */
+/** The stored event, under both names that SDKs read. */
 export function wireEvent(event: EventFacts & { deviceId: string | null }, userId: string) {
   const { user_journey_id, user_journey_node_id } = event.details
   const property = {

@@ -10,7 +10,7 @@ export const eventMonths = byTime('events')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Hourly: months ahead are made; what is older than its project keeps goes, whole months of everybody at once. */
+/** Hourly: makes the partitions of coming months, and deletes expired events, by whole months where no project keeps them. */
 export const keepEventsJob = (pool: Pool) =>
   recurring({
     name: 'events.keep',
@@ -19,7 +19,7 @@ export const keepEventsJob = (pool: Pool) =>
       await makePartitions(pool, eventMonths, new Date())
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => new Date(Date.now() - days * dayMs)
-      // First the drop, which costs nothing: what is left for deletes is only what some project keeps longer.
+      // Dropping a month costs nothing, so it comes first; single deletes remain for months that some project keeps.
       const longest = kept.reduce((most, { retention }) => Math.max(most, retention.events_days), 0)
       if (longest > 0) await dropPartitions(pool, eventMonths, agoOf(longest))
       for (const { projectId, retention } of kept) {

@@ -18,7 +18,7 @@ import { type EventRow, listEvents } from './store.ts'
 /** Events looked at for one page that is filtered: bounded, whatever the size of the project. */
 const filteredWindow = 2_000
 
-/** What the console and the CLI see of events. */
+/** Events for the console and the CLI. */
 export function eventManagementRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
   { users, pool }: { users: Users; pool: Pool }

@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 const Text = Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength: 255 })
 const Custom = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: {} })
 
-/** What travels beside the name. Some SDKs call it event_property, others properties. */
+/** The fields beside the name. Some SDKs call them event_property, others properties. */
 export const EventProperty = Type.Object({
   message_id: Type.Optional({ ...Text, description: 'The message this is about.' }),
   user_journey_id: Type.Optional({ ...Text, description: 'The journey this is about.' }),
@@ -72,7 +72,7 @@ export const ManagedEvent = Type.Object({
   at: Type.String(),
   name: Type.String({ description: 'What happened.' }),
   user_id: Type.String({ description: "The service's own id of the user." }),
-  project_user_id: { ...NullableText, description: 'null: nobody has logged in.' },
+  project_user_id: { ...NullableText, description: 'null: the user is anonymous.' },
   device_id: NullableText,
   message_id: NullableText,
   details: Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: { type: 'string' } }),

@@ -75,7 +75,7 @@ export async function insertEvents(db: Db, projectId: ProjectId, events: NewEven
   return (await db.run(insert, [projectId, JSON.stringify(rows)])) === rows.length
 }
 
-/** Those that are not stored yet. Only one with an id of its own can be. */
+/** Returns the events that are not stored yet. Only an event with an id of its own can be stored already. */
 export async function notStored<Event extends EventFacts>(db: Db, projectId: ProjectId, events: Event[]) {
   const named = events.filter(({ id }) => id !== undefined).map(({ at, id }) => ({ at, id }))
   if (named.length === 0) return events

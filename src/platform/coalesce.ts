@@ -41,7 +41,7 @@ const smallBatch = 20
 const maxBatchBytes = 4 * 1024 * 1024
 /** A batch of fewer is not worth waiting for: its callers are few, and want to know. */
 const fewWrites = 16
-/** Writes of one project that may wait. Past it the database does not keep up, and callers are told to come back. */
+/** Writes of one project that may wait. Past it the database does not keep up, and callers are refused with 503. */
 const maxWaiting = 20_000
 /** Lanes kept for the next write; past it the idle ones are thrown away. */
 const maxLanes = 1_000
@@ -49,7 +49,7 @@ const maxLanes = 1_000
 /**
  * Gathers the single-row writes that arrive at about the same time into one statement per project: the largest gain
  * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement; each caller gets the
- * answer to its own write; a row the database refuses fails alone. `weigh` tells the bytes of a write, where callers can
+ * answer to its own write; a row the database refuses fails alone. `weigh` returns the bytes of a write, where callers can
  * make them large. `gatherMs`: how long the next statement waits for more after one that had many, where callers bear it.
  */
 export function createCoalescer<Write, Answer>(
@@ -116,7 +116,7 @@ export function createCoalescer<Write, Answer>(
       addBacklog(projectId, 1)
       if (!lane.running) {
         lane.running = true
-        // After the sockets that are readable now have been read: what came together leaves together.
+        // After the sockets that are readable now have been read: writes that arrived together are sent together.
         setImmediate(() => void work(projectId, lane))
       }
       return promise

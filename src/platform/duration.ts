@@ -12,7 +12,7 @@ const maxMs = 3_660 * 86_400_000
 export const durationPattern = '^[1-9][0-9]{0,8}[smhdw]$'
 const shape = new RegExp(durationPattern)
 
-/** What to tell whoever wrote something else. */
+/** The rule in words, for a refusal. */
 export const durationRule = 'must be a duration such as 15m, 24h or 30d (s, m, h, d, w), ten years at most'
 
 /** `30d`, `24h`, `15m` in milliseconds; undefined for anything else. The one place where durations are read. */

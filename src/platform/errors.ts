@@ -77,7 +77,7 @@ export class Refusal extends Error {
   readonly details: readonly Detail[]
 
   constructor(code: RefusalCode, message: string, details: readonly Detail[] = [], options?: ErrorOptions) {
-    // A refusal is an answer, and nobody reads its stack: not walking it makes refusing as cheap as doing.
+    // A refusal is a response and needs no stack: without walking it, a refusal is as cheap as a success.
     const depth = Error.stackTraceLimit
     Error.stackTraceLimit = 0
     super(message, options)
@@ -87,7 +87,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Something we lean on is away for now. The same request may succeed later, so the edge answers 503 with Retry-After. */
+/** The database or another dependency is away for now. The same request may succeed later: the edge responds 503 with Retry-After. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }

@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it that are missing, closed to others, and answers the uppermost that was made. Node can
+ * Makes a folder and those above it that are missing, closed to other users, and returns the uppermost that was made. Node can
  * do this by itself, but says ENOENT of a disk that is read-only, and does not come to an end below /proc.
  */
 export async function makeFolders(folder: string): Promise<string | undefined> {
@@ -16,7 +16,7 @@ export async function makeFolders(folder: string): Promise<string | undefined> {
   }
 }
 
-/** Answers nothing where it is there already. */
+/** Returns undefined where it exists already. */
 async function makeOne(folder: string): Promise<string | undefined> {
   try {
     await mkdir(folder, { mode: 0o700 })

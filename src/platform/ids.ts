@@ -45,7 +45,7 @@ export function firstIdAt(milliseconds: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 
-/** A UUIDv8 that a name alone decides: whoever comes again under the same name has the same id. */
+/** A UUIDv8 that is derived from a name: the same name always has the same id. */
 export function idOf(name: string): string {
   const digest = hash('sha256', name, 'hex')
   const variant = '89ab'[Number.parseInt(digest[16]!, 16) & 3]

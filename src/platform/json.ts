@@ -30,7 +30,7 @@ export function faultIn(root: unknown, levels: number, texts: boolean, numbers =
         for (const value of holder) if (look(value)) return fault
         continue
       }
-      // What was parsed has no names but its own.
+      // A parsed object has no inherited names.
       for (const name in holder) {
         if (texts && !isStorable(name)) return 'text'
         if (look((holder as Record<string, unknown>)[name])) return fault

@@ -22,7 +22,7 @@ export const logOptions = (level: string) => ({
 })
 
 /**
- * What is known of an error, and nothing that came with it: the details of a constraint hold values. Some log the message
+ * The known fields of an error, without its details: the details of a constraint hold values. Some log the message
  * alone.
  */
 function writtenError(error: unknown): unknown {

@@ -3,21 +3,21 @@ import { Unavailable } from './errors.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** Counts the answers of one route. */
+/** Counts the responses of one route. */
 export type RouteMeter = (status: number, milliseconds: number) => void
 
 interface RouteCounts {
   method: string
   route: string
   byStatus: Map<number, number>
-  /** Answers by the first bound they were within; the last is for those beyond all. */
+  /** Responses by the first bound they were within; the last entry counts those beyond all. */
   byBound: number[]
   seconds: number
 }
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 100]
 
-/** What operators watch, in Prometheus' form. Labels are routes, never paths: an id must not become a time series. */
+/** Metrics for operators, in the format of Prometheus. Labels are routes, never paths: an id must not become a time series. */
 export function createMetrics() {
   const registry = new Registry()
   // Memory, CPU and event loop lag of the process.

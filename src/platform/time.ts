@@ -1,7 +1,7 @@
 /**
  * Milliseconds since 1970 as they were when this process started, and counted from there: it never jumps. For all that
- * lasts (deadlines, pauses, what is believed for a while). A clock that is set, by hand or by NTP, moves `Date.now()` by
- * hours either way; only what is stored or told to others is measured by that.
+ * lasts (deadlines, pauses, cached values). A clock that is set, by hand or by NTP, moves `Date.now()` by
+ * hours either way; only times that are stored or sent use it.
  */
 export const steadyMs = (): number => performance.timeOrigin + performance.now()
 

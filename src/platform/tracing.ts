@@ -31,9 +31,9 @@ export async function openTracing(endpoint: string | undefined): Promise<Tracing
         const parent = callersSpan(request)
         const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
         const span = tracer.startSpan(request.method, options, context)
-        // Not Fastify's own hook: that is never called where the client is gone before it is answered.
+        // Not Fastify's own hook: that is never called where the client disconnects before the response.
         reply.raw.once('close', () => {
-          // The route, never the path: ids of users are nobody else's business.
+          // The route, never the path: a path holds ids of users.
           const route = request.routeOptions.url ?? 'unknown'
           const { statusCode, writableFinished } = reply.raw
           span.updateName(`${request.method} ${route}`)

@@ -23,12 +23,12 @@ export type ManageAccess = Role | 'installation'
 const rank: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 }
 const tokenLimit = 1_000
 
-/** Whoever may do nothing hears the same: unknown project, wrong key, another project's key, a public key. */
+/** The same refusal for every cause, so that it reveals nothing: unknown project, wrong key, another project's key, a public key. */
 const invalidKey = () => new Refusal('invalid_api_key', 'Invalid API key')
 
 /**
  * The same bytes for a public key that is valid for this project; only the header X-Service-Error-Detail says why. The key
- * is public, so this tells nothing to a guesser.
+ * is public, so this reveals nothing to a guesser.
  */
 const publicKey = () =>
   new Refusal('invalid_api_key', 'Invalid API key', [
@@ -83,7 +83,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return token
   }
 
-  /** A browser sends its cookie by itself, so a page of somebody else could make it write: that page cannot set our header. */
+  /** A browser sends its cookie by itself, so a page of another site could make it write; but that page cannot set our header. */
   async function signedIn(request: FastifyRequest, session: string): Promise<KnownToken> {
     const reads = request.method === 'GET' || request.method === 'HEAD'
     if (!reads && header(request, consoleHeader) === '') {
@@ -97,7 +97,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   /** The project of the path. One that is out of the token's reach and one that does not exist look alike. */
   async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
-    // What cannot be an id is not looked up: the database would refuse a NUL, and that is no fault of ours.
+    // A text that cannot be an id is not looked up: the database would refuse a NUL.
     const possible = wanted !== undefined && isProjectId(wanted)
     const reachable = possible && (token.project_id === null || token.project_id === wanted)
     return reachable ? credentials.project(wanted) : undefined
@@ -109,7 +109,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   return {
     byKey,
     byAgentKey,
-    /** For an agent that triggers a campaign: what it asks for is known only when its message is read. */
+    /** For an agent that triggers a campaign: its campaign is known only when its message is read. */
     spendTrigger: (reply: FastifyReply, project: Project): void => spendTrigger(reply, limits, project),
     async byTokenForManagement(
       request: FastifyRequest,
@@ -137,7 +137,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   }
 }
 
-/** What a page of another site cannot send along (docs/guides/console.md). */
+/** The header that a page of another site cannot send (docs/guides/console.md). */
 export const consoleHeader = 'x-tidings-console'
 export const sessionCookie = 'tidings_session'
 

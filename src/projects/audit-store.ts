@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 
-/** What somebody changed through the management surface. Never holds a secret or a user's properties. */
+/** A change through the management surface. Never holds a secret or a user's properties. */
 export interface AuditEntry {
   actor: string
   action: string
@@ -42,5 +42,5 @@ export const record = (db: Db, projectId: ProjectId, { actor, action, target, de
 export const listAudit = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
   db.query<AuditRow>(list, [projectId, before, limit])
 
-/** Removes up to a window of entries older than an id, and answers how many. */
+/** Deletes a batch of entries older than an id, and returns their number. */
 export const sweepAudit = (db: Db, projectId: ProjectId, before: string) => db.run(sweep, [projectId, before])

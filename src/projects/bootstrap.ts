@@ -9,7 +9,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import { bootstrapName, newCredential } from './keys.ts'
 import type { Projects } from './projects.ts'
 
-/** What DATA_DIR/credentials.json holds: enough for the CLI and for somebody who just started. */
+/** The content of DATA_DIR/credentials.json: enough for the CLI and for a new operator. */
 export interface Credentials {
   base_url?: string
   /** Where PUBLIC_URL is set: the address on this machine, since a proxy may not pass /manage/v1 on. */
@@ -24,9 +24,9 @@ export interface Bootstrapped {
   credentials: Credentials
   /** Whether this start made the project and its keys. */
   first: boolean
-  /** What settings named. The operator has it already, so a start does not print it. */
+  /** Credentials from settings. The operator has them already, so a start does not print them. */
   named: Credentials
-  /** Whether the made-up project is there with its simulated phones, as far as nobody removed them. */
+  /** Whether the demo project exists in simulator mode. */
   demo: boolean
 }
 
@@ -37,8 +37,8 @@ const shortest = 24
 
 /**
  * Runs at every start, under the migration lock, and only ever adds. What is not named is made on the first start: the
- * file is written before the database, so that a crash between the two cannot lose keys that already work. `furnish` puts
- * somebody to send to into the project that was made up.
+ * file is written before the database, so that a crash between the two cannot lose keys that already work. `furnish` adds
+ * a user and devices to the demo project.
  */
 export async function bootstrap(
   config: Config,
@@ -61,7 +61,7 @@ export async function bootstrap(
     const madeSome = Object.keys(credentials).some((name) => !(name in named))
     if (first && madeSome) await writeCredentials(config.DATA_DIR, credentials)
     await ensure(projects, first ? credentials : named, credentials.project_id ?? madeUpId, say)
-    // Whoever names a project brings its own users.
+    // A project that settings name has users of its own.
     if (first && named.project_id === undefined) await furnish(credentials.project_id as ProjectId)
     await addSetting(db, marker, new Date().toISOString())
   }

@@ -14,7 +14,7 @@ import { createStrangers } from './strangers.ts'
 /** Said by every change of a key, token or project, so that other nodes forget what they cached. */
 export const changedChannel = 'tidings_projects'
 
-/** Who calls /api/v1, by a key or by a management token on its behalf. */
+/** The caller of /api/v1, identified by a key or by a management token on its behalf. */
 export interface ApiCaller {
   project: Project
   actor: string
@@ -82,7 +82,7 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
 
   /** Keys with their projects, in two statements; in one if none of them is known. */
   async function findKeys(hashes: string[]): Promise<Map<string, KnownKey>> {
-    // Before the look-up: what that takes makes a key end early rather than late.
+    // Taken before the look-up: its duration makes a key end early rather than late.
     const askedAtMs = performance.now()
     const rows = await byHash(hashes, (wanted) => store.findKeys(pool, wanted))
     if (rows.size === 0) return new Map()
@@ -114,7 +114,7 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
     async code(text: string, from?: From): Promise<string | undefined> {
       return isPossible(text, 'code') ? (await codes.get(hashTextOf(text), from))?.token_id : undefined
     },
-    /** `tx`: by whoever is in a transaction, who must not wait for a second connection. */
+    /** `tx`: for callers inside a transaction, which must not wait for a second connection. */
     async project(id: ProjectId, tx?: Db): Promise<Project | undefined> {
       if (!tx) return projects.get(id)
       const recent = projects.recent(id)

@@ -7,7 +7,7 @@ import { sweepAudit } from './audit-store.ts'
 import { sweepSessions } from './session-store.ts'
 import * as store from './store.ts'
 
-/** Removes up to a window of what a project has in one capability, and answers how many rows went. */
+/** Deletes a batch of the rows that a project has in one capability, and returns their number. */
 export type EraseWindow = (db: Db, projectId: ProjectId) => Promise<number>
 
 /**
@@ -23,7 +23,7 @@ export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
         pool.transaction(async (tx) => ((await store.holdDeleted(tx, projectId)) ? erase(tx, projectId) : 0))
       for (const erase of windows) while ((await windowOf(erase)) > 0) signal.throwIfAborted()
       await pool.transaction(async (tx) => {
-        // Waits for whoever still writes for the project; from here on nobody can. What came meanwhile goes too.
+        // Waits for writers of the project; from here on none can write. Rows that came meanwhile are deleted too.
         if (!(await store.lockDeleted(tx, projectId))) return
         for (const erase of windows) while ((await erase(tx, projectId)) > 0) signal.throwIfAborted()
         await store.deleteKeys(tx, projectId)
@@ -35,13 +35,13 @@ export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Dead jobs are for an operator to look at; a month later nobody will. */
+/** Dead jobs are kept for operators for a month. */
 const deadJobDays = 30
 
 /** An expired key stays in the lists for as long, so that a caller who is refused can find out why. */
 const expiredKeyDays = 30
 
-/** Hourly: what nobody will look at again. */
+/** Hourly: deletes expired rows. */
 export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: number) =>
   recurring({
     name: 'platform.sweep',

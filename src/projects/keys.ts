@@ -14,7 +14,7 @@ export const prefixes = {
   code: 'svc_sc_'
 } as const
 
-/** 32 random bytes: what is stored is only their hash, so nothing slower than SHA-256 is needed against guessing. */
+/** 32 random bytes. Only their hash is stored, so nothing slower than SHA-256 is needed against guessing. */
 export const newCredential = (kind: keyof typeof prefixes): string =>
   prefixes[kind] + randomBytes(32).toString('base64url')
 

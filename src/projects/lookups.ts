@@ -4,7 +4,7 @@ import { networkOf, type Strangers } from './strangers.ts'
 /** At once where the credential was looked up a moment ago. */
 export type Soon<Found> = Found | undefined | Promise<Found | undefined>
 
-/** Who shows a credential. Read only where a look-up is needed: behind a proxy the address takes a while to work out. */
+/** The network address of a caller. Read only where a look-up is needed: behind a proxy the address takes a while to work out. */
 export interface From {
   readonly ip: string
 }
@@ -50,9 +50,9 @@ export interface LookupCounts {
 
 export interface Lookups<Found> {
   get(hash: string, from?: From): Soon<Found>
-  /** What is remembered and still believed. */
+  /** The remembered result, while it is still valid. */
   recent(hash: string): { found: Found | undefined } | undefined
-  /** A change: every answer from before is looked up again, and what is under way is not remembered. */
+  /** After a change: every earlier result is looked up again, and results of look-ups in flight are not remembered. */
   forget(): void
   readonly counts: Readonly<LookupCounts>
 }

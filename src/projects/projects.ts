@@ -41,7 +41,7 @@ export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
-/** Without what is left to the plan and the defaults. */
+/** Without the fields that the plan and the defaults decide. */
 const set = <Fields extends object>(fields: Fields = {} as Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Record<keyof Fields, number>
 const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('') as ProjectId
@@ -161,7 +161,7 @@ export function createProjects({
     /** From here on nothing more is given to a gateway. A project that is paused stays so since the first time. */
     pause: (actor: string, projectId: ProjectId): Promise<Project> =>
       hold(actor, projectId, 'project.pause', (tx) => store.pauseProject(tx, projectId, new Date())),
-    /** All that waited goes on. */
+    /** Resumes a paused project. */
     resume: (actor: string, projectId: ProjectId): Promise<Project> =>
       hold(actor, projectId, 'project.resume', async (tx) => {
         const row = await store.resumeProject(tx, projectId)
@@ -240,7 +240,7 @@ export function createProjects({
       }
       if (projectId === null) {
         await insert(pool)
-        // The audit log belongs to projects; what concerns the whole installation is in the service's own log.
+        // The audit log belongs to projects; changes of the whole installation are in the service's own log.
         log.info({ actor, action: 'token.create', target: token.id, role, name }, 'audit')
       } else
         await change(projectId, { actor, action: 'token.create', target: token.id, details: { role, name } }, insert)

@@ -1,4 +1,4 @@
-/** What a caller is told about its limit. */
+/** The state of a limit, as the headers of a response show it. */
 export interface Allowance {
   allowed: boolean
   limit: number

@@ -40,7 +40,7 @@ async function make(db: Db, tokenId: string, isCode: boolean, seconds: number): 
   return text
 }
 
-/** Answers the text for the cookie; only its hash is kept. */
+/** Returns the text for the cookie; only its hash is stored. */
 export const openSession = (db: Db, tokenId: string) => make(db, tokenId, false, sessionSeconds)
 
 /** A code that can be exchanged for a session once, soon. */
@@ -60,7 +60,7 @@ export async function findSessions(db: Db, hashes: Buffer[]): Promise<(TokenRow 
   return found.map(({ expires_at: _, ...token }) => token)
 }
 
-/** Those of the codes that can still be exchanged. */
+/** The codes that can still be exchanged. */
 export const findCodes = (db: Db, hashes: Buffer[]) =>
   db.query<{ hash: Buffer; token_id: string }>(codes, [hashes, new Date()])
 

@@ -99,10 +99,10 @@ export const markProjectDeleted = async (db: Db, projectId: ProjectId, at: Date)
 /** Whether it is one to erase, and stays it until the end of the transaction. */
 export const holdDeleted = async (db: Db, projectId: ProjectId) => (await db.one(hold, [projectId])) !== undefined
 
-/** The same, and until the end of the transaction nobody can write for it. */
+/** The same, and blocks all writes for the project until the end of the transaction. */
 export const lockDeleted = async (db: Db, projectId: ProjectId) => (await db.one(lock, [projectId])) !== undefined
 
-/** The last step of an erasure: what is left of the project goes with it by cascade. */
+/** The last step of an erasure: a cascade deletes the rows that are left. */
 export const eraseProject = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])
 
 export interface KeyRow {

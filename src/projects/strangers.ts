@@ -31,7 +31,7 @@ export function createStrangers(clock: () => number = Date.now) {
   }
 }
 
-/** What counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. */
+/** The network that counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which one customer usually holds. */
 export function networkOf(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
   // A proxy may forward any text for an address.

@@ -22,7 +22,7 @@ const ensureRow = statement(
    on conflict (project_id, project_user_id) do update set last_seen_at = excluded.last_seen_at
    returning id`
 )
-// What the identified user already has wins; an anonymous past that would be too much is left out.
+// Properties of the identified user win; anonymous ones that would exceed the limit are left out.
 const absorbRow = statement(
   'users.absorb',
   `update users set properties = a.properties || users.properties, updated_at = $4
@@ -73,7 +73,7 @@ export const ensure = async (db: Db, projectId: ProjectId, projectUserId: string
 export const absorb = (db: Db, projectId: ProjectId, from: string, into: string, at: Date) =>
   db.run(absorbRow, [projectId, from, into, at])
 
-/** Only anonymous users go; what still belongs to them goes along. */
+/** Deletes only anonymous users, with their remaining rows. */
 export const removeAnonymous = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.run(removeAnonymousRows, [projectId, ids])
 

@@ -46,15 +46,15 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
       if (batch.length >= linesAtOnce) await flush()
     }
   } finally {
-    // Also when the stream broke off: what came whole is kept.
+    // Also when the stream broke off: complete lines are imported.
     await flush()
-    // And what nobody reads any more is let go by, or the connection would be stuck.
+    // The rest of the body is dropped, or the connection would be stuck.
     body.resume()
   }
   return outcome
 }
 
-/** What is not JSON becomes undefined, which is no user either. */
+/** Returns undefined for a line that is not JSON; `putMany` refuses it. */
 async function parseLine(bytes: Buffer): Promise<unknown> {
   try {
     return isUtf8(bytes) ? await parseNamed(bytes, bounds) : undefined

@@ -27,7 +27,7 @@ const BatchAnswer = Type.Object({
   })
 })
 
-/** Contract 4.1 to 4.3, and what is additive beside it. */
+/** Contract 4.1 to 4.3, and endpoints beside it. */
 export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): void {
   for (const path of ['/users', '/users/']) {
     const hidden = path === '/users/'

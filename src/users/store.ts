@@ -72,7 +72,7 @@ const drop = statement(
     where project_id = $1 and project_user_id = $2 returning properties`
 )
 
-/** What is left; nothing where the user does not exist. */
+/** Returns the remaining properties; undefined where the user does not exist. */
 export const dropUserProperties = async (
   db: Db,
   projectId: ProjectId,
@@ -164,7 +164,7 @@ export const lock = (db: Db, projectId: ProjectId, ids: string[]) =>
 /** Told which users are about to go, in the transaction that removes them. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
 
-/** What belongs to the users is locked first, then they are: the order of everybody who writes for a user. */
+/** Locks devices before their users, as every writer for a user does. */
 export async function deleteUsers(pool: Pool, projectId: ProjectId, projectUserIds: string[], before: BeforeRemoval) {
   await againIfRaced(() =>
     pool.transaction(async (tx) => {

@@ -58,9 +58,9 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
     const outcomes: Map<string, Outcome> = await store.upsertUsers(pool, projectId, puts, new Date())
     // No row came back at all where the project is being erased; otherwise the merged user would be too large.
-    const gone = outcomes.size === 0
+    const erased = outcomes.size === 0
     for (const { projectUserId } of puts) {
-      if (!outcomes.has(projectUserId)) outcomes.set(projectUserId, gone ? await refusalOf(projectId) : tooLarge())
+      if (!outcomes.has(projectUserId)) outcomes.set(projectUserId, erased ? await refusalOf(projectId) : tooLarge())
     }
     return outcomes
   }
@@ -133,12 +133,12 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       if (!left) throw notFound()
       return left
     },
-    /** Removes the user with all that belongs to it. One that is not there is as good as removed. */
+    /** Deletes the user with its devices, tokens and events. Deleting an unknown user succeeds. */
     async remove(projectId: ProjectId, projectUserId: unknown): Promise<void> {
       const id = checkProjectUserId(projectUserId)
       done(await settle(projectId, { kind: 'remove', projectUserId: id, properties: {} }))
     },
-    /** Up to a window of users of a project that is being erased. */
+    /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
     async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
       const [user] = await store.findUsers(pool, projectId, [checkProjectUserId(projectUserId)])
@@ -148,7 +148,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   }
 }
 
-/** What was written; throws why it was refused. */
+/** Returns the outcome of a write, or throws its refusal. */
 function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   if (outcome instanceof Refusal) throw outcome
   return outcome

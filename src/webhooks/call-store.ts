@@ -116,7 +116,7 @@ const overdue = statement(
   `select distinct lane from webhook_calls where project_id = $1 and state = 'pending' and next_at < $2 limit 1000`
 )
 
-/** False if the id is known already, or the project is gone. */
+/** False if the id is known already, or the project was deleted. */
 export const insertCall = async (db: Db, projectId: ProjectId, call: NewCall): Promise<boolean> => {
   const { id, lane, sourceKind, sourceId, url, headers, body, at, expiresAt } = call
   return (await db.run(insert, [projectId, id, lane, sourceKind, sourceId, url, headers, body, at, expiresAt])) > 0

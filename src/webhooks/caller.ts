@@ -14,7 +14,7 @@ export interface CallerOptions {
 
 export interface OutgoingRequest {
   url: string
-  /** Of whoever asked for the call; those that are ours to write are left out. */
+  /** Headers of the subscriber, without those that Tidings sets itself. */
   headers: Readonly<Record<string, string>>
   signature: Readonly<Record<string, string>>
   body: string
@@ -28,7 +28,7 @@ export interface Answer {
   status?: number
   /** Why it counts as a failure; absent for a success. */
   error?: string
-  /** What the other side asked for. */
+  /** The wait that the receiver asked for. */
   retryAfterMs?: number
 }
 
@@ -73,7 +73,7 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
       request.on('error', (error) => fail(Object.assign(error, { again: request.reusedSocket && isReset(error) })))
       request.on('response', (response) => {
         // An answer is worth its status. A little of the body is read so that the connection can be used again; a
-        // longer or slower one costs the connection, and nobody waits for it.
+        // longer or slower one costs the connection, and the call does not wait for it.
         let read = 0
         response.on('data', (bytes: Buffer) => {
           read += bytes.length

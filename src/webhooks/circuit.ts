@@ -7,7 +7,7 @@ const longestRestMs = 5 * 60_000
 /** … and how much one destination, and one project, may occupy here at a time. */
 const perDestination = 8
 const perProject = 24
-/** What is remembered about destinations that fail. Forgetting one costs an early try, no more. */
+/** The destinations that fail. Forgetting one costs an early attempt, no more. */
 const mostKnown = 10_000
 
 interface Destination {

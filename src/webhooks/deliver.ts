@@ -13,7 +13,7 @@ import { givenUpAfterMs, waitAfter } from './schedule.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
 import { signatureOf } from './signing.ts'
 
-/** A call that somebody wants made. Its body is sent exactly as it is, and signed. */
+/** A call to make. Its body is sent exactly as it is, and signed. */
 export interface OutgoingCall {
   /** A UUIDv7. Receivers get it as webhook-id, the same at every try. */
   id: string
@@ -95,7 +95,7 @@ export function createDelivery(options: {
     } finally {
       turn.end(signal.aborted && answer?.error !== undefined ? undefined : answer && answer.error === undefined)
     }
-    // Whoever goes on with the job tells whether it failed: this try was cut short. A success is one all the same.
+    // An interrupted attempt is no failure: the next run of the job decides. A success counts all the same.
     if (answer.error !== undefined) signal.throwIfAborted()
     await settle(projectId, call, answer, call.attempts + 1)
   }

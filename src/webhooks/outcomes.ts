@@ -7,7 +7,7 @@ import type { createDelivery } from './deliver.ts'
 import type { EventType } from './schemas.ts'
 import * as store from './webhook-store.ts'
 
-/** What became of a message: the shape in which delivery tells it. */
+/** The outcome of a message. */
 export interface OutcomeChange {
   triggerId: string
   campaignId: string | null
@@ -71,7 +71,7 @@ export function onTriggerEnded(tx: Db, projectId: ProjectId, end: TriggerEnd): P
 }
 
 /**
- * Every second: makes calls of up to a hundred events of what is booked. One job for all, and not one that each booking
+ * Every second: makes calls of up to a hundred events of those that wait. One job for all, and not one that each booking
  * asks for: its key would be locked until the booking commits, and a broadcast's transactions would wait in line for it.
  */
 export const batchEventsJob = (pool: Pool, { enqueue }: Pick<ReturnType<typeof createDelivery>, 'enqueue'>) =>
@@ -99,7 +99,7 @@ async function makeCalls(
 ): Promise<void> {
   const events = await store.takeEvents(tx, projectId, webhookId)
   const webhook = await store.findWebhook(tx, projectId, webhookId)
-  // Deleted since: nobody wants to hear it any more.
+  // The webhook was deleted since.
   if (!webhook) return
   const userIds = events.flatMap(({ data }) => (typeof data.user_id === 'string' ? [data.user_id] : []))
   const names = await identity.namesOf(tx, projectId, [...new Set(userIds)])
@@ -121,7 +121,7 @@ async function makeCalls(
   }
 }
 
-/** A call like all others, about nothing that happened. Not behind what waits: whoever tests wants to see it arrive. */
+/** A call of a made-up event. It does not queue behind waiting calls, because its sender watches for it. */
 export async function callForTest(
   tx: Db,
   projectId: ProjectId,

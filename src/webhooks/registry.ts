@@ -58,7 +58,7 @@ export function createRegistry(options: {
     async get(projectId: ProjectId, id: string): Promise<store.WebhookRow> {
       return (await store.findWebhook(pool, projectId, id)) ?? noWebhook()
     },
-    /** What waits goes to the new url. */
+    /** Waiting calls go to the new url. */
     async change(actor: string, projectId: ProjectId, id: string, changes: store.WebhookChanges) {
       await checkUrl(projectId, changes.url)
       const wanted = { ...changes, events: changes.events && once(changes.events) }
@@ -70,7 +70,7 @@ export function createRegistry(options: {
         return row
       })
     },
-    /** What waits for it is dropped. */
+    /** Deletes the waiting calls too. */
     async remove(actor: string, projectId: ProjectId, id: string): Promise<void> {
       await pool.transaction(async (tx) => {
         if (!(await store.removeWebhook(tx, projectId, id))) noWebhook()

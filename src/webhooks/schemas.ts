@@ -13,10 +13,10 @@ export const Url = Type.String({ maxLength: 2048, description: 'Where to call: h
 export const Events = Type.Array(Type.Union(eventTypes.map((type) => Type.Literal(type))), {
   minItems: 1,
   maxItems: 50,
-  description: 'What to be told about.'
+  description: 'The events to call for.'
 })
 export const Active = Type.Boolean({
-  description: 'Whether events are booked for it. What is booked already is still sent.'
+  description: 'Whether new events are sent to it. Events from before are still sent.'
 })
 export const Secret = Type.String({ description: 'Signs the calls (Standard Webhooks). It is shown this once.' })
 
@@ -30,18 +30,18 @@ export const webhook = {
 }
 export const WebhookAnswer = Type.Object(webhook)
 export const State = Type.Union([Type.Literal('pending'), Type.Literal('delivered'), Type.Literal('failed')], {
-  description: 'pending: to be made or tried again. failed: given up after a day; it can be replayed.'
+  description: 'pending: not delivered yet, retried. failed: not delivered within a day; it can be replayed.'
 })
 export const DeliveryAnswer = Type.Object({
   id: Type.String({ description: 'The webhook-id that the receiver sees.' }),
   state: State,
   source: Type.Object(
     { kind: Type.String({ description: 'outcome or task.' }), id: Type.String() },
-    { description: 'The webhook or the task that it is for.' }
+    { description: 'The webhook or the task of the call.' }
   ),
   url: Url,
   attempts: Type.Integer({ description: 'How often it was tried.' }),
-  last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'The HTTP status of the last answer.' }),
+  last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'The HTTP status of the last response.' }),
   last_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last attempt failed.' }),
   created_at: Type.String(),
   next_at: Type.Union([Type.String(), Type.Null()]),

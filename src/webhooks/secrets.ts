@@ -27,7 +27,7 @@ for (const column of ['sealed', 'previous']) {
 export function createSecrets(key: Buffer) {
   const sealed = (projectId: ProjectId, owner: Owner, text: string) => seal(key, contextOf(projectId, owner), text)
 
-  /** All that sign now, the current one first. Empty if there is none. */
+  /** The secrets that sign now, the current one first. Empty if there is none. */
   async function current(db: Db, projectId: ProjectId, owner: Owner): Promise<string[]> {
     const row = await findSecret(db, projectId, owner)
     if (!row) return []

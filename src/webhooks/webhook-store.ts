@@ -66,7 +66,7 @@ const waiting = statement(
       where turn.n < 500
    )
    select project_id as "projectId", webhook_id as "webhookId" from turn`,
-  { acrossProjects: 'one job makes calls of what is booked in all projects' }
+  { acrossProjects: 'one job makes calls of the events of all projects' }
 )
 const take = statement(
   'webhooks.take_events',
@@ -76,7 +76,7 @@ const take = statement(
 )
 const drop = statement('webhooks.drop_events', 'delete from webhook_events where project_id = $1 and webhook_id = $2')
 
-/** False if the project has as many as it may, or is gone. */
+/** False if the project has as many as it may, or was deleted. */
 export const insertWebhook = async (db: Db, projectId: ProjectId, row: WebhookRow, most: number): Promise<boolean> =>
   (await db.run(insert, [projectId, row.id, row.url, row.events, row.active, row.created_at, most])) > 0
 

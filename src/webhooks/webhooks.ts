@@ -63,7 +63,7 @@ export function createWebhooks(options: WebhookOptions) {
     refuseAddress(url, allowPrivate || ((await mayBeLocal(projectId)) && 'loopback'), resolve)
   const registry = createRegistry({ pool, secrets, refuse })
 
-  /** Hourly: what nobody looks at any more goes, and lanes without a job get one. */
+  /** Hourly: deletes old calls, and adds a job to lanes without one. */
   const keep = recurring({
     name: 'webhooks.keep',
     everyMs: hourMs,
@@ -85,7 +85,7 @@ export function createWebhooks(options: WebhookOptions) {
     refuse,
     /** In the caller's transaction: the call is made if that commits, and never if it does not. */
     enqueue: delivery.enqueue,
-    /** Those of an order key that wait. */
+    /** The waiting calls of an order key. */
     dropCalls: dropLane,
     onOutcomes,
     onTriggerEnded,

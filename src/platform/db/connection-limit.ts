@@ -50,7 +50,7 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
         } catch (error) {
           if (!isConnectionLimit(error) || performance.now() > giveUpAt) throw error
           makeDo()
-          // Where there is no connection at all, somebody must keep trying.
+          // Without any connection, one request must keep trying.
           if (pool.totalCount === 0) await sleep(retryMs)
         }
       }
@@ -67,7 +67,7 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
         if (returned) return
         returned = true
         client.end = end
-        // What was set on it must not be met by others: it is closed.
+        // Settings of this connection must not leak to other requests: it is closed.
         client.release(true)
       }
       client.on('error', () => {})

@@ -4,7 +4,7 @@ import type { Pool } from './db.ts'
 
 const rowsAtOnce = 500
 
-/** What belongs to the processes on a database and to its own history, and not to what is kept in it. */
+/** Tables of the processes on a database and of its own history, which are not copied. */
 const left = ['migrations', 'nodes']
 
 export interface Copying {
@@ -17,7 +17,7 @@ export interface Copying {
 
 /**
  * Copies everything to an empty database that is migrated, all of it or nothing. Call it under the locks of migrations of
- * both, so that no node starts on either. Answers how many rows of which table.
+ * both, so that no node starts on either. Returns the number of rows of each table.
  */
 export async function copyDatabase(copying: Copying): Promise<Record<string, number>> {
   const [source, target] = [await copying.from.connect(), await copying.to.connect()]
@@ -35,7 +35,7 @@ export async function copyDatabase(copying: Copying): Promise<Record<string, num
     await target.query('analyze')
     return copied
   } finally {
-    // What is not committed ends with its session.
+    // An open transaction ends with its session.
     await Promise.all([source, target].map((client) => client.end().catch(() => {})))
   }
 }
@@ -81,7 +81,7 @@ async function makeSamePartitions(source: pg.Client, target: pg.Client): Promise
   for (const { text } of rows) await target.query(text)
 }
 
-/** Those that others refer to come first. A partition comes with its table. */
+/** Tables that others refer to come first. A partition comes with its table. */
 async function tablesInOrder(source: pg.Client): Promise<string[]> {
   const { rows } = await source.query<{ name: string; needs: string[] }>(
     `select c.relname as name, array(

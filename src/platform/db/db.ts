@@ -16,7 +16,7 @@ export interface Db {
   /**
    * All rows of a text that a compiler of ours made, such as that of a segment; for everything else there are statements.
    * Not prepared under a name: each text is another, and the plan should know the values. The rules for statements hold:
-   * no value in the text, `project_id` on each tenant table; whoever makes texts tests that.
+   * no value in the text, `project_id` on each tenant table; the tests of its caller check that.
    */
   adhoc<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
 }
@@ -43,7 +43,7 @@ export type Connection = pg.ClientConfig
 const inside = new AsyncLocalStorage<boolean>()
 let strict = false
 /**
- * For tests: from now on the pool may not be used by whoever is in a transaction. It would wait for a second connection
+ * For tests: from now on the pool refuses callers that are in a transaction. It would wait for a second connection
  * and hold the first: as many at once as there are connections, and all of them wait for each other.
  */
 export const forbidSecondConnections = (): void => {
@@ -54,7 +54,7 @@ function refuseInside(): void {
   if (strict && inside.getStore()) throw new Error('the pool is used inside a transaction: use the transaction')
 }
 
-/** How long a request may wait for a connection before it is told to come back: short, so that an outage sheds load. */
+/** How long a request may wait for a connection before it is refused with 503: short, so that an outage sheds load. */
 const connectMs = 3_000
 /** The limit of any one statement; long work goes by windows, never by a long statement. */
 const statementMs = 30_000
@@ -63,7 +63,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
   const settings: pg.ClientConfig = {
     ...connection,
     application_name: 'tidings',
-    // A statement need not wait for the answer to the one before. The answers come in the same order.
+    // A statement need not wait for the result of the one before. Results come in the same order.
     pipeline: true,
     keepAlive: true,
     statement_timeout: statementMs,
@@ -84,7 +84,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       refuseInside()
       const client = await limit.waiting(() => pool.connect()).catch(fail)
       let broken: Error | undefined
-      // Between two statements a lost connection is an event, and one that nobody hears would end the process.
+      // Between two statements a lost connection is an event, and one without a listener would end the process.
       const lost = (error: Error) => {
         broken = error
       }
@@ -101,7 +101,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       const commit = async () => {
         committed = true
         const { command } = await client.query('commit')
-        // The server's answer to a commit after a failed statement, which says why. Both answers may come together.
+        // The server's response to a commit after a failed statement, which has the cause. Both responses may come together.
         if (command !== 'COMMIT') throw failure ?? new Error('the transaction was rolled back')
       }
       try {
@@ -172,7 +172,7 @@ const network = new Set([
   'EHOSTUNREACH'
 ])
 
-/** Whether the same call may succeed later without anybody changing it. */
+/** Whether the same call may succeed later, unchanged. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof Unavailable) return true
   if (!(error instanceof Error)) return false

@@ -3,21 +3,21 @@ import type { Log } from '../log.ts'
 import type { Pool } from './db.ts'
 import { appear, createLookout, type Presence } from './presence.ts'
 
-/** Hears what other nodes say. A hint only: everything that listens must also be right without it. */
+/** Receives notifications of other nodes. They are hints: every listener must also be right without them. */
 export interface Listener {
   /** Calls back on each message of a channel, and with undefined after a gap in which messages may have been missed. */
   on(channel: string, heard: (payload: string | undefined) => void): void
-  /** The same connection tells others that this process lives. */
+  /** The same connection shows other processes that this one lives. */
   readonly presence: Presence
   close(): Promise<void>
 }
 
 const retryMs = 1_000
-/** A connection that lived this long is opened again at once: meanwhile others miss this process. */
+/** A connection that lived this long is opened again at once: meanwhile this process looks dead to others. */
 const livedMs = 100
 
 /**
- * A process whose own connection is younger than this cannot tell who is gone: the database may have been away, and the
+ * A process whose own connection is younger than this cannot tell which processes died: the database may have been away, and the
  * others are on their way back. They need 4 s at most: a pause and the time-out of a connection.
  */
 const steadyMs = 5_000

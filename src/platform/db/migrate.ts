@@ -51,7 +51,7 @@ export async function migrate<Result = string[]>(
     await client.query(`set lock_timeout = 0`)
     return await afterwards(await apply(client, migrations))
   } finally {
-    // Ending the session lets go of the lock, also when the server is gone.
+    // Ending the session releases the lock, also when the server has stopped.
     await client.end().catch(() => {})
   }
 }

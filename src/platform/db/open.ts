@@ -19,13 +19,13 @@ export interface Opening {
   signal?: AbortSignal
   /** How long a server that does not answer is waited for; 0: not at all. */
   patienceMs?: number
-  /** How whoever gave the address knows it. */
+  /** The name of the setting or argument that gave the address. */
   given?: string
 }
 
 const retryMs = 1_000
 
-/** The embedded server, or the operator's own once it answers. */
+/** The embedded server, or the operator's own once it responds. */
 export async function openDatabase(
   config: Pick<Config, 'DATABASE_URL' | 'DATA_DIR'>,
   say: (line: string) => void,

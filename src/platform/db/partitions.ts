@@ -27,7 +27,7 @@ const nameOf = ({ table }: Monthly, start: Date) => `${table}_${start.toISOStrin
 
 /** Any constant, the same for every node: it keeps two of them from making the same table. */
 const lockKey = 7_463_822_191
-/** Whoever waits for a lock on the whole history makes all writers queue behind it. Better to try again later. */
+/** A statement that waits for a lock on the whole history makes all writers queue behind it, so it is repeated later. */
 const lockTimeout = '3s'
 const lockNotAvailable = '55P03'
 

@@ -6,23 +6,23 @@ import { isPresent, presenceFamily } from './store.ts'
 
 /** Whether a process is alive, as the database knows it: by a connection that ends with it, also with kill -9. */
 export interface Presence {
-  /** What this process is known by. Nothing while it has no such connection: then nobody can tell. */
+  /** The name of this process. Undefined while it has no such connection: then its state is unknown. */
   readonly name: number | undefined
   /**
-   * Whether the process of that name is gone: missed, and missed still after a moment. False while this process has not
+   * Whether the process of that name has died: absent, and still absent after a moment. False while this process has not
    * been connected for some seconds itself: then it cannot tell.
    */
   isGone(db: Db, name: number): Promise<boolean>
 }
 
-/** A process that lost nothing but this connection is back within milliseconds: only who stays away is gone. */
+/** A process that lost nothing but this connection is back within milliseconds: a process that stays away is dead. */
 const patienceMs = 500
 /** Names missed at some time that are remembered; past it the patience begins anew. */
 const maxMissed = 1_000
 
 const newName = () => randomInt(2 ** 31)
 
-/** Makes `isGone`. However many ask about one process, their patience ends at the same moment. */
+/** Makes `isGone`. All callers that ask about one process wait for the same moment. */
 export function createLookout(): Presence['isGone'] {
   const missedSinceMs = new Map<number, number>()
   return async (db, name) => {
@@ -42,8 +42,8 @@ export function createLookout(): Presence['isGone'] {
 }
 
 /**
- * Makes the connection the sign of life of this process, and answers the name. The same name again after a break, if the
- * database has noticed that the old connection is gone: what was begun under it is still being done.
+ * Makes the connection the sign of life of this process, and returns its name. After a break it is the same name, if the
+ * database has closed the old connection: work that was begun under it is still being done.
  */
 export async function appear(client: pg.Client, before: number | undefined): Promise<number | undefined> {
   for (const name of before === undefined ? [newName()] : [before, newName()]) {

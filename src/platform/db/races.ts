@@ -15,7 +15,7 @@ const pauseMs = 10
 
 /**
  * Does the whole transaction again when it lost a race against another one. Orders of locks are chosen so that this is
- * rare, but a cascade takes its rows in an order of its own, and the caller must not be told of it.
+ * rare, but a cascade takes its rows in an order of its own, and the caller must not see it.
  */
 export async function againIfRaced<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {

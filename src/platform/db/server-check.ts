@@ -58,7 +58,7 @@ function faultOf({ major, encoding, standby, read_only }: Facts, name: string, g
 
 /**
  * Whether two connections are served by one back end, or one connection by two. A pooler that does so lends a back end
- * for a transaction: what is set, prepared, listened to or locked on a connection would be met by another.
+ * for a transaction: settings, prepared statements, listeners and locks of a connection would reach another client.
  */
 async function isShared(first: pg.Client, second: pg.Client, pid: number): Promise<boolean> {
   const pidOf = async (client: pg.Client) =>

@@ -36,5 +36,5 @@ export const asTexts = (values: unknown[]): string =>
 /** The same of values that are written out already; an absent one is empty. */
 export const joined = (values: string[]): string => values.join('\x1e')
 
-/** What `asTexts` wrote, as a list. */
+/** The parameter that `asTexts` made, as a list. */
 export const texts = (parameter: `$${number}`): string => `string_to_array(${parameter}, chr(30), '')`

@@ -1,5 +1,5 @@
 /**
- * Waits for all that use one transaction, also where one of them fails: what goes on after its end would be written
+ * Waits for all that use one transaction, also where one of them fails: work that goes on after its end would be written
  * outside of it. Throws what failed first, since that is why others failed after it.
  */
 export async function together(...parts: Promise<unknown>[]): Promise<void> {

@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 export interface Wording {
   /** The plain text of every 400 of this route (contract section 7). */
   invalid?: string
-  /** Where the contract has a second text for some causes. */
+  /** Second texts of the contract, for some causes. */
   texts?: Partial<Record<RefusalCode, string>>
   /** A 404 without a body. */
   absent?: 'empty'
@@ -17,7 +17,7 @@ export interface Wording {
 
 const retryAfterSeconds = 1
 
-/** The one place where an error becomes an answer. */
+/** The one place where an error becomes a response. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const refusal = asRefusal(error, request)
   if (!refusal) {
@@ -60,7 +60,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   })
 }
 
-/** How long what is too large may go on arriving. Node reads and drops it. */
+/** How long a body that is too large may go on arriving. Node reads and drops it. */
 const drainMs = 30_000
 
 function readToTheEnd({ raw }: FastifyRequest): void {
@@ -70,14 +70,14 @@ function readToTheEnd({ raw }: FastifyRequest): void {
 
 const text = (reply: FastifyReply, body: string) => reply.type('text/plain; charset=utf-8').send(body)
 
-/** Where the body is fixed, two headers say what was wrong. */
+/** Two headers name the fault where the contract fixes the body. */
 function explain(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const faults = refusal.details.map(({ path, message }) => `${path}: ${message}`)
   const line = faults.length > 0 ? faults.join('; ') : refusal.message
   return reply.header('x-service-error-code', refusal.code).header('x-service-error-detail', printable(line))
 }
 
-/** One line of printable ASCII: what a header may hold, whatever the caller put into a property name. */
+/** Makes one line of printable ASCII, which a header can hold, also of property names that callers chose. */
 function printable(line: string): string {
   return line.replace(/[^\x20-\x7e]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`).slice(0, 500)
 }
@@ -91,7 +91,7 @@ function asRefusal(error: unknown, { routeOptions }: FastifyRequest): Refusal | 
       return new Refusal('body_too_large', `The body is larger than ${inUnits(routeOptions.bodyLimit)}.`)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'The content type must be application/json.')
-    case 'ECONNRESET': // The client went away, in the middle of its body or before a stream began: nobody reads the answer.
+    case 'ECONNRESET': // The client went away, in the middle of its body or before a stream began: the response has no reader.
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return new Refusal('malformed_request', 'The connection was closed early.')
     case '23503': // What it belongs to went away, or came, again and again in between (db/races.ts): the same may do later.

@@ -7,7 +7,7 @@ import { type Size, sizeOf } from './json/count.ts'
 import { readInSlices, Unreadable } from './json/read.ts'
 import type { Wanted } from './schema.ts'
 
-/** What a route does with a body. `ignored`: neither read nor looked at; `stream`: handed over unread; `bytes`: as it is. */
+/** How a route takes a body. `ignored`: it is not read; `stream`: the handler reads it; `bytes`: as a buffer. */
 export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream' | 'bytes'
 
 export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
@@ -23,7 +23,7 @@ export function installBodyParser(app: FastifyInstance): void {
   // The catch-all would do; a parser found by its exact type is found faster.
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-      // Where the protocol has its own words for a body that cannot be read.
+      // The protocol of such a route has its own words for a body that cannot be read.
       if (request.routeOptions.config.bytes) return done(null, body)
       try {
         ;(request as Read)[bytes] = body
@@ -70,16 +70,16 @@ export function nameWrongType(request: FastifyRequest): void {
 
 /** More than anything real has, and less than exhausts a stack that walks it, here or in PostgreSQL. */
 const mostLevels = 256
-/** So many values are parsed at once: 16 ms for the worst of texts, where each object has a shape of its own. */
+/** Values that are parsed at once: 16 ms for the worst of texts, where each object has a shape of its own. */
 const mostAtOnce = 20_000
-/** What cannot be deep or many, and has no escapes. */
+/** A text of this size cannot be deep or hold many values. */
 const tinyBytes = 256
 
 /** Values that a body may make, where a route does not say (docs/decisions/0029). */
 export const usualValues = 200_000
 
 /**
- * The value of a text. What is large or deep is read in slices: at once for most, a promise for those. `wanted`: the
+ * The value of a text. A large or deep text is read in slices, and returned as a promise; most are returned at once. `wanted`: the
  * schema of a route that ignores unknown fields; they are not even built then.
  */
 export function parseJson(body: Buffer, most = usualValues, wanted?: Wanted): unknown {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Http } from './server.ts'
 
-/** What lets a page of another site read an answer. */
+/** Headers that let a page of another site read a response. */
 export const readable = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
@@ -13,7 +13,7 @@ const sendable = 'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Servi
 /** Two hours, which is as long as browsers believe it. */
 const believedSeconds = '7200'
 
-/** Answers the question that a browser asks before it lets a page call us; it comes without a key. */
+/** Responds to the preflight request of a browser, which carries no key. */
 export function crossOrigin(app: FastifyInstance, answered: Http['answered']): (method: string, url: string) => void {
   const known = new Map<string, string[]>()
   return (method, url) => {

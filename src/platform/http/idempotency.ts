@@ -16,7 +16,7 @@ export function idempotencyKeyOf(request: FastifyRequest, scope: string): Idempo
   return { scope, key, fingerprint: fingerprintOf(request) }
 }
 
-/** Runs the work of a keyed call. Whoever comes while the first runs is told to come back in a second. */
+/** Runs the work of a keyed call. A repeat during the first call gets Retry-After: 1. */
 export async function answerOnce<Result extends { replayed: boolean }>(
   reply: FastifyReply,
   work: () => Promise<Result>

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What a refusal counts against an admission: a client that has a quarter of its requests refused is not slowed. */
+/** The weight of a refusal against an admission: a client that has a quarter of its requests refused is not slowed. */
 const weight = 3
 /** The first refusals of a connection come at once. */
 const atOnce = 3 * weight

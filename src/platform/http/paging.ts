@@ -38,7 +38,7 @@ export function idAfter(cursor: string | undefined): string | null {
 /** The time in a cursor of a list that is ordered by one. */
 export function timeOf(text: string): Date {
   const at = new Date(text)
-  // What JavaScript reads, PostgreSQL need not: years beyond four digits, for one.
+  // JavaScript reads times that PostgreSQL does not, such as years beyond four digits.
   if (Number.isNaN(at.getTime()) || at.toISOString() !== text || text.length !== 24) throw badCursor()
   return at
 }
@@ -48,7 +48,7 @@ const badCursor = () =>
     { path: 'cursor', message: 'is not one that was given out' }
   ])
 
-/** A page of rows read with one more than asked for, which tells whether there is a next. */
+/** A page of rows. One row more than asked for was read, and its presence means that there is a next page. */
 export function page<Row, Item>(
   rows: Row[],
   limit: number,

@@ -6,7 +6,7 @@ import type { BodyKind } from './body.ts'
 import type { Wanted } from './schema.ts'
 import type { FieldCodes } from './validation.ts'
 
-/** Where the contract wants bodies of any sensible size (settled: 10 MiB). */
+/** For endpoints of the contract, which take bodies of any sensible size (settled: 10 MiB). */
 export const largestBody = 10 * 1024 * 1024
 /** A form: a name and a choice or two. */
 export const smallForm = 4 * 1024

@@ -74,7 +74,7 @@ function document<Caller, Access, Query extends TSchema, Body extends TSchema>(
   documented.push({ ...(options as RouteOptions<unknown>), bodyKind, method, path, security, plainUnauthorized })
 }
 
-/** What the parser of bodies and the writer of refusals need to know of a route. */
+/** The facts of a route that the parser of bodies and the writer of refusals use. */
 function configOf<Caller, Access, Query extends TSchema, Body extends TSchema>(
   { wording, body, maxValues }: RouteOptions<Access, Query, Body>,
   bodyKind: BodyKind,

@@ -9,14 +9,14 @@ export const saying = (words: string, pattern: string) => ({ pattern, [rule]: wo
 /** For names and tokens, which people see in lists and which travel in headers. */
 export const printable = saying('must not hold control characters', '^[^\\u0000-\\u001f\\u007f]*$')
 
-/** On a schema: what to build of a value whose schema, for other reasons, says less. */
+/** On a schema: the schema to build by, where the schema itself allows more for other reasons. */
 export const building = Symbol('building')
 /** On the schema of an object that takes any name: the most names it takes. */
 export const mostNames = Symbol('most names')
-/** On the schema of an object: so many names that it does not know are kept, as null, for a warning. */
+/** On the schema of an object: the number of unknown names that are kept, as null, for a warning. */
 export const unknownNames = Symbol('unknown names')
 
-/** The part of a JSON schema that says what is worth building. Undefined: everything. */
+/** The part of a JSON schema that decides which values are built. Undefined: all. */
 export interface Wanted {
   type?: string | string[]
   properties?: Record<string, Wanted>

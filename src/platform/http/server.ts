@@ -108,7 +108,7 @@ function createAnswered(log: Log, metrics: Metrics, timeLimit: TimeLimit): Http[
 
 type MethodTable = ReturnType<typeof createMethodTable>
 
-/** What holds for every request: an id, a Host, and 404 or 405 where no route fits, with any method of HTTP. */
+/** Hooks of every request: an id, a Host, and 404 or 405 where no route fits, with any method of HTTP. */
 function installHooks(app: FastifyInstance, methods: MethodTable, unknown: ReturnType<Http['answered']>): void {
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = methods.allowed(request.raw.url ?? '/')

@@ -7,19 +7,19 @@ const lookEveryMs = 1_000
 
 export interface TimeLimit {
   watch(reply: FastifyReply): void
-  /** It was answered, or its client is gone. */
+  /** The response was sent, or the client disconnected. */
   over(reply: FastifyReply): void
   /** How many are watched now. */
   seated(): number
   close(): void
 }
 
-/** Where a reply sits among those in flight. */
+/** The place of a reply among those in flight. */
 const seat = Symbol('seat')
 type Seated = FastifyReply & { [seat]?: number | undefined }
 
 /**
- * Answers for requests that take too long. One timer looks at all of them: Fastify's own limit arms a timer and aborts a
+ * Ends requests that take too long. One timer looks at all of them: Fastify's own limit arms a timer and aborts a
  * signal for every request, which took 8 % of the time of a user write. They sit in an array and not in a Map, because
  * the tables that a Map leaves behind as it grows and shrinks keep finished requests alive until the next full
  * collection: scavenges took 18 ms instead of 1.
@@ -35,7 +35,7 @@ export function createTimeLimit(limitMs: number = requestLimitMs): TimeLimit {
     for (const seated of inFlight) {
       if (!seated) continue
       const { reply, beganMs } = seated
-      // Whose client went away is never told to be over: no answer to it finishes.
+      // A reply whose client disconnected is never reported as over, because no response to it finishes.
       if (reply.raw.destroyed) over(reply)
       else if (beganMs <= overdue && !reply.sent) {
         reply.header('connection', 'close').send(new Unavailable('The request took too long.'))

@@ -36,7 +36,7 @@ export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldC
 
 const thorough = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, verbose: true })
 
-/** Everything that is wrong with a value, for documents that people write; `validator` tells the first thing only. */
+/** Returns every fault of a value, for documents that people write; `validator` reports the first one only. */
 export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
   let check: ValidateFunction | undefined
   return (value) => {
@@ -49,7 +49,7 @@ export function problemsOf(schema: TSchema): (value: unknown) => Detail[] {
   }
 }
 
-/** A choice among fixed values is told as one fault that names them all, not as one for each and a last for the choice. */
+/** Reports a choice among fixed values as one fault that names them all, not as one for each and another for the choice. */
 function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
   const choices = errors.filter(({ keyword }) => keyword === 'anyOf')
   return errors.flatMap((error) => {
@@ -62,7 +62,7 @@ function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
   })
 }
 
-/** Where the words of the validator are not those of people. */
+/** Words for people, where those of the validator are for programs. */
 const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
   required: () => 'must be given',
   type: ({ params }) => `must be ${oneOf([params.type].flat().map((type: string) => typeNames[type] ?? type))}`,

@@ -1,4 +1,4 @@
-/** Wakes one sleeper. What rings while nobody sleeps is heard by the next one. */
+/** Wakes one sleeper. A ring without a sleeper wakes the next one at once. */
 export interface Bell {
   ring(): void
   /** Resolves at the next ring or after some time. All that rings in one turn of the event loop is one ring. */
@@ -16,7 +16,7 @@ export function createBell(): Bell {
     heard(withinMs) {
       return new Promise((resolve) => {
         const timer = setTimeout(() => {
-          // Nobody sleeps any more: what rings now is for the next one.
+          // No sleeper is left: a ring now is for the next one.
           wake = () => {}
           resolve()
         }, withinMs)

@@ -1,7 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { backoff } from './backoff.ts'
 
-/** What a job may know of its own run. */
+/** The run of a job, as its handler sees it. */
 export interface JobContext {
   readonly jobId: string
   /** 1 for the first try. */
@@ -92,7 +92,7 @@ export class RetryLater extends Error {
   }
 }
 
-/** Another worker has the job now, or may have: what this one still does must not be recorded. */
+/** Another worker has the job now, or may have: results of this run must not be recorded. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

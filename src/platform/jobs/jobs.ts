@@ -64,13 +64,13 @@ export async function addMany<Payload>(
     added.map(({ runAt }) => runAt ?? null),
     added.map(({ maxAttempts }) => maxAttempts ?? null),
     now,
-    // Workers look by themselves at what is due later.
+    // Workers find jobs that are due later by themselves.
     added.some(({ runAt }) => !runAt || runAt <= now),
     queue
   ])
 }
 
-/** Which of these keys wait or run: what is not among them was done, died, or was lost. */
+/** Which of these keys wait or run: a job of any other key has ended, died, or was lost. */
 export async function knownKeys(db: Db, name: string, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   return new Set((await db.query<{ key: string }>(store.knownKeys, [name, keys])).map(({ key }) => key))
@@ -117,7 +117,7 @@ export async function oldestReady(db: Db): Promise<Record<string, number>> {
   return { [workQueue]: 0, ...Object.fromEntries(rows.map(({ queue, seconds }) => [queue, seconds])) }
 }
 
-/** Forgets dead jobs that died before a time, so that they do not gather for ever. Answers how many. */
+/** Forgets dead jobs that died before a time, so that they do not gather for ever. Returns their number. */
 export async function forgetDead(db: Db, before: Date): Promise<number> {
   return db.run(store.forgetDead, [before])
 }

@@ -16,7 +16,7 @@ const mostWaiting = 2_000
 
 export interface QueueOptions {
   name: string
-  /** All that the worker can run. */
+  /** Every job that the worker can run. */
   definitions: ReadonlyMap<string, JobDefinition>
   concurrency: number
   session: Session

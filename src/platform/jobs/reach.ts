@@ -11,7 +11,7 @@ export interface Reach {
 const everMs = 1e12
 /** A thorough look at least this often, for what came late: a transaction that was open for a while, say. */
 const thoroughMs = 5_000
-/** What commits late or is woken late is still in reach for this long. */
+/** Jobs that are committed or woken late are still found for this long. */
 const lateMs = 3_000
 
 /**

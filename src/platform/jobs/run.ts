@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { type JobContext, type JobDefinition, LeaseLost, RetryLater } from './definition.ts'
 import { completeInside } from './store.ts'
 
-/** A row as the claim answers it. */
+/** A row as the claim returns it. */
 export interface Claimed {
   id: string
   name: string
@@ -13,7 +13,7 @@ export interface Claimed {
   maxAttempts: number | null
 }
 
-/** How a run ended and what the table is to be told. */
+/** How a run ended, as it is recorded in the table. */
 export type Outcome =
   | { kind: 'done' }
   | { kind: 'back'; error: string | null; delayMs: number; counts: boolean; spent: boolean; planned: boolean }
@@ -25,7 +25,7 @@ export interface Run {
   /** By this process's clock, counted from before the claim was sent and so never later than the database's. */
   leaseEndsAt: number
   outcome: Outcome | undefined
-  /** All that is left is to wait: it holds its lease and no slot. */
+  /** The run only waits: it holds its lease and no slot. */
   waits: boolean
   /** The handler has ended the job in a transaction of its own. */
   completed: boolean
@@ -109,7 +109,7 @@ export function createRun(
   return run
 }
 
-/** What a stop does with a run that did not end in time: back to the others at once, as if it had not been tried. */
+/** Releases a run that did not end before the deadline of a stop: other workers may claim it at once, and no attempt counts. */
 export const released: Outcome = {
   kind: 'back',
   error: null,

@@ -4,14 +4,14 @@ import type { Session } from './session.ts'
 import * as store from './store.ts'
 
 /**
- * Records how runs ended, many in one statement. Answers those that stay to be recorded: their rows are locked by a
+ * Records how runs ended, many in one statement. Returns those that stay to be recorded: their rows are locked by a
  * transaction that adds their key again, and are tried again until the lease is over.
  */
 export async function settle(session: Session, ended: readonly Run[], log: Log): Promise<Run[]> {
   const done: Run[] = []
   const back: Run[] = []
   for (const run of ended) {
-    // What is lost has no right to a word, and what the handler has ended itself needs none.
+    // Runs whose lease expired must not be recorded, and runs that their handler ended are recorded already.
     if (run.lost && run.outcome !== released) continue
     if (run.outcome?.kind === 'back') back.push(run)
     else if (!run.completed) done.push(run)
@@ -50,7 +50,7 @@ async function putBack(session: Session, runs: Run[], log: Log): Promise<Run[]> 
   return unsettled(runs, rows)
 }
 
-/** Renews all leases in one statement and tells the runs that are no longer ours. */
+/** Renews all leases in one statement, and aborts the runs whose lease was lost. */
 export async function renew(session: Session, runs: readonly Run[]): Promise<void> {
   // One that is young is left for the next time: most jobs end before they need it.
   const old = ({ leaseEndsAt, definition: { leaseMs } }: Run) => leaseEndsAt - nowMs() < (leaseMs * 5) / 6

@@ -42,7 +42,7 @@ export const keepRecurring = statement(
 /**
  * Takes up to $3 jobs of a queue, the projects by turns: the next $5 projects from $4 on that have something ready each give an equal
  * share. They are found by leaps over jobs_ready_of_queue, so the cost is one probe per project, however long their queues are.
- * It looks back no further than $8 ms: what ended earlier may still lie in the index (see `createReach`).
+ * It looks back no further than $8 ms: rows that ended earlier may still lie in the index (see `createReach`).
  */
 export const claim = statement(
   'jobs.claim',
@@ -99,7 +99,7 @@ export const sweep = statement(
 )
 
 /**
- * Answers which jobs are still ours and which of these were renewed. One that is ours but locked (its handler is ending
+ * Returns the jobs that are still ours, and which of them were renewed. One that is ours but locked (its handler is ending
  * it, or its key is being added) is not waited for: the other leases must not run out meanwhile.
  */
 export const renew = statement(
@@ -123,7 +123,7 @@ export const renew = statement(
    select id, claim, id in (select id from free) as renewed from held`
 )
 
-/** Ends jobs that are still ours: deleted, or moved on if they recur or were asked for again. Answers which ones. */
+/** Ends jobs that are still ours: deleted, or moved on if they recur or were asked for again. Returns their ids. */
 const ended = (locking: string) => `with mine as (
      select d.id, d.claim, case when d.every_ms is null then j.again_at
                                 else least(j.again_at, now() + d.every_ms * interval '1 ms') end as next_at
@@ -184,7 +184,7 @@ export const putBack = statement(
    select id, claim, dies from mine`
 )
 
-/** For tests and for a stop that hands over: tells the other workers to look. */
+/** For tests, and for a stop that releases jobs: wakes the other workers. */
 export const hint = statement('jobs.hint', `select pg_notify('${channel}', '')`)
 
 /** Whether anything that one of these workers could run is due. */

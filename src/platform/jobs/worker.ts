@@ -39,7 +39,7 @@ const jobsPerSweep = 1_000
 /** How long a completion waits whose row is locked. */
 const lockedMs = 50
 const longestAwayMs = 5_000
-/** What a stop allows for telling the database, after its deadline. */
+/** The time a stop allows for recording its runs, after its deadline. */
 const handOverMs = 2_000
 
 export function createWorker(options: WorkerOptions): Worker {
@@ -99,7 +99,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  /** One round: tell how jobs ended, keep the leases, wake what is due, take more. */
+  /** One round: record ended jobs, renew leases, wake due jobs, claim more. */
   async function turn(): Promise<void> {
     if (ended.length > 0) await record()
     if (nowMs() >= renewAt) {
@@ -108,7 +108,7 @@ export function createWorker(options: WorkerOptions): Worker {
     }
     if (state === 'working' && nowMs() >= sweepAt) await sweep()
     // Asked once more: the stop may have come meanwhile, and would not wait for a claim that begins after it.
-    // All claims travel together: the session answers them in order.
+    // All claims are sent together: the session returns their rows in order.
     if (state === 'working') await Promise.all(queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
   }
 
@@ -189,7 +189,7 @@ export function createWorker(options: WorkerOptions): Worker {
       state = 'stopping'
       bell.ring()
       await until(() => runs.size === 0 && !isClaiming(), deadlineMs)
-      // What a claim under way brings must be given back as well.
+      // Jobs of a claim in flight must be released as well.
       await until(() => !isClaiming(), handOverMs)
       const rest = [...runs.keys()].filter((run) => !run.outcome && !run.completed && !run.lost)
       for (const run of rest) {

@@ -50,7 +50,7 @@ function blocks(family: 'ipv4' | 'ipv6', ranges: readonly string[]): BlockList {
 
 const loopback4 = blocks('ipv4', ['127.0.0.0/8'])
 
-/** What may be called beside public addresses: nothing, this machine, or private addresses too. */
+/** The addresses that may be called beside public ones: nothing, this machine, or private addresses too. */
 export type Allowed = false | 'loopback' | true
 
 /** This machine itself, in the two forms that mean it and nothing else. */

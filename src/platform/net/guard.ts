@@ -14,7 +14,7 @@ const setting = 'WEBHOOK_ALLOW_PRIVATE'
 
 /** Names that mean this machine or this network wherever they are looked up. */
 const localName = /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home\.arpa|onion)$/
-/** Above the ports of the system: what browsers refuse to speak HTTP to. */
+/** Ports above those of the system that browsers refuse to call by HTTP. */
 const oddPorts = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080
 ])
@@ -83,7 +83,7 @@ const notPublic = (host: string) => `points to ${host}, which is not a public ad
 /** Without brackets and the dot of the root, which change nothing about where it leads. */
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
-/** What a call fails with when the name leads to a forbidden address at the time of the connection. */
+/** The error of a call whose name resolves to a forbidden address at the time of the connection. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 }

@@ -10,9 +10,9 @@ export { listNodes, livingNodes, type NodeRole, type NodeRow } from './store.ts'
 export type Nodes = Awaited<ReturnType<typeof joinNodes>>
 
 const beatMs = 2_000
-/** After a failed beat: the others wait to learn that this process lives. */
+/** The pause after a failed beat is shorter, because other nodes wait for the next one. */
 const againMs = 500
-/** A swallowed answer must not keep the next beat waiting for longer. */
+/** A lost response must not delay the next beat for longer. */
 const answerMs = 3_000
 export interface Joining {
   id: string
@@ -78,7 +78,7 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
     /** Nodes that run jobs. */
     working: () => Math.max(1, workers()),
-    /** What an operator should know, if anything: for a while now no node has run jobs. */
+    /** A warning for operators, where no node has run jobs for a while. */
     warning: () => (isIdle() ? noWorker : undefined),
     /** How many of each role. */
     counts: (): Record<NodeRole, number> => {

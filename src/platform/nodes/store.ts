@@ -53,7 +53,7 @@ export interface NodeRow {
   seen_at: Date
 }
 
-/** Those at work on this database, asked by one that is not among them. */
+/** The nodes at work on this database, for a process that has not joined them. */
 export const listNodes = (db: Db) => db.query<NodeRow>(alive)
 
 /**

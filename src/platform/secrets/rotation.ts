@@ -8,7 +8,7 @@ import { checkMasterKey, opensSecrets, readKeyFile } from './secrets.ts'
 
 /**
  * Changing the master key touches a database and a file, which no transaction holds together. The new key is therefore on
- * disk, as master.key.new, before the database changes, and takes the place of master.key after it. Whoever finds both
+ * disk, as master.key.new, before the database changes, and takes the place of master.key after it. A start that finds both
  * asks the database which of them it is sealed with: a kill at any moment loses nothing.
  */
 export const keyFiles = (dataDir: string) => ({
@@ -18,11 +18,11 @@ export const keyFiles = (dataDir: string) => ({
   previous: join(dataDir, 'master.key.old')
 })
 
-/** Ends a change of the key that was cut off after the database had changed. Answers whether there was one. */
+/** Finishes a change of the key that was interrupted after the database had changed. Returns whether there was one. */
 export async function finishRotation(db: Db, dataDir: string): Promise<boolean> {
   const { current, next } = keyFiles(dataDir)
   if (!existsSync(next)) return false
-  // Not committed, or not yet: then the old key is right, and whoever is changing it still needs the file.
+  // Not committed, or not yet: the old key is right, and a running change still needs the file.
   if (existsSync(current) && (await opensSecrets(db, await readKeyFile(current))) !== false) return false
   const fresh = await readKeyFile(next).catch(() => undefined)
   if (!fresh || !(await opensSecrets(db, fresh))) return false
@@ -51,7 +51,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<Record<string
   const counts = await pool
     .transaction((tx) => resealAll(tx, oldKey, newKey))
     .catch(async (error) => {
-      // An answer may have been lost on the way: the file goes only if the database says that nothing happened.
+      // The response may have been lost: the file is deleted only where the database shows that nothing changed.
       const unchanged = await opensSecrets(pool, oldKey).catch(() => undefined)
       if (unchanged && written) await rm(keyFiles(dataDir).next, { force: true })
       throw error

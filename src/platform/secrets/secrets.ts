@@ -7,7 +7,7 @@ import { addSetting, getSetting } from '../db/store.ts'
 import { OperatorError } from '../errors.ts'
 import { makeFolders } from '../folders.ts'
 
-/** The key given, else the one in the data folder, which the first start makes: `wasSetUp` tells that this is none. */
+/** Returns the key given, else the one in the data folder, which the first start makes. `wasSetUp`: whether this is a later start. */
 export async function masterKey(
   given: Buffer | undefined,
   dataDir: string,
@@ -69,7 +69,7 @@ export function seal(key: Buffer, context: string, plain: string): string {
   return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')}`
 }
 
-/** Throws when the key, the context or a single bit is another. */
+/** Throws where the key, the context or a single bit differs. */
 export function open(key: Buffer, context: string, sealed: string): string {
   const bytes = Buffer.from(sealed.replace(/^v1\./, ''), 'base64')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
@@ -77,7 +77,7 @@ export function open(key: Buffer, context: string, sealed: string): string {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
 }
 
-/** Where a text is kept that only the right key opens. */
+/** The setting of a text that only the right key opens. */
 export const checkName = 'master_key_check'
 
 /** Whether the key is the one of this database. Undefined where the database has none yet, not even tables. */

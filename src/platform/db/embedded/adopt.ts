@@ -31,7 +31,7 @@ async function startedAlike({ folder, binaries, socketDir }: Cluster): Promise<b
   return program === binaries.postgres && settingsOf(socketDir).every((setting) => rest.includes(`${setting}"`))
 }
 
-/** It is no child of this process, so nothing tells when it ends. */
+/** It is no child of this process, so no event reports its end. */
 function endOf(pid: number, cluster: Cluster): Promise<string> {
   return new Promise((resolve) => {
     const timer = setInterval(async () => {

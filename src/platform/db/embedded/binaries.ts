@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '../../errors.ts'
 
-/** Where the PostgreSQL that npm installed lies. `native` holds bin, lib and share. */
+/** The folder of the PostgreSQL that npm installed. `native` holds bin, lib and share. */
 export interface Binaries {
   native: string
   initdb: string
@@ -70,8 +70,8 @@ async function isThere(path: string): Promise<boolean> {
 
 /**
  * A copy of the binaries in the folder `place`, made once per version, for when the installed ones cannot be used where
- * they lie. It is made aside and renamed, so that it is whole or absent. Everybody may read it and nobody write it,
- * which also tells the cleaners of temporary folders to leave it alone.
+ * they lie. It is made aside and renamed, so that it is whole or absent. Every user may read it and none may write it,
+ * so that cleaners of temporary folders leave it alone.
  */
 export async function copyBinaries(binaries: Binaries, place: string): Promise<Binaries> {
   const manifest: { version: string } = JSON.parse(await readFile(join(binaries.native, '..', 'package.json'), 'utf8'))

@@ -7,7 +7,7 @@ import { giveTo, type Identity, ownerOf, spawnAs } from './identity.ts'
 import { explain } from './log.ts'
 import { endWithUs } from './watch.ts'
 
-/** One PostgreSQL on disk, and what is needed to run it. */
+/** One PostgreSQL on disk, and the paths to run it. */
 export interface Cluster {
   dataDir: string
   /** The folder of PostgreSQL itself, in the data folder. */
@@ -96,7 +96,7 @@ async function runInitdb(cluster: Cluster, aside: string, signal?: AbortSignal):
   const tuned = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   // Text sorts by code point, which no update of a system library changes under an index; case follows Unicode.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
-  // Whoever can enter the folder of the socket is let in, and only its owner can. There is no other way in.
+  // Only the owner can enter the folder of the socket, so every connection is trusted. There is no other way in.
   const access = ['--username=tidings', '--auth-local=trust', '--auth-host=reject']
   // initdb syncs all it wrote before it ends, so what gets its name is durable. Without that it is hardly faster.
   const args = [...locale, ...access, ...tuned, '--data-checksums', '--no-instructions']

@@ -12,7 +12,7 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
     if (first) await syncFolders(dirname(folder), dirname(first))
     if (!(await stat(folder)).isDirectory()) throw new OperatorError(notAFolder(folder))
   } catch (error) {
-    // What is above it is there by now: the file system takes no folders, as that of /proc.
+    // Its parents exist by now: the file system takes no folders, as that of /proc.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new OperatorError(`The data folder ${folder} cannot be made. Set DATA_DIR to another folder.`)
     throw folderProblem(folder, error)
@@ -30,7 +30,7 @@ export async function syncFolders(folder: string, last = folder): Promise<void> 
 /**
  * Keeps every other Tidings off the data folder until released, or until this process ends in whatever way.
  *
- * The lock is the one that SQLite takes on its file. It is a lock of the kernel, which is gone with the process even
+ * The lock is the one that SQLite takes on its file. It is a lock of the kernel, which ends with the process even
  * after a `kill -9`, knows nothing of process ids that are used again, and holds between containers that share the
  * folder. Node offers no such lock of its own. The file stays empty, and stays, for removing a lock file is a race.
  * Nothing in this process may open the file by another way: when it closed it, the kernel would drop the lock.
@@ -88,7 +88,7 @@ async function tryToWrite(folder: string): Promise<void> {
   }
 }
 
-/** What the system did not let us do with the data folder, as a sentence for the operator. Other errors stay as they are. */
+/** Turns a refusal of the system about the data folder into a sentence for the operator. Other errors stay as they are. */
 export function folderProblem(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error
   const sentence =

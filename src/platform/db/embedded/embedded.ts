@@ -15,7 +15,7 @@ import { letPreviousEnd } from './previous.ts'
 export interface EmbeddedServer {
   /** For the `connectionString` of pg. It stays the same when PostgreSQL is started again. */
   url: string
-  /** Resolves when PostgreSQL is gone. */
+  /** Resolves when PostgreSQL has ended. */
   stop(): Promise<void>
   /** Resolves when PostgreSQL has died for good. A stop that was asked for is no such death. */
   readonly exited: Promise<void>
@@ -29,7 +29,7 @@ export interface EmbeddedOptions {
   signal?: AbortSignal
 }
 
-/** How long a PostgreSQL that is to be gone on with may take to answer. */
+/** How long an adopted PostgreSQL may take to respond. */
 const answerMs = 1_000
 
 /** Starts the PostgreSQL that comes with Tidings on a data folder, and makes both at the first start. */
@@ -71,7 +71,7 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
   }
 }
 
-/** What a Tidings that was killed a moment ago left running. Its sessions end: nobody waits for them. */
+/** The PostgreSQL of a Tidings that was killed a moment ago. Its sessions end, because no client waits for them. */
 async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefined> {
   const running = await findRunning(cluster)
   if (!running) return undefined

@@ -6,11 +6,11 @@ import { type Postmaster, startPostmaster, stopPostmaster } from './postmaster.t
 export interface Keeper {
   /** Resolves when PostgreSQL has died so often that it is left alone. */
   diedForGood: Promise<void>
-  /** Resolves when PostgreSQL is gone. */
+  /** Resolves when PostgreSQL has ended. */
   stop(): Promise<void>
 }
 
-/** More than so many deaths within a minute are no accident. */
+/** More deaths than this within a minute are no accident. */
 const deathsPerMinute = 5
 
 /** Starts PostgreSQL again when it dies, unless it does so again and again. */

@@ -16,7 +16,7 @@ export async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => undefined))?.size ?? 0
 }
 
-/** What PostgreSQL wrote since the log had the size `from`, at most the last 64 KiB of it. */
+/** Returns the lines of PostgreSQL since the log had the size `from`, at most the last 64 KiB. */
 export async function readLog(log: string, from: number): Promise<string> {
   const size = await sizeOf(log)
   const start = Math.max(Math.min(from, size), size - 65_536)
@@ -50,7 +50,7 @@ export function explain({ dataDir, log }: { dataDir: string; log: string }, writ
       `Processes of the previous PostgreSQL on ${dataDir} do not end. End them or restart the machine, then start again.`
     )
   }
-  // A mistake in postgresql.conf is told in a line before the last word.
+  // PostgreSQL reports a mistake in postgresql.conf in a line before the last one.
   const mistake = written.match(/^.*LOG: .* in file ".*$/gm)?.[0]
   const lastWord = written.match(/^.*(FATAL|PANIC|error): .*$/gim)?.at(-1)
   // The folder may have been handed over as an open file, under a name that means nothing to an operator.

@@ -8,7 +8,7 @@ import { canRun, type Identity, ownerOf, trusted } from './identity.ts'
 
 /**
  * The path of a socket may have some 100 bytes only, and a data folder may be deep: the socket lies among the temporary
- * files. The name follows from the data folder itself, not from its path, and tells its PostgreSQL from all others.
+ * files. The name follows from the data folder itself, not from its path, and differs for every PostgreSQL.
  */
 export async function socketFolder(dataDir: string, identity: Identity): Promise<string> {
   const { dev, ino } = await stat(dataDir, { bigint: true })
@@ -17,10 +17,10 @@ export async function socketFolder(dataDir: string, identity: Identity): Promise
   return join(fits ? tmpdir() : '/tmp', name)
 }
 
-/** Makes the folder of the socket, empty: what a PostgreSQL that was killed left in it could hinder the next one. */
+/** Makes the folder of the socket, empty: leftovers of a killed PostgreSQL could hinder the next one. */
 export async function makeSocketFolder(path: string, dataDir: string, identity: Identity): Promise<void> {
   const found = await lstat(path).catch(() => undefined)
-  // Somebody else may have made it first, to stand between us and PostgreSQL.
+  // Another user may have made it first, to intercept connections.
   const ours = !found || trusted(identity).has(found.uid) || found.uid === (await stat(dataDir)).uid
   if (!ours) throw new OperatorError(`${path} belongs to another user. Remove it, then start again.`)
   try {

@@ -12,7 +12,7 @@ import { endWithUs } from './watch.ts'
 /** The first process of a PostgreSQL, the one that the others come from. */
 export interface Postmaster {
   pid: number
-  /** Resolves when it is gone, for whatever reason, with how it ended. */
+  /** Resolves when it has ended, for any reason, with how it ended. */
   ended: Promise<string>
 }
 
@@ -53,7 +53,7 @@ async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise
   return readLog(cluster.log, from)
 }
 
-/** What is given on the command line at each start. */
+/** Options of the command line at each start. */
 export const settingsOf = (socketDir: string): string[] => [
   'listen_addresses=',
   'port=5432',
@@ -108,7 +108,7 @@ async function becomesReady(cluster: Cluster, { pid, ended }: Postmaster, say: S
   return false
 }
 
-/** SIGINT asks for a stop that ends all sessions and writes down what is in memory, SIGQUIT for one that leaves it to recovery. */
+/** SIGINT asks for a stop that ends all sessions and writes its memory to disk, SIGQUIT for one that leaves it to recovery. */
 export async function stopPostmaster({ pid, ended }: Postmaster, say: Say, patienceMs = 20_000): Promise<void> {
   if (await within(ended, 0)) return
   sendSignal(pid, 'SIGINT')

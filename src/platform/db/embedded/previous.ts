@@ -10,7 +10,7 @@ import { ownerOf } from './identity.ts'
 /** How long the processes of a PostgreSQL before this one may take to end. */
 export const previousMs = 60_000
 
-/** What PostgreSQL says of itself in its folder while it runs, and what a killed one leaves behind. */
+/** The file that PostgreSQL keeps in its folder while it runs, and that a killed one leaves behind. */
 export async function readPidFile(
   folder: string
 ): Promise<{ pid: number; status: string; lines: string[] } | undefined> {
@@ -21,8 +21,8 @@ export async function readPidFile(
 }
 
 /**
- * The Tidings before this one is gone, for we hold its folder, but its PostgreSQL may still be stopping. Or its process
- * id is somebody else's by now, and PostgreSQL would refuse to start because of that process.
+ * The Tidings before this one has ended, because this one holds its folder, but its PostgreSQL may still be stopping. Or its process
+ * id was reused by another process, and PostgreSQL would refuse to start because of that process.
  */
 export async function letPreviousEnd(
   cluster: Cluster,

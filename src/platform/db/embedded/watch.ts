@@ -31,6 +31,6 @@ export function endWithUs(pid: number, ended: Promise<unknown>, cluster?: { data
   watch.on('error', () => {})
   watch.stdin.on('error', () => {})
   watch.unref()
-  // The process id may go to somebody else from now on.
+  // The process id may be reused from now on.
   void ended.then(() => watch.stdin.end('done\n'))
 }

@@ -1,4 +1,4 @@
-/** What a text of JSON would make: levels of nesting and values, names of members among them. */
+/** The size of a text of JSON: levels of nesting and values, names of members among them. */
 export interface Size {
   levels: number
   values: number

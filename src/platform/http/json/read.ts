@@ -76,7 +76,7 @@ function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<un
   const white = () => {
     while (at < length && isWhite(body[at]!)) at += 1
   }
-  /** Counts what is built. */
+  /** Counts a value that is built. */
   const built = () => {
     values += 1
     if (values > most.values) throw new Unreadable(`the body has more than ${most.values} values`)

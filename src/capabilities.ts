@@ -84,18 +84,18 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
 
   // The number of workers is known once this process has joined the list of nodes.
   const cluster = { workers: () => 1 }
-  const pauses = createPauses(pool, (projectId) => credentials.project(projectId))
+  const pauses = createPauses(pool, credentials)
   const gateways = createGateways({
     pool,
     listener,
     log,
     metrics,
     key,
-    projectOf: credentials.project,
-    simulated: simulators.of,
-    fcmPerSecond: config.FCM_PER_SECOND,
-    senders: () => cluster.workers(),
-    isPaused: pauses.isPaused,
+    config,
+    credentials,
+    simulators,
+    pauses,
+    cluster,
     sender: overrides.sender
   })
   const messages = createMessages({
@@ -107,7 +107,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     presence: listener.presence,
     nodeId,
     pauses,
-    isSimulated: async (projectId, tx) => (await credentials.project(projectId, tx))?.mode === 'simulator',
+    credentials,
     onSettled: [countOnTrigger(webhooks.onTriggerEnded), webhooks.onOutcomes, ...(overrides.onSettled ?? [])]
   })
   opened.push(() => messages.close(stopMs))

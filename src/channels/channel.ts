@@ -4,9 +4,9 @@ import type * as gateways from '../gateways/gateways.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 
-/** What a message says, in the words of its channel. `kind` names the channel. A new channel adds its content here. */
+/** The content of a message. Its `kind` leads to the channel. A new channel adds its content here. */
 export type Content = gateways.Content
-/** Where one message goes. A new channel adds its endpoints here. */
+/** The destination of one message. A new channel adds its endpoints here. */
 export type Endpoint = gateways.Endpoint
 export type FailureCode = gateways.FailureCode
 
@@ -39,7 +39,7 @@ export interface Undeliverable {
 /** The messages of one item of a request: one for each endpoint, or a single one that no endpoint can receive. */
 export type Drafted = Draft[] | Undeliverable
 
-/** What every item of a request has: an id, a priority, and a time after which its messages are worthless. */
+/** The fields of every item: an id, a priority, and the end of its time to live. */
 export interface Heading {
   messageId: string
   priority: 'high' | 'normal'
@@ -125,7 +125,7 @@ export interface Channel {
   collapseId(content: Content, messageId: string): string
   /** The part that is kept of a content that is too large to be sent. */
   abridge(content: Content): Content
-  /** What lists of messages show. */
+  /** Lists of messages show it. */
   heading(content: Content): { title?: string; body?: string }
   /** Messages of one lane wait for each other; a slow lane does not hold up the others. */
   lane(endpoint: Endpoint): string

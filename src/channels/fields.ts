@@ -1,7 +1,7 @@
 import type { Refusal } from '../platform/errors.ts'
 import { checkChosenId, type FieldReader, isAbsent, isObject } from '../platform/fields.ts'
 
-/** Who an item is for: exactly one of three. */
+/** The recipient of an item: exactly one of three. */
 export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
 
 export const maxItems = 1_000

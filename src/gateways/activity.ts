@@ -15,7 +15,7 @@ const start = ({ attributesType, attributes, contentState, alert }: ActivityStar
   attributes,
   'content-state': contentState,
   alert,
-  // From iOS 18 on: the new activity gets a token of its own, which the app registers for updates.
+  // From iOS 18 on the new activity gets a token of its own, which the app registers for updates.
   'input-push-token': 1
 })
 

@@ -20,7 +20,7 @@ export interface Refused {
   reason: FailureCode
   message: string
   gatewayCode: string
-  /** The token is no good: since this time (milliseconds since 1970), or as of when the push was sent. */
+  /** The token is dead since this time (milliseconds since 1970), or since the push was sent. */
   tokenDead?: number | 'now'
   /** Everything sent with this credential will be refused the same way. */
   credentialWrong?: true
@@ -31,38 +31,38 @@ export interface Later {
   reason: FailureCode
   message: string
   gatewayCode: string
-  /** What the gateway asked for, or what suits the reason. */
+  /** The wait that the gateway asked for, or one that suits the reason. */
   afterMs: number
-  /** Who has to wait: this push alone, everything for its device, or everything on the way to this gateway. */
+  /** The pushes that have to wait: this one, all to its device, or all to this gateway. */
   scope: 'push' | 'device' | 'gateway'
-  /** The gateway has more than it can take. */
+  /** The gateway has more pushes than it can take. */
   pushback: boolean
 }
 
-/** The provider token is too old, or of the future. */
+/** The provider token is too old, or issued in the future. */
 export interface Renew {
   kind: 'renew'
   gatewayCode: string
-  /** What it means where another token makes no difference, or there is none; without it the push waits. */
+  /** The verdict where another token makes no difference, or there is none; without it the push waits. */
   otherwise?: Refused
 }
 
-/** What an answer means, before the sender adds what it knows of the others. */
+/** The meaning of one response. The sender also considers the responses to other pushes. */
 export type Verdict =
   | { kind: 'accepted'; gatewayMessageId: string }
   | Refused
   | Later
   | Renew
-  /** This connection is of no more use; another one may do. `otherwise` is for a push that has tried that. */
+  /** This connection is useless; another one may work. `otherwise` is for a push that has tried another. */
   | { kind: 'reconnect'; otherwise: Refused | Later }
 
-/** One of the three worlds. Knows payloads and answers, and nothing of connections. */
+/** Makes payloads and reads responses; it knows nothing of connections. */
 export interface Gateway<C extends Credential = Credential> {
-  /** Where to send it; a refusal where that is no place to send to. */
+  /** The origin to send to, or a refusal. */
   origin(push: Push, credential: C): string | Refused
   /** `providerToken` is '' where the gateway has none. */
   prepare(push: Push, credential: C, providerToken: string, now: number): Prepared | Refused
-  /** What of a push counts against the limit of the gateway. */
+  /** The bytes of a push that count against the limit of the gateway. */
   measure(push: Push, now: number): Size
   read(push: Push, status: number, headers: IncomingHttpHeaders, body: string): Verdict
 }
@@ -107,7 +107,7 @@ export function retryAfterMs(headers: IncomingHttpHeaders, now = Date.now()): nu
   return Number.isNaN(wanted) ? undefined : Math.min(Math.max(wanted, 0), longestWaitMs)
 }
 
-/** Proxies in front of gateways answer HTML; that is no reason to fail. */
+/** Proxies in front of gateways respond with HTML; it reads as an empty object. */
 export function jsonOf(body: string): Record<string, unknown> {
   if (!body.trimStart().startsWith('{')) return {}
   try {
@@ -120,13 +120,13 @@ export function jsonOf(body: string): Record<string, unknown> {
 /** Bytes as the gateway counts them. */
 export const bytesOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload))
 
-/** At most so many characters of base64url that are the same for the same text. */
+/** Up to `length` characters of base64url that are the same for the same text. */
 export const digest = (text: string, length: number) =>
   createHash('sha256').update(text).digest('base64url').slice(0, length)
 
 /**
- * For `apns-collapse-id`: only whether two are the same matters, so what a header cannot carry, or Apple does not take,
- * travels as a digest.
+ * For `apns-collapse-id`: it matters only whether two are equal, so an id that a header cannot carry, or Apple refuses, is
+ * sent as a digest.
  */
 export const collapseHeader = (collapseId: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(collapseId) ? collapseId : digest(collapseId, 43)

@@ -1,3 +1,4 @@
+import type { Config } from '../platform/config.ts'
 import type { Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -44,20 +45,26 @@ export interface GatewaysOptions {
   metrics: Metrics
   /** The master key. */
   key: Buffer
-  projectOf: (projectId: ProjectId) => Promise<{ mode: Mode } | undefined>
-  simulated: Simulated
-  fcmPerSecond: number
-  /** How many processes send: they share the quotas. */
-  senders: () => number
-  isPaused: (projectId: ProjectId) => boolean
+  config: Pick<Config, 'FCM_PER_SECOND'>
+  credentials: { project(projectId: ProjectId): Promise<{ mode: Mode } | undefined> }
+  simulators: { of: Simulated }
+  pauses: { isPaused(projectId: ProjectId): boolean }
+  /** The processes that send share the quotas. */
+  cluster: { workers(): number }
   /** Takes the place of the real one, for tests. */
   sender?: Sender | undefined
 }
 
 /** The way to Apple, Google and the push services of browsers, and the credentials that open it. */
 export function createGateways(options: GatewaysOptions) {
-  const { pool, listener, log, metrics, key, projectOf, simulated, fcmPerSecond, senders, isPaused } = options
-  const source = createCredentialSource({ pool, listener, key, projectOf, simulated })
+  const { pool, listener, log, metrics, key, config, credentials, simulators, pauses, cluster } = options
+  const source = createCredentialSource({
+    pool,
+    listener,
+    key,
+    projectOf: credentials.project,
+    simulated: simulators.of
+  })
   const providerTokens = createProviderTokens({ pool, key, log })
   return {
     credentials: createGatewayCredentials({ pool, key, check: createCheck(providerTokens), changed: source.forget }),
@@ -68,9 +75,9 @@ export function createGateways(options: GatewaysOptions) {
         providerTokens,
         log,
         metrics,
-        settings: { fcmPerSecond },
-        senders,
-        isPaused
+        settings: { fcmPerSecond: config.FCM_PER_SECOND },
+        senders: () => cluster.workers(),
+        isPaused: pauses.isPaused
       })
   }
 }

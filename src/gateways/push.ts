@@ -4,7 +4,7 @@ import type { FailureCode } from './reasons.ts'
 export type GatewayName = 'apns' | 'fcm' | 'webpush'
 export type PushEnvironment = 'production' | 'sandbox'
 
-/** What a person sees, in words that no gateway owns. Absent is absent: no empty texts. */
+/** A notification as a person sees it, in words of no gateway. Absent fields are left out: no text is empty. */
 export interface Notification {
   title?: string
   body?: string
@@ -41,10 +41,10 @@ export type Content =
   | { kind: 'activity-start'; activity: ActivityStart }
   | { kind: 'activity-update' | 'activity-end'; activity: ActivityChange }
 
-/** One push to one device, ready to be handed to a gateway. Flat: it survives a queue and a process. */
+/** One push to one device, ready for a gateway. */
 export interface Push {
   projectId: ProjectId
-  /** What the app is told, and reports back when it was delivered or tapped. */
+  /** The app gets it, and reports with it that the message was delivered or tapped. */
   messageId: string
   /** UUIDv7 of this push to this device; the `apns-id`. */
   pushId: string
@@ -56,21 +56,21 @@ export interface Push {
   token: string
   /** For a Live Activity through FCM: Apple's token, beside the registration token. */
   activityToken?: string
-  /** A gateway that says "gone since" an earlier time is out of date. */
+  /** A gateway that calls the token dead since an earlier time is out of date. */
   registeredAt: Date
   content: Content
   /** At most 64 bytes. The same for every repeat, so that a phone shows it once. */
   collapseId: string
   priority: 'high' | 'normal'
-  /** Milliseconds since 1970: after this nobody wants it any more. */
+  /** Milliseconds since 1970: the end of its time to live. */
   notAfter: number
-  /** A gateway had it before: those that it did not have go first. */
+  /** A gateway had it before: fresh pushes go first. */
   repeat?: boolean
-  /** A caller waits for the outcome: it goes before those of campaigns. */
+  /** A caller waits for the outcome: it goes before pushes of campaigns. */
   urgent?: boolean
 }
 
-/** How one attempt to hand a push over ended. */
+/** The outcome of one attempt to dispatch a push. */
 export type Outcome =
   | { kind: 'accepted'; gatewayMessageId: string }
   | {
@@ -78,20 +78,20 @@ export type Outcome =
       reason: FailureCode
       /** One sentence for people. */
       message: string
-      /** The gateway's own word for it, '' where it was us. */
+      /** The gateway's own code, '' where no gateway refused it. */
       gatewayCode: string
       /** The token is dead as of this time: turn it off unless the app registered it later. */
       tokenDeadAsOf?: Date
     }
   | { kind: 'retry'; reason: FailureCode; message: string; gatewayCode: string; notBefore: number; free: boolean }
-  /** The connection died, or nobody answered: the push may have arrived. */
+  /** The connection broke, or the gateway did not respond: the push may have arrived. */
   | { kind: 'unknown'; reason: 'CONNECTION_LOST' | 'GATEWAY_TIMEOUT'; message: string }
 
-/** The one way to the gateways, whoever asked. */
+/** The one way to the gateways, for every caller. */
 export interface Sender {
   /**
-   * Hands one push over. False: its pool is full, nothing was taken and `done` will not be called; wait for `ready`.
-   * What costs nothing to repeat (a connection that is going away, an expired provider token) is repeated inside.
+   * Dispatches one push. False: its pool is full, nothing was taken and `done` will not be called; wait for `ready`. The
+   * sender repeats by itself where that costs nothing (a closing connection, an expired provider token).
    * `done` is called exactly once, at the latest a little after the deadline of a request (10 s).
    */
   submit(push: Push, done: (outcome: Outcome) => void): boolean

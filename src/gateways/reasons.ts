@@ -1,5 +1,5 @@
 /**
- * Why a push was not delivered, in words that stay the same whatever gateway said it. Codes are part of the interface:
+ * The reasons of a push that was not delivered, the same for every gateway. Codes are part of the interface:
  * new ones may be added, none renamed. docs/guides/sending.md tells what to do for each.
  */
 export const failureReasons = {
@@ -28,6 +28,6 @@ export const failureReasons = {
 
 export type FailureCode = keyof typeof failureReasons
 
-/** The text of `failure_reason` (settled shape: code in brackets, then a sentence). */
+/** The text of `failure_reason`: the code in brackets, then a sentence. */
 export const failureReason = (code: FailureCode, message: string = failureReasons[code]): string =>
   `[${code}] ${message}`

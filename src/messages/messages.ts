@@ -5,6 +5,7 @@ import { againIfRaced } from '../platform/db/races.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import type { Mode } from '../projects/projects.ts'
 import { Dispatcher, type DispatchOptions } from './dispatch/dispatch.ts'
 import { findLostJob, keepMessagesJob, retryJob, scheduleRetry } from './jobs.ts'
 import * as maintenance from './maintenance.ts'
@@ -36,7 +37,7 @@ export interface MessagesOptions {
   presence?: Presence | undefined
   /** The name of this process in the list of nodes: the owner of messages that it dispatches. */
   nodeId?: string
-  isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>
+  credentials: { project(projectId: ProjectId, tx?: Db): Promise<{ mode: Mode } | undefined> }
   pauses: Pauses
   /** Take part in the transaction that settles messages; settle.ts says in which order. */
   onSettled?: readonly OnSettled[]
@@ -54,13 +55,15 @@ export function createMessages({
   idempotencyHours,
   presence,
   nodeId = newId(),
-  isSimulated,
+  credentials,
   pauses,
   onSettled = []
 }: MessagesOptions) {
   const publish = inOrder([...onSettled, countMinute])
   const settler = new Settler({ pool, log, metrics, publish, scheduleRetry })
   const dispatcher = new Dispatcher({ pool, nodeId, carriers, settler, pauses, log })
+  const isSimulated = async (projectId: ProjectId, tx?: Db) =>
+    (await credentials.project(projectId, tx))?.mode === 'simulator'
   const persist = createPersist(nodeId, dispatcher.claims, isSimulated)
 
   /** Cancels rows of dead owners for good, in one transaction: the retry job cannot find them in between. */

@@ -12,7 +12,7 @@ export type Pauses = ReturnType<typeof createPauses>
 /** Tells which projects are paused: none of their messages is dispatched. */
 export function createPauses(
   pool: Pool,
-  projectOf: (projectId: ProjectId) => Promise<{ pausedAt: Date | null } | undefined>
+  credentials: { project(projectId: ProjectId): Promise<{ pausedAt: Date | null } | undefined> }
 ) {
   const known = new Map<ProjectId, { paused: boolean; lookedAtMs: number }>()
   const looking = new Map<ProjectId, Promise<boolean>>()
@@ -29,7 +29,8 @@ export function createPauses(
   function look(projectId: ProjectId): Promise<boolean> {
     const begun = looking.get(projectId)
     if (begun !== undefined) return begun
-    const look = projectOf(projectId)
+    const look = credentials
+      .project(projectId)
       .then(
         (project) => keep(projectId, project?.pausedAt instanceof Date),
         () => keep(projectId, known.get(projectId)?.paused ?? false)

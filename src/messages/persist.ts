@@ -127,7 +127,7 @@ async function write(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<
     const known = new Map((await findMessages(tx, projectId, batch)).map((row) => [keyOf(row), row]))
     for (const row of batch) {
       const found = known.get(keyOf(row))
-      // The id that was made for this row tells that this run wrote it: then it stands as we have it.
+      // A row with the id that was made for it was written by this run, and stands as it is here.
       if (found) standing.push(found.push_id === row.push_id ? row : Object.assign(found, { endpoint: row.endpoint }))
     }
   }

@@ -15,7 +15,9 @@ import type { Send } from './send.ts'
 
 const ResultsQuery = Type.Object({
   expand: Type.Optional(
-    Type.String({ description: 'devices: additional_params also tells of each device, and whether it was simulated.' })
+    Type.String({
+      description: 'devices: additional_params also lists each device, and whether the message was simulated.'
+    })
   )
 })
 
@@ -47,7 +49,7 @@ export function messageRoutes(api: Routes<ApiCaller, ApiAccess>, send: Send, poo
   api.get(
     '/messages/:message_id',
     {
-      summary: 'Read a message and what became of it on each device',
+      summary: 'Read a message with its outcome on each device',
       answer: MessageAnswer,
       refusals: ['message_not_found']
     },

@@ -44,9 +44,9 @@ export const MessageEntry = Type.Object({
   kind: Type.String({ description: 'alert, activity-start, activity-update or activity-end.' }),
   title: MaybeText('The title of a notification.'),
   body: MaybeText('The text of a notification.'),
-  gateway: MaybeText('apns, fcm or webpush.'),
+  gateway: MaybeText('The gateway it was dispatched to, as in the routes of gateways.'),
   gateway_code: MaybeText("The gateway's own word for a failure."),
-  attempts: Type.Integer({ description: 'How often a gateway was asked.' }),
+  attempts: Type.Integer({ description: 'How often it was dispatched to a gateway.' }),
   simulated: Type.Boolean({ description: 'Sent to the simulator.' }),
   created_at: Type.String(),
   handed_at: MaybeTime(),
@@ -70,7 +70,7 @@ const Count = (description: string) => Type.Integer({ description, examples: [3]
 export const MinuteEntry = Type.Object({
   minute: Type.String({ description: 'When it began.', examples: ['2026-01-01T12:00:00.000Z'] }),
   sent: Count('Accepted by a gateway.'),
-  failed: Count('Refused for good, or given up.'),
+  failed: Count('Refused for good, or not accepted in time.'),
   delivered: Count('Reported by apps.'),
   tapped: Count('Reported by apps.')
 })

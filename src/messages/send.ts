@@ -34,7 +34,7 @@ export interface SendOptions {
   pauses: Pauses
 }
 
-/** Stored with an idempotency key: a repeat after a crash goes on with it. */
+/** Stored with an idempotency key, for a repeat after a crash. */
 interface Work {
   messageIds: string[]
   /** The node that wrote them. Absent in keys of older versions. */

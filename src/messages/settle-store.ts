@@ -11,7 +11,7 @@ import { inKeyOrder, keyOf, releasedAt } from './store.ts'
 // finds its row, so it is an update that can only go by the primary key. The planner would choose a join by statistics,
 // which know nothing of a project that has just begun: it read all messages of the project for each row. Nothing is locked
 // before, which PostgreSQL 18 does not survive (docs/decisions/0034), so a row may be deleted in between: then the insert
-// writes a new one, which `deleted` tells from the others.
+// writes a new one, marked as `deleted`.
 const deleted = -1
 const settling = (narrowed: string) => `
    insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries, gateway_message_id,

@@ -29,14 +29,15 @@ async function given(t: TestContext) {
     [projectId, userId, at]
   )
   const sender = scriptedSender()
+  const credentials = { project: async () => undefined }
   const messages = createMessages({
     pool,
     carriers: { sender },
     log: silentLog,
     metrics: createMetrics(),
     idempotencyHours: 24,
-    isSimulated: async () => false,
-    pauses: createPauses(pool, async () => undefined)
+    credentials,
+    pauses: createPauses(pool, credentials)
   })
   const draft = (triggerId: string, deviceId: string) => ({
     messageId: newId(),

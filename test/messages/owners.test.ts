@@ -31,6 +31,7 @@ async function given(t: TestContext) {
     [projectId, userId, at]
   )
   const sender = scriptedSender()
+  const credentials = { project: async () => undefined }
   const messages = createMessages({
     pool,
     carriers: { sender },
@@ -38,8 +39,8 @@ async function given(t: TestContext) {
     log: silentLog,
     metrics: createMetrics(),
     idempotencyHours: 24,
-    isSimulated: async () => false,
-    pauses: createPauses(pool, async () => undefined)
+    credentials,
+    pauses: createPauses(pool, credentials)
   })
   const endpoint = {
     deviceId: 'a',

@@ -31,6 +31,7 @@ async function given(t: TestContext, onSettled?: (tx: Db, changes: OutcomeChange
     [projectId, userId, at]
   )
   const sender = scriptedSender()
+  const credentials = { project: async () => undefined }
   const told: OutcomeChange[] = []
   const messages = createMessages({
     pool,
@@ -38,8 +39,8 @@ async function given(t: TestContext, onSettled?: (tx: Db, changes: OutcomeChange
     log: silentLog,
     metrics: createMetrics(),
     idempotencyHours: 24,
-    isSimulated: async () => false,
-    pauses: createPauses(pool, async () => undefined),
+    credentials,
+    pauses: createPauses(pool, credentials),
     onSettled: [
       async (tx, _, changes) => {
         await onSettled?.(tx, changes)

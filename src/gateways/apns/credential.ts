@@ -4,7 +4,7 @@ import { fingerprintOf, readPrivateKey, toPem } from '../credentials/pem.ts'
 import type { PushEnvironment } from '../push.ts'
 
 const tenCharacters = /^[A-Z0-9]{10}$/
-/** What Apple adds to a bundle id for some kinds of push; the service adds it where it must. */
+/** Suffixes of a bundle id for some kinds of push; the service adds them itself. */
 const suffix = /\.(voip|complication|pushkit\.fileprovider|location-query|voip-ptt|push-type\.\w+)$/
 
 export interface ApnsSecret {

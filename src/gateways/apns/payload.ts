@@ -37,7 +37,7 @@ export const apns: Gateway<ApnsCredential> = {
   measure: (push, now) => sizeOf(bytesOf(payloadOf(push, now))),
 
   read(push, status, headers: IncomingHttpHeaders, body) {
-    // The id is ours: Apple gives back what it was given.
+    // Apple returns the id that it was sent.
     if (status === 200) return { kind: 'accepted', gatewayMessageId: push.pushId }
     const { reason, timestamp } = jsonOf(body)
     return readReason(
@@ -67,7 +67,7 @@ function payloadOf(push: Push, now: number): object {
   }
 }
 
-/** What is undefined is not written. */
+/** JSON leaves undefined fields out. */
 export const alertAps = ({ title, body, imageUrl, sound, badge, threadId }: Notification) => ({
   alert: { title: title || undefined, body: body || undefined },
   sound: sound || undefined,

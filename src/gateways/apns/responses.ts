@@ -7,7 +7,7 @@ const reconnect = (otherwise: Extract<Verdict, { kind: 'reconnect' }>['otherwise
   otherwise
 })
 
-/** Apple's own words, each with what it means to us. Those that depend on more than the word are below. */
+/** Apple's reasons with their failure codes. Reasons that depend on more than the word are below. */
 const plain = new Map<string, FailureCode>([
   ['BadCollapseId', 'PAYLOAD_INVALID'],
   ['BadExpirationDate', 'PAYLOAD_INVALID'],
@@ -79,7 +79,7 @@ export function readReason(
   return byStatus(status, reason, wait)
 }
 
-/** A word we do not know, or none. Nothing here turns a token off: only Apple's own words may. */
+/** For an unknown reason, or none. It never turns a token off: only a reason of Apple may. */
 function byStatus(status: number, reason: string, wait: number | undefined): Verdict {
   const code = reason || String(status)
   if (status === 403) return credentialWrong(code)

@@ -4,11 +4,11 @@ import type { CheckResult } from './credentials.ts'
 
 const limitMs = 10_000
 const longestAnswer = 64_000
-/** Well formed, and of no device: a gateway that gets so far as to refuse it has accepted who is asking. */
+/** Well formed, and of no device: a gateway that refuses these tokens has accepted the credential. */
 const nobodysApnsToken = '0'.repeat(64)
 const nobodysFcmToken = 'nobody:tidings-checks-its-credential'
 
-/** Asks the gateways themselves whether they accept a credential. Nothing is delivered to anybody. */
+/** Asks a gateway whether it accepts a credential. Nothing is delivered. */
 export function createCheck(tokens: ProviderTokens) {
   return async (credential: Credential): Promise<CheckResult> => {
     try {
@@ -34,7 +34,7 @@ async function checkApns(credential: ApnsCredential, token: string): Promise<Che
     body: JSON.stringify({ aps: { alert: 'Check' } })
   })
   const { reason } = objectOf(text)
-  // The token of the device is looked at last.
+  // Apple checks the device token last.
   if (status === 200 || status === 410 || reason === 'BadDeviceToken' || reason === 'DeviceTokenNotForTopic')
     return { ok: true, message: `Apple accepts the key ${credential.keyId} for ${credential.topic}.` }
   if (status >= 500 || status === 429)
@@ -102,7 +102,7 @@ function ask(
   stream.on('data', (chunk: string) => {
     if (text.length < longestAnswer) text += chunk
   })
-  // A stream that never began tells only that, and its cause the rest.
+  // The error of a stream that never began says only that; its cause says more.
   stream.on('error', (error) => fail(error.cause instanceof Error ? error.cause.message : error.message))
   stream.on('end', () => (status > 0 ? resolve({ status, text }) : fail('it closed without an answer')))
   stream.end(body)

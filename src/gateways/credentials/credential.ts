@@ -6,7 +6,7 @@ interface Common {
   /** Changes with every save: connections of an older version are closed. */
   version: number
   projectId: ProjectId
-  /** Where the gateway is, as an origin. Empty for Web Push, where each subscription says it. */
+  /** The origin of the gateway. Empty for Web Push, where each subscription names its own. */
   origin: string
   /** Of the simulator: a project in that mode never reaches a real gateway. */
   simulated: boolean
@@ -63,7 +63,7 @@ export interface CredentialSource {
   ): Promise<Credential | null>
 }
 
-/** No token could be had. `refused`: the credential is not accepted, and trying again will not help. */
+/** There is no token. `refused`: the gateway does not accept the credential, and trying again will not help. */
 export class ProviderTokenFailed extends Error {
   override readonly name = 'ProviderTokenFailed'
   readonly kind: 'refused' | 'unavailable'
@@ -77,8 +77,8 @@ export class ProviderTokenFailed extends Error {
 /** Tokens that the credentials are exchanged for, shared by all processes (APNs counts them per team). */
 export interface ProviderTokens {
   /**
-   * The value to present now. `refused` is one that the gateway called expired: a newer one is made, once for all. One
-   * that is too young to be replaced (APNs: 20 minutes) is answered again: then do not ask once more, but wait.
+   * The value to present now. `refused` is one that the gateway called expired: a newer one is made, once for all nodes. A
+   * token that is too young to be replaced (APNs: 20 minutes) is returned again: then wait instead of asking once more.
    * Throws `ProviderTokenFailed`, or `Unavailable` when the database is away.
    */
   of(credential: ApnsCredential | FcmCredential, refused?: string): Promise<string>

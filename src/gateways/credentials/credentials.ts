@@ -21,12 +21,12 @@ export interface CheckResult {
 export type Check = (credential: Credential) => Promise<CheckResult>
 export type Checked = CredentialFacts & CheckResult
 
-/** Entries of a project: nobody has so many apps, and a list stays a list. */
+/** Entries of a project: more than any project has apps, and few enough for one list. */
 const mostCredentials = 100
-/** Apple takes connections that come and go for an attack: who asks again at once hears the same. */
+/** Apple takes quick connections for an attack: a check that is repeated at once gets the same result. */
 const checkBelievedMs = 5_000
 const mostChecks = 1_000
-/** A request that takes longer is cut off anyway. */
+/** Requests are cut off after about as long. */
 const checkLimitMs = 60_000
 const notAsked: CheckResult = { ok: false, message: 'Not asked: the checks before it took too long. Try again.' }
 
@@ -41,7 +41,7 @@ export function createGatewayCredentials({
   pool: Pool
   key: Buffer
   check: Check
-  /** Told after a change, so that this process does not wait for the word to come back from the database. */
+  /** Called after a change, so that this process does not wait for the notification of the database. */
   changed: (projectId: ProjectId) => void
 }) {
   const checks = new Map<string, { result: Promise<CheckResult>; untilMs: number }>()
@@ -75,16 +75,16 @@ export function createGatewayCredentials({
       return rows.filter((row) => gateway === undefined || row.gateway === gateway).map(withoutSecret)
     },
 
-    /** What browsers subscribe with; null where Web Push is not set up. */
+    /** The key that browsers subscribe with; null where Web Push is not set up. */
     async webPushKey(projectId: ProjectId): Promise<string | null> {
       const rows = await store.listCredentials(pool, projectId)
       return rows.find(({ gateway }) => gateway === 'webpush')?.facts.public_key ?? null
     },
 
-    /** Saves what was sent, and answers it as one entry or, for both environments of Apple, as two. */
+    /** Saves a credential and returns it as one entry or, for both environments of Apple, as two. */
     async save(actor: string, projectId: ProjectId, gateway: GatewayName, body: Record<string, unknown>) {
       return change(projectId, async (tx) => {
-        // Sealed with a key that was changed meanwhile, it would open for nobody.
+        // A secret that is sealed with a master key of before a change could not be opened any more.
         if ((await opensSecrets(tx, key)) === false)
           throw new Unavailable('The master key was changed: this process has to be started again with the new one.')
         const known = await store.listCredentials(tx, projectId)
@@ -132,14 +132,14 @@ export function createGatewayCredentials({
       })
     },
 
-    /** Asks the gateway itself about each stored credential, whatever mode the project is in. */
+    /** Asks the gateway about each stored credential, also where the project is simulated. */
     async check(projectId: ProjectId, gateway: GatewayName): Promise<Checked[]> {
       const rows = (await store.listCredentials(pool, projectId)).filter((row) => row.gateway === gateway)
       if (rows.length === 0)
         throw new Refusal('not_found', `The project has no credential for ${gateway}. Save one first.`)
       const results: Checked[] = []
       const giveUpAt = performance.now() + checkLimitMs
-      // One after the other: most go to the same place, with the same key.
+      // One after the other: most of them ask the same host with the same key.
       for (const row of rows) {
         const result = performance.now() > giveUpAt ? notAsked : await checkOnce(projectId, row)
         results.push({ ...withoutSecret(row), ...result })

@@ -2,7 +2,7 @@ import { type Detail, Refusal } from '../../platform/errors.ts'
 
 const longest = 500
 
-/** Collects what is wrong with a credential, so that all of it is told at once. Never quotes a secret. */
+/** Collects the faults of a credential, so that one refusal names all of them. Never quotes a secret. */
 export function createFaults() {
   const details: Detail[] = []
   return {
@@ -10,7 +10,7 @@ export function createFaults() {
       details.push({ path, message })
       return undefined
     },
-    /** A text field that must be there, be short and look like something. */
+    /** Reads a required text field that must be short and match the pattern. */
     text(value: unknown, path: string, pattern: RegExp, rule: string): string | undefined {
       if (value === undefined || value === null || value === '') return this.add(path, `is missing; it ${rule}`)
       if (typeof value !== 'string') return this.add(path, 'must be a string')
@@ -19,7 +19,7 @@ export function createFaults() {
       return pattern.test(trimmed) ? trimmed : this.add(path, rule)
     },
     none: () => details.length === 0,
-    /** Throws if there were any. */
+    /** Throws if there are faults. */
     refuse(): void {
       const [first] = details
       if (first) throw new Refusal('invalid_credential', `${first.path}: ${first.message}`, details)

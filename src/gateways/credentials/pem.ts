@@ -5,7 +5,7 @@ import { type Algorithm, signText } from './jwt.ts'
 /** No key of these kinds is longer. */
 const longest = 20_000
 
-/** What people send instead of the key, and what it is. */
+/** Files that people send by mistake, and their names. */
 const lookalikes: [pattern: RegExp, what: string][] = [
   [/-----BEGIN (TRUSTED )?CERTIFICATE-----/, 'this is a certificate, not the private key'],
   [/-----BEGIN CERTIFICATE REQUEST-----/, 'this is a certificate request, not the private key'],
@@ -15,7 +15,7 @@ const lookalikes: [pattern: RegExp, what: string][] = [
   [/-----BEGIN OPENSSH PRIVATE KEY-----/, 'this is a key for SSH']
 ]
 
-/** Parses a private key in PKCS 8 PEM, down to having signed with it once. `what` is the file a person should send. */
+/** Parses a private key in PKCS 8 PEM and signs with it once. `what` describes the right file. */
 export function readPrivateKey(
   value: unknown,
   path: string,
@@ -26,7 +26,7 @@ export function readPrivateKey(
   if (value === undefined || value === null || value === '') return faults.add(path, `is missing; it must be ${what}`)
   if (typeof value !== 'string') return faults.add(path, `must be a string: ${what}`)
   if (value.length > longest) return faults.add(path, `is longer than any key; it must be ${what}`)
-  // What went through a shell or a JSON file twice has its line breaks written out.
+  // A key that passed through a shell or a JSON file twice has its line breaks escaped.
   const pem = value.replaceAll('\\n', '\n').trim()
   const lookalike = lookalikes.find(([pattern]) => pattern.test(pem))
   if (lookalike) return faults.add(path, `${lookalike[1]}; it must be ${what}`)
@@ -56,7 +56,7 @@ function notRsa({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string 
   return bits >= 2048 && bits <= 4096 ? undefined : `the key has ${bits} bits, not 2048 to 4096`
 }
 
-/** Signs once and checks it with the public key that follows from the private one. */
+/** Signs once and verifies the signature with the public key that follows from the private one. */
 export function signsWell(algorithm: Algorithm, key: KeyObject): boolean {
   try {
     const text = 'signed once before it is stored'

@@ -8,7 +8,7 @@ const text = (description: string, example?: string) =>
   Type.String({ description, ...(example !== undefined && { examples: [example] }) })
 const optional = (description: string) => Type.Optional(text(description))
 
-/** Every field of every gateway; what is wrong with them is told by the parsers. */
+/** Every field of every gateway; the parsers name their faults. */
 export const SaveGateway = Type.Object({
   key: optional('APNs: the text of AuthKey_….p8.'),
   key_id: optional('APNs: the 10 characters in the name of that file.'),
@@ -34,12 +34,12 @@ const facts = {
   client_email: optional('The name of the service account.'),
   private_key_id: optional('The id of its key at Google.'),
   subject: optional('Where push services can reach you.'),
-  public_key: optional('What browsers subscribe with (applicationServerKey).'),
+  public_key: optional('The key that browsers subscribe with (applicationServerKey).'),
   fingerprint: text('SHA-256 of the public half of the key, to tell keys apart.', 'sha256:0f1e2d…'),
   version: Type.Integer({ description: 'Grows with every save.', examples: [1] }),
   created_at: Type.String(),
   updated_at: Type.String(),
-  updated_by: text('Who saved it last.')
+  updated_by: text('The token or person that saved it last.')
 }
 
 export const CredentialAnswer = Type.Object(facts)
@@ -55,7 +55,7 @@ export const CheckAnswer = Type.Object({
     Type.Object({
       ...facts,
       ok: Type.Boolean({ description: 'Whether the gateway accepts it.' }),
-      message: text('What the gateway said, in a sentence.')
+      message: text('The response of the gateway, in a sentence.')
     }),
     { description: credentials }
   )

@@ -14,22 +14,22 @@ interface Cached {
   expiresAtMs: number
 }
 
-/** Without a notification a change is seen after this at the latest. */
+/** Without a notification a change takes effect after this at the latest. */
 const believedMs = 5_000
-/** Projects; with them go their keys, about 4 KB each. */
+/** Projects, with about 4 KB of keys each. */
 const maxCached = 5_000
 
 export interface CredentialSourceOptions {
   pool: Pool
   listener: Listener
   key: Buffer
-  /** With a short memory of its own: asked for every push. */
+  /** Cached for a short time: called for every push. */
   projectOf: (projectId: ProjectId) => Promise<{ mode: Mode } | undefined>
   simulated: Simulated
   clock?: () => number
 }
 
-/** Finds the credential for a push. A project in simulator mode gets its stand-ins and nothing else, and a live one never. */
+/** Finds the credential for a push. A project in simulator mode gets only simulated ones, and a live project never does. */
 export function createCredentialSource({
   pool,
   listener,
@@ -55,11 +55,11 @@ export function createCredentialSource({
     if (cached && cached.expiresAtMs > nowMs) return cached.pending
     const fresh = { pending: read(projectId), expiresAtMs: nowMs + believedMs }
     cache.delete(projectId)
-    // The oldest goes: insertion order is the order of the look-ups.
+    // The oldest entry is dropped: insertion order is the order of the look-ups.
     if (cache.size >= maxCached) cache.delete(cache.keys().next().value!)
     cache.set(projectId, fresh)
     fresh.pending.catch(() => {
-      if (cache.get(projectId) === fresh) cache.delete(projectId) // A failed look-up is not an answer.
+      if (cache.get(projectId) === fresh) cache.delete(projectId) // A failed look-up is not cached.
     })
     return fresh.pending
   }
@@ -79,8 +79,8 @@ export function createCredentialSource({
 }
 
 /**
- * For APNs the one of the environment and the app, else the only one of the environment: the key of a team is good for
- * all its apps, and most projects have one.
+ * For APNs the credential of the environment and the app, or the only one of the environment: the key of a team is good
+ * for all its apps, and most projects have one.
  */
 function choose(
   credentials: readonly Credential[],

@@ -17,7 +17,7 @@ export interface CredentialRow {
   updated_by: string
 }
 
-/** Said by every change, with the id of the project. */
+/** Every change sends the id of its project here. */
 export const changedChannel = 'tidings_gateways'
 
 const columns = 'gateway, environment, app, id, version, secret, facts, created_at, updated_at, updated_by'
@@ -46,10 +46,10 @@ const remove = statement(
    returning environment, app, facts`
 )
 
-/** Of two changes of a project's credentials at once the second waits here. False: there is no such project. */
+/** Of two changes of a project's credentials at once the second waits here. False: the project does not exist. */
 export const lockProject = async (tx: Db, projectId: ProjectId) => (await tx.one(lock, [projectId])) !== undefined
 
-/** All of a project: they are few. */
+/** All credentials of a project: they are few. */
 export const listCredentials = (db: Db, projectId: ProjectId) => db.query<CredentialRow>(list, [projectId])
 
 export const saveCredential = (
@@ -83,7 +83,7 @@ export const removeCredentials = (
     app ?? null
   ])
 
-/** What a secret is bound to: it does not open in another row. */
+/** The context that a secret is sealed for: it does not open in another row. */
 export const contextOf = (projectId: string, row: { gateway: string; environment: string; app: string }): string =>
   `gateway_credentials/${projectId}/${row.gateway}/${row.environment}/${row.app}`
 

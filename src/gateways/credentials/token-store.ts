@@ -3,7 +3,7 @@ import { statement } from '../../platform/db/statement.ts'
 import { sealedColumn } from '../../platform/secrets/sealed.ts'
 
 export interface TokenRow {
-  /** Sealed; empty where none was made yet. */
+  /** Sealed; empty where no token was made yet. */
   token: string
   issued_at: Date
   refresh_at: Date
@@ -17,7 +17,7 @@ const find = statement(
   'provider_tokens.find',
   `select ${columns}, clock_timestamp() as read_at from (values (1)) as one left join provider_tokens on name = $1`
 )
-// A little longer than a call to Google may take. Whoever died holds it no longer than this.
+// A little longer than a call to Google may take. The claim of a dead process ends after this.
 const claim = statement(
   'provider_tokens.claim',
   `insert into provider_tokens (name, token, issued_at, refresh_at, expires_at, held_by, held_until)
@@ -40,20 +40,20 @@ const sweep = statement(
   'delete from provider_tokens where expires_at < $1 and held_until < now()'
 )
 
-/** A row as it stands, and when that was by the clock of the database. */
+/** A row, with the time of the database's clock at which it was read. */
 export type TokenRead = { [Name in keyof TokenRow]: TokenRow[Name] | null } & { read_at: Date }
 
 export const findToken = async (db: Db, name: string) => (await db.one<TokenRead>(find, [name]))!
 
-/** The row as it stands, if from now on it is ours to renew; nothing while somebody else is at it. */
+/** Claims the token for renewal and returns its row; undefined while another process has claimed it. */
 export const claimToken = (db: Db, name: string, holder: string, at: Date) =>
   db.one<TokenRow & { read_at: Date }>(claim, [name, holder, at])
 
-/** False: it took too long, and another process has taken over. */
+/** False: the claim has ended, and another process has taken over. */
 export const writeToken = async (db: Db, name: string, holder: string, row: TokenRow) =>
   (await db.run(write, [name, holder, row.token, row.issued_at, row.refresh_at, row.expires_at])) > 0
 
-/** Lets go; nobody tries again before `pauseMs` is over. */
+/** Releases the claim; no process claims the token again before `pauseMs` is over. */
 export const releaseToken = (db: Db, name: string, holder: string, pauseMs: number) =>
   db.run(release, [name, holder, pauseMs])
 

@@ -2,7 +2,7 @@ import type { Saved } from '../credentials/credential.ts'
 import { createFaults, type Faults } from '../credentials/faults.ts'
 import { fingerprintOf, readPrivateKey, toPem } from '../credentials/pem.ts'
 
-/** The one place where service accounts are exchanged for tokens: a file cannot send us anywhere else. */
+/** The only address where service accounts are exchanged for tokens: a file cannot name another. */
 export const googleTokenUri = 'https://oauth2.googleapis.com/token'
 
 export interface FcmSecret {
@@ -77,7 +77,7 @@ export function parseFcm(body: Record<string, unknown>): Saved<FcmSecret>[] {
   ]
 }
 
-/** The object, or the text of the file. Other files that Google hands out are told by name. */
+/** Reads the object, or the text of the file. The refusal names other files of Google. */
 function readAccount(value: unknown, faults: Faults): Record<string, unknown> | undefined {
   if (value === undefined || value === null || value === '') return faults.add(path, `is missing; ${rightFile}`)
   if (typeof value === 'string' && value.length > longest)

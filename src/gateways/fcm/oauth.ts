@@ -22,7 +22,7 @@ export async function requestAccessToken(
   limitMs = usualLimitMs
 ): Promise<AccessToken> {
   const { tokenUri, clientEmail, privateKeyId, privateKey, simulated, ca } = credential
-  // A key must reach nobody but Google, whatever a row says.
+  // An assertion must go to Google only, whatever the row says.
   if (!simulated && tokenUri !== googleTokenUri)
     throw new ProviderTokenFailed('refused', `Tokens come from ${googleTokenUri} only.`)
   const iat = Math.floor(nowMs / 1000)
@@ -42,7 +42,7 @@ export async function requestAccessToken(
   throw new ProviderTokenFailed('unavailable', `The token endpoint of Google cannot answer now (${words}).`)
 }
 
-/** No redirects: an assertion goes where it is for and nowhere else. */
+/** Follows no redirects: an assertion must not reach another host. */
 function post(
   url: string,
   body: string,

@@ -67,7 +67,7 @@ function alert(push: Push, notification: Notification, now: number): Message {
   const seconds = secondsLeft(push, now)
   return {
     token: push.token,
-    // Ours last: nothing that a caller puts into `data` may hide them.
+    // The fields of the service come last: no field of the caller's `data` may hide them.
     data: {
       ...data,
       message_id: push.messageId,
@@ -78,7 +78,7 @@ function alert(push: Push, notification: Notification, now: number): Message {
     android: {
       priority: push.priority === 'high' ? 'HIGH' : 'NORMAL',
       ttl: `${seconds}s`,
-      // Firebase keeps four of these for a device and drops the others, so it is the caller's to use.
+      // Firebase keeps four keys for a device and drops the others, so only the caller may use them.
       ...(collapseKey && { collapse_key: collapseKey }),
       notification: {
         ...tag,

@@ -7,7 +7,7 @@ const retryDeviceMs = 60_000
 const retryUnavailableMs = 10_000
 const retryInternalMs = 1_000
 
-/** Google's error in Firebase's words. Codes are read, texts only where Google tells it nowhere else. */
+/** Reads an error of Firebase by its codes, and by its text only where no code says it. */
 export function readFcmError(status: number, headers: IncomingHttpHeaders, answer: Record<string, unknown>): Verdict {
   const error = isObject(answer.error) ? answer.error : {}
   const details = Array.isArray(error.details) ? error.details.filter(isObject) : []
@@ -23,7 +23,7 @@ export function readFcmError(status: number, headers: IncomingHttpHeaders, answe
     case 'SENDER_ID_MISMATCH':
       return tokenDead('TOKEN_MISMATCH', code)
     case 'THIRD_PARTY_AUTH_ERROR':
-      // About Apple's or the browser's key inside Firebase: Android goes on with this credential.
+      // About Apple's or the browser's key inside Firebase: Android still works with this credential.
       return refused('CREDENTIALS_INVALID', code, 'The APNs or Web Push key inside the Firebase project is refused.')
     case 'UNAUTHENTICATED':
       return { kind: 'renew', gatewayCode: code }
@@ -67,7 +67,7 @@ function quota(code: string, failures: Record<string, unknown>[], wait: number |
     : later('PROJECT_RATE_LIMITED', code, wait ?? retryQuotaMs, { scope: 'gateway', pushback: true })
 }
 
-/** Not JSON, or a code that is new. */
+/** For a response that is not JSON, or has an unknown code. */
 function byStatus(status: number, code: string, wait: number | undefined): Verdict {
   if (status === 401) return { kind: 'renew', gatewayCode: code }
   if (status === 403) return credentialWrong(code)

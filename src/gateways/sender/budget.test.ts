@@ -4,7 +4,7 @@ import { createBudget } from './budget.ts'
 
 const at = 1_000_000
 
-/** How many of so many repeats are let through at that time. */
+/** Counts the repeats that get a place at that time. */
 const taken = (budget: ReturnType<typeof createBudget>, now: number, wanted: number) => {
   let taken = 0
   for (let turn = 0; turn < wanted; turn += 1) if (budget.takes(now)) taken += 1

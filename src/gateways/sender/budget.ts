@@ -1,24 +1,24 @@
-/** How many pushes may be tried again, measured by how many are tried for the first time. */
+/** Limits repeats by the number of pushes that are sent for the first time. */
 export interface Budget {
-  /** One that was not tried before goes out. */
+  /** A push is sent for the first time. */
   fresh(now: number): void
-  /** Takes a place for one that is tried again; false where there is none. */
+  /** Takes a place for a repeat; false where there is none. */
   takes(now: number): boolean
-  /** One that was tried again was accepted. */
+  /** A repeat was accepted. */
   worked(now: number): void
 }
 
-/** The share of what was sent in the last minute or so. */
+/** The share of pushes of the last minute or so. */
 const share = 0.2
 const memoryMs = 60_000
-/** Those who send little may repeat too. */
+/** Projects that send little may repeat too. */
 const leastPerSecond = 1
-/** The place it took, and one more: when a gateway is well again, what waits is let go soon. */
+/** The place it took, and one more: once a gateway has recovered, waiting repeats leave soon. */
 const forWorking = 2
 
 /**
- * A gateway that fails does not get everything five times over. Places are earned by fresh pushes and forgotten within a
- * minute. Only repeats that come to nothing use them up: the others show that the gateway works.
+ * A failing gateway does not get every push five times. Fresh pushes earn places, which are forgotten within a minute. Only
+ * repeats that fail again use them up: accepted ones show that the gateway works.
  */
 export function createBudget(): Budget {
   let places = (leastPerSecond * memoryMs) / 1000

@@ -2,9 +2,9 @@ export interface Circuit {
   readonly open: boolean
   /** Whether the gateway has ever looked past the credential. */
   readonly proven: boolean
-  /** When the next push is let through to see whether the credential works by now. */
+  /** When the next push is sent to try the credential again. */
   readonly probeAt: number
-  /** Whether a push may go out. While open it lets one through now and then. */
+  /** Whether a push may be sent. An open circuit admits one now and then. */
   admits(now: number): boolean
   /** The gateway refused the credential. */
   wrong(now: number): void
@@ -13,12 +13,12 @@ export interface Circuit {
 }
 
 /**
- * Small enough to be open before fifty pushes are gone: the first window is thirty-two. In a row, because one refused
- * push among accepted ones is about that push.
+ * Few enough that the circuit opens before fifty pushes are lost: the first window is thirty-two. In a row, because one
+ * refused push among accepted ones is about that push.
  */
 const threshold = 10
 
-/** Stops sending with a credential that the gateway refuses, so that a wrong key does not burn a whole campaign. */
+/** Stops sending with a credential that the gateway refuses, so that a wrong key does not fail a whole campaign. */
 export function createCircuit(probeMs: number): Circuit {
   let inRow = 0
   let probeAt = 0

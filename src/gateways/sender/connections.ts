@@ -2,7 +2,7 @@ import { steadyMs } from '../../platform/time.ts'
 import type { H2Connection, H2Transport, TlsOptions } from '../transport/transport.ts'
 import type { SenderSettings } from './settings.ts'
 
-/** One connection, with what its responses told. */
+/** One connection, with the facts that its responses give. */
 export interface Link {
   readonly connection: H2Connection
   answers: number

@@ -9,13 +9,13 @@ export interface Gate {
 export interface Gates {
   /** Without a token: for everything on the way to this gateway. */
   close(token: string | undefined, gate: Gate): void
-  /** What keeps a push to this token back now. */
+  /** The gate that holds back pushes to this token now. */
   closed(token: string, now: number): Gate | undefined
 }
 
 const mostDevices = 10_000
 
-/** "Not before": what a gateway asked for, for exactly those it asked it of. */
+/** Times before which a gateway wants no more pushes, for the devices that it named or for all. */
 export function createGates(): Gates {
   const devices = new Map<string, Gate>()
   let all: Gate | undefined
@@ -28,7 +28,7 @@ export function createGates(): Gates {
       }
       devices.delete(token)
       devices.set(token, gate)
-      // The oldest is forgotten: the gateway will say it again.
+      // The oldest gate is forgotten: the gateway will respond the same again.
       const [oldest] = devices.keys()
       if (devices.size > mostDevices) devices.delete(oldest!)
     },

@@ -1,4 +1,4 @@
-/** Keeps a wrong bundle id or environment from turning off every token there is. One for each credential. */
+/** Keeps a wrong bundle id or environment from turning off every token of a project. One guard for each credential. */
 export interface Guard {
   accepted(): void
   tokenDead(): void
@@ -7,14 +7,14 @@ export interface Guard {
 }
 
 const remembered = 200
-/** Fewer answers than this say nothing about the rest. */
+/** Fewer responses than this say nothing about the rest. */
 const enough = 20
-/** A credential that has worked this often is right: the tokens it is told are dead are dead. */
+/** A credential that has worked this often is right, so dead tokens are believed. */
 const proven = 100
-/** From so many answers on it is known how many dead tokens are usual, and this many times more are not. */
+/** After this many responses the usual share of dead tokens is known; ten times that share is unusual. */
 const usualFrom = 1_000
 const jump = 10
-/** About what a busy project sends in a day; what was longer ago counts less and less. */
+/** About what a busy project sends in a day; older responses count less and less. */
 const forgottenFrom = 1_000_000
 
 export function createGuard(): Guard {
@@ -22,7 +22,7 @@ export function createGuard(): Guard {
   let answers = 0
   let deadNow = 0
   let successes = 0
-  /** Of all that were answered before those. */
+  /** Of all responses before those. */
   let usualAnswers = 0
   let usualDead = 0
 
@@ -35,7 +35,7 @@ export function createGuard(): Guard {
 
   function note(value: 0 | 1) {
     const at = answers % remembered
-    // While they are not believed they do not become what is usual either.
+    // Tokens that are not believed do not change the usual share either.
     if (answers >= remembered && !holds()) {
       usualAnswers += 1
       usualDead += dead[at]!

@@ -12,8 +12,8 @@ export interface RetryWords {
 }
 
 /**
- * To be repeated, not before a time, which is given by the steady clock and told by the wall clock: it may be stored. Spread
- * a little, so that those told the same time do not all come at it.
+ * A push to be repeated, not before `at`, which is a time of the steady clock. The outcome has it by the wall clock, because
+ * it may be stored. Spread a little, so that pushes with the same time do not all come at once.
  */
 export function retry(reason: FailureCode, at: number, words: RetryWords = {}): Outcome {
   const { message = failureReasons[reason], gatewayCode = '', free = true } = words

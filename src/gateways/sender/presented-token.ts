@@ -2,7 +2,7 @@ import { steadyMs } from '../../platform/time.ts'
 import { ProviderTokenFailed } from '../credentials/credential.ts'
 
 export interface PresentedToken {
-  /** Whether there is one to present now. If not, it is asked for, and `onReady` or `onFailed` follows. */
+  /** Whether there is a token to present now. If not, it is requested, and `onReady` or `onFailed` follows. */
   ready(): boolean
   readonly value: string
   /** The gateway called this one too old. */
@@ -10,12 +10,12 @@ export interface PresentedToken {
 }
 
 const refreshMs = 10_000
-/** After a failure, before it is asked for again. */
+/** The pause after a failure. */
 const pauseMs = 1_000
 
 /**
- * The provider token of one pool. Kept here so that sending needs no promise; asked for again every few seconds, which
- * costs its owner nothing while it is the same.
+ * The provider token of one pool. Kept here so that sending needs no promise, and requested again every few seconds, which is
+ * cheap while it is the same.
  */
 export function createPresentedToken(
   ask: (refused?: string) => Promise<string>,
@@ -40,7 +40,7 @@ export function createPresentedToken(
       value = await Promise.race([ask(presenting), late])
     } catch (error) {
       asking = false
-      // Whoever is refused is wrong; anything else may be better in a moment.
+      // A refused credential is wrong; any other failure may pass in a moment.
       const wrong = error instanceof ProviderTokenFailed && error.kind === 'refused'
       if (value === undefined || refused !== undefined)
         events.onFailed(error instanceof Error ? error.message : String(error), wrong)
@@ -48,7 +48,7 @@ export function createPresentedToken(
     } finally {
       clearTimeout(timer)
     }
-    // Asked for before the news that it is too old: that question has to be put again.
+    // This request began before the gateway called the token too old: it is repeated.
     if (presenting === undefined && value === refused) return fetch()
     asking = false
     refused = undefined
@@ -65,7 +65,7 @@ export function createPresentedToken(
       return usable
     },
     renew(token) {
-      // Many pushes come back with the same news; the first has seen to it.
+      // Many pushes are refused for the same token; the first one has started the renewal.
       if (token !== value || refused !== undefined) return
       refused = token
       if (!asking) void fetch()

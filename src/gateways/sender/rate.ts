@@ -1,6 +1,6 @@
 /** How many pushes may leave in a second. */
 export interface Rate {
-  /** Takes a place; false: there is none at the moment. */
+  /** Takes a place; false where there is none now. */
   takes(now: number): boolean
   /** The gateway has too much. */
   pushback(now: number): void
@@ -8,13 +8,13 @@ export interface Rate {
   limit(now: number): number
 }
 
-/** Firebase wants to see traffic grow. A part may go at once, so that whoever sends a few waits for nothing. */
+/** Firebase demands that traffic grows slowly. A tenth may leave at once, so that small senders do not wait. */
 const atOnce = 0.1
 /** Without a push for this long the growth begins anew. */
 const idleMs = 60_000
-/** Of the limit, what may leave in one go. */
+/** The part of the limit that may leave in one go. */
 const burstMs = 250
-/** After a pushback: this share of what left before, more by this factor each second, no less than that many. */
+/** After a pushback: this share of the former rate, growing by this factor each second, and at least this many. */
 const kept = 0.8
 const growth = 1.05
 const least = 100
@@ -22,8 +22,8 @@ const least = 100
 const forgottenMs = 60_000
 
 /**
- * A quota (`perSecond`; none where it answers 0) that is approached in `rampMs`, and a ceiling of our own after the
- * gateway has pushed back.
+ * A quota (`perSecond`; none where it returns 0) that is approached in `rampMs`, and a ceiling after the gateway has pushed
+ * back.
  */
 export function createRate(perSecond: () => number, rampMs: number): Rate {
   let places = Number.POSITIVE_INFINITY
@@ -32,7 +32,7 @@ export function createRate(perSecond: () => number, rampMs: number): Rate {
   let ceiling = Number.POSITIVE_INFINITY
   let ceilingAt = 0
   let pushedAt = 0
-  /** What left in the second that began at `secondAt`, and in the one before. */
+  /** Pushes that left in the second that began at `secondAt`, and in the one before. */
   let secondAt = 0
   let leaving = 0
   let left = 0
@@ -70,7 +70,7 @@ export function createRate(perSecond: () => number, rampMs: number): Rate {
       return true
     },
     pushback(now) {
-      // What was on its way at that moment says the same: once in a second is enough.
+      // Responses to all pushes in flight say the same: once in a second is enough.
       if (now - pushedAt < 1000) return
       pushedAt = now
       ceiling = Math.max(least, kept * Math.min(limit(now), Math.max(left, leaving)))

@@ -7,22 +7,22 @@ export interface SenderSettings {
   unreachableMs: number
   /** For one gateway and credential. */
   maxConnections: number
-  /** A connection on which everything fails is replaced, but no sooner after the last was opened. */
+  /** A connection on which everything fails is replaced, at the earliest this long after the last one was opened. */
   replaceMs: number
   /** In the whole process. */
   maxSockets: number
-  /** Connections nobody has used for this long are closed. */
+  /** Connections that are unused for this long are closed. */
   idleMs: number
   /** Pushes on their way at a time, at first and at most. */
   firstWindow: number
   maxWindow: number
-  /** What Firebase lets a project send in a second, by all processes together; 0 means as much as it takes. */
+  /** The quota of Firebase for a project and second, shared by all processes; 0 means no quota. */
   fcmPerSecond: number
   /** From a tenth of that to all of it, after a minute of rest. */
   rampMs: number
   /** A refused credential is tried again this often. */
   probeMs: number
-  /** A busy connection that has said nothing for this long is asked whether it is there, and given up after that. */
+  /** A busy connection that is silent for this long gets a PING, and is closed where it does not respond. */
   pingAfterMs: number
   pingTimeoutMs: number
   /** A credential is looked up again after this. */

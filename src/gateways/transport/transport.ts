@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 
-/** How one request ended. The difference between `refused` and `lost` is what makes repeating safe or not. */
+/** The end of one request. A `refused` request may be repeated safely, a `lost` one not. */
 export type Ending =
   | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: string }
-  /** The peer did nothing with it, for sure: a repeat costs nothing. */
+  /** The peer surely did nothing with it: a repeat costs nothing. */
   | { kind: 'refused' }
-  /** It was sent, and the connection or the stream broke before an answer: the peer may have acted on it. */
+  /** It was sent, and the connection or the stream broke before a response: the peer may have acted on it. */
   | { kind: 'lost'; message: string }
-  /** It was sent, and nobody answered before the deadline. */
+  /** It was sent, and the peer did not respond before the deadline. */
   | { kind: 'timeout' }
 
 export interface TlsOptions {
@@ -17,9 +17,9 @@ export interface TlsOptions {
   publicOnly?: boolean
 }
 
-/** May be called before whoever opened the connection has got it: look at its state, too. */
+/** May be called before `open` resolves: check the state of the connection, too. */
 export interface ConnectionEvents {
-  /** No new requests: the peer is going away, or `drain` was called. Those that it took may still be answered. */
+  /** No new requests: the peer is closing, or `drain` was called. Open requests may still get responses. */
   onDraining(reason: string): void
   /** Every request has ended. */
   onClosed(): void
@@ -29,13 +29,13 @@ export interface ConnectionEvents {
 
 export interface H2Connection {
   readonly state: 'ready' | 'draining' | 'closed'
-  /** Requests without an end. */
+  /** Requests that have not ended. */
   readonly open: number
-  /** How many the peer takes at a time, as it said last. */
+  /** How many requests the peer takes at a time, by its last settings. */
   readonly limit: number
   /** Throws for headers that cannot be sent. Otherwise `done` is called once, later, and at the latest soon after the deadline (milliseconds since 1970). */
   request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void): void
-  /** False if nothing can be asked any more; `done` is then not called. */
+  /** False where the connection is closed; then `done` is not called. */
   ping(done: () => void): boolean
   /** Takes no more, and closes when the last request has ended. */
   drain(): void
@@ -48,6 +48,6 @@ export interface H2Connection {
  * included, and HTTP/1.1 would need one connection for each push that waits.
  */
 export interface H2Transport {
-  /** Resolves when the peer has told its settings. Rejects with an error whose message is for people. */
+  /** Resolves when the peer has sent its settings. Rejects with an error whose message is for people. */
   open(origin: string, tls: TlsOptions, events: ConnectionEvents, timeoutMs: number): Promise<H2Connection>
 }

@@ -10,8 +10,8 @@ export interface WebPushSecret {
 }
 
 /**
- * A subject, and a key pair if the caller brings one. Without one the pair in use stays: browsers that subscribed with
- * it would not hear us any more with another. Only where there is none a new one is made.
+ * Reads a subject, and a key pair if the caller sends one. Otherwise the pair in use stays, because browsers that subscribed
+ * with it would not take pushes of another. Only where there is none a new pair is made.
  */
 export function parseWebPush(body: Record<string, unknown>, inUse: WebPushSecret | undefined): Saved<WebPushSecret>[] {
   const faults = createFaults()
@@ -82,7 +82,7 @@ function bytesOf(value: unknown): Buffer | undefined {
 function newPair(): Pair {
   const pair = createECDH('prime256v1')
   const publicKey = pair.generateKeys('base64url')
-  // One with leading zeros comes out short.
+  // A key with leading zeros comes out short.
   const privateKey = Buffer.concat([Buffer.alloc(32), pair.getPrivateKey()]).subarray(-32)
   return { publicKey, privateKey: privateKey.toString('base64url') }
 }

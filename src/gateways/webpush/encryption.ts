@@ -4,15 +4,15 @@ const recordSize = 4_096
 const headLength = 16 + 4 + 1 + 65
 const tagLength = 16
 
-/** What fits into the one record that push services take. */
+/** The bytes that fit into the one record that push services take. */
 export const longestPlaintext = recordSize - headLength - tagLength - 1
 
 const derive = (secret: Buffer, salt: Buffer, info: Buffer | string, length: number) =>
   Buffer.from(hkdfSync('sha256', secret, salt, info, length))
 
 /**
- * RFC 8291: for the browser that holds the private key of `p256dh`, and nobody between. The sender's key pair is new for
- * every message, as the RFC demands. Throws if the browser's key is no point of the curve.
+ * RFC 8291: only the browser that has the private key of `p256dh` can read it. The sender's key pair is new for every
+ * message, as the RFC demands. Throws if the browser's key is not a point of the curve.
  */
 export function encrypt(plaintext: Buffer, p256dh: Buffer, auth: Buffer): Buffer {
   const pair = createECDH('prime256v1')

@@ -41,14 +41,14 @@ export const webpush: Gateway<WebPushCredential> = {
         'content-encoding': 'aes128gcm',
         ttl: String(Math.min(longestTtlSeconds, Math.max(0, Math.ceil((push.notAfter - now) / 1000)))),
         urgency: push.priority,
-        // A waiting push of the same topic is replaced; the letters allowed are few, so it is a digest.
+        // A waiting push of the same topic is replaced. Few letters are allowed, so the topic is a digest.
         ...(push.collapseId && { topic: digest(push.collapseId, 32) })
       },
       body
     }
   },
 
-  /** Browsers have no Live Activities: nothing is made of one. */
+  /** Browsers have no Live Activities: one has no payload. */
   measure: (push) =>
     sizeOf(push.content.kind === 'alert' ? bytesOf(payloadOf(push, push.content.notification)) : Buffer.alloc(0)),
 
@@ -57,11 +57,11 @@ export const webpush: Gateway<WebPushCredential> = {
 
 const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPlaintext })
 
-/** A simulated browser names no address: the simulator is somewhere else in each process, and its credential knows where. */
+/** A simulated browser names no address: each process runs its simulator elsewhere, and the credential has the origin. */
 const placeOf = (endpoint: URL, { simulated, origin }: WebPushCredential) =>
   simulated && origin ? origin : endpoint.origin
 
-/** Keys that are none make node:crypto throw. */
+/** node:crypto throws for invalid keys. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make()

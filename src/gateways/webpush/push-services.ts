@@ -1,7 +1,7 @@
 import { simulatedHost } from '../../simulator/simulator.ts'
 import type { WebPushCredential } from '../credentials/credential.ts'
 
-/** The push services of the browsers there are. A subscription to any other address is not sent to. */
+/** The push services of all browsers. Pushes go to no other host. */
 const hosts = new Set(['fcm.googleapis.com', 'android.googleapis.com', 'jmt17.google.com', 'web.push.apple.com'])
 const families = ['.push.apple.com', '.push.services.mozilla.com', '.notify.windows.com']
 
@@ -12,8 +12,8 @@ const simulatedOnly =
   'This project is simulated: it reaches simulated browsers only. Make the project live to reach real ones.'
 
 /**
- * Where a subscription points is chosen by whoever registers a device, so it could be any address that this machine can
- * reach. Answers why not, or nothing. A project in simulator mode reaches its simulator and nothing else.
+ * The app that registers a device chooses the endpoint, so it could be any address that this machine can reach. Returns the
+ * reason of a refusal, or undefined. A project in simulator mode reaches only its simulator.
  */
 export function refuseEndpoint(endpoint: URL, { simulated, origin }: WebPushCredential): string | undefined {
   if (endpoint.protocol !== 'https:') return 'The endpoint of the subscription is not https.'

@@ -4,7 +4,7 @@ import { credentialWrong, later, refused, retryAfterMs, tokenDead, type Verdict 
 const retryOverloadMs = 10_000
 const retryLimitMs = 30_000
 
-/** Apple names it; Google tells it in a sentence and nowhere else. */
+/** Apple has a reason for it; Google only a sentence. */
 const isOtherKey = (reason: string, body: string) =>
   reason === 'VapidPkHashMismatch' || /do(es)? not correspond to the credentials/i.test(body)
 
@@ -27,7 +27,7 @@ export function readPushService(
       return /auth|vapid|jwt/i.test(reason || body) ? credentialWrong(code) : refused('PAYLOAD_INVALID', code)
     case 401:
     case 403:
-      // Subscribed with another key of ours, perhaps an old one: only this subscription is of no use.
+      // The browser subscribed with another key of this project, perhaps an old one: only this subscription is useless.
       return isOtherKey(reason, body) ? tokenDead('TOKEN_MISMATCH', code) : credentialWrong(code)
     case 404:
       return tokenDead('TOKEN_INVALID', code)
@@ -35,7 +35,7 @@ export function readPushService(
       return tokenDead('TOKEN_UNREGISTERED', code)
     case 413:
       return refused('PAYLOAD_TOO_LARGE', code)
-    // Windows says 406 where others say 429.
+    // Windows responds with 406 where others use 429.
     case 406:
     case 429:
       return later('PROJECT_RATE_LIMITED', code, wait ?? retryLimitMs, { scope: 'gateway', pushback: true })

@@ -8,11 +8,11 @@ const mostKept = 1_000
 
 const kept = new Map<string, { header: string; madeAt: number }>()
 
-/** RFC 8292: who sends. It depends on the key and the push service alone, so signing once serves for hours. */
+/** RFC 8292 names the sender. The header depends only on the key and the push service, so one signature serves for hours. */
 export function vapid(credential: WebPushCredential, origin: string, now: number): string {
   const key = `${credential.publicKey} ${credential.subject} ${origin}`
   const known = kept.get(key)
-  // One of the future was made by a clock that has been set back since: push services take none that ends in over a day.
+  // A header of the future comes of a clock that was set back since: push services take none that ends in over a day.
   if (known && known.madeAt <= now && now < known.madeAt + reusedMs) return known.header
   const header = make(credential, origin, now)
   kept.delete(key)

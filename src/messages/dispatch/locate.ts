@@ -6,8 +6,8 @@ import type { MessageRow } from '../message.ts'
 import { findMessages, keyOf } from '../store.ts'
 
 /**
- * Finds the endpoints of rows that were written before. The device may have got a new token since, or another user, for
- * whom these messages are not.
+ * Finds the endpoints of rows that were written before. Since then the device may have got a new token, or another user, who
+ * must not receive these messages.
  */
 export async function locate(
   db: Db,

@@ -16,7 +16,7 @@ const retry = (reason: FailureCode, more: Partial<Extract<Outcome, { kind: 'retr
 })
 const lost: Outcome = { kind: 'unknown', reason: 'CONNECTION_LOST', message: 'm' }
 
-/** The waits until it is given up, with the random number at its most, and the end. */
+/** The waits until the message ends, with the largest random number, and its end. */
 function course(outcome: Outcome, notAfter = never, most = 20): [waitsMs: number[], end: string] {
   const waits: number[] = []
   let retries: Retries = {}
@@ -29,48 +29,48 @@ function course(outcome: Outcome, notAfter = never, most = 20): [waitsMs: number
   return [waits, 'goes on']
 }
 
-describe('what is tried again, how often and when', () => {
-  it('a gateway that cannot take it: five attempts with growing, jittered waits', () => {
+describe('the retry policy', () => {
+  it('tries an unavailable gateway five times, with growing, jittered waits', () => {
     assert.deepEqual(course(retry('GATEWAY_UNAVAILABLE')), [[1_000, 2_000, 4_000, 8_000], 'GATEWAY_UNAVAILABLE'])
     const soonest = nextStep(retry('GATEWAY_UNAVAILABLE'), { retries: {}, notAfter: never }, now, () => 0)
     assert.ok(soonest.kind === 'again' && soonest.at === now + 200)
   })
 
-  it('never before the time that the gateway named', () => {
+  it('never repeats before the time that the gateway named', () => {
     const [waits] = course(retry('GATEWAY_UNAVAILABLE', { notBefore: now + 5_000 }))
     assert.deepEqual(waits, [5_000, 5_000, 5_000, 8_000])
   })
 
-  it('a device that got too much: after 2, 10 and 60 s', () => {
+  it('repeats to a device that got too many messages after 2, 10 and 60 s', () => {
     assert.deepEqual(course(retry('DEVICE_RATE_LIMITED')), [[2_000, 10_000, 60_000], 'DEVICE_RATE_LIMITED'])
   })
 
-  it('a project that sent too much: until its time is over, each 60 s or when the gateway says', () => {
+  it('repeats for a project over its quota until the time to live ends, every 60 s or when the gateway says', () => {
     assert.deepEqual(course(retry('PROJECT_RATE_LIMITED'), never, 9), [Array(9).fill(60_000), 'goes on'])
     const [waits] = course(retry('PROJECT_RATE_LIMITED', { notBefore: now + 3_000 }), never, 2)
     assert.deepEqual(waits, [3_000, 3_000])
   })
 
-  it('what costs no attempt: as often as it takes, but not in a busy loop', () => {
+  it('repeats at no cost as often as needed, but not in a busy loop', () => {
     assert.deepEqual(course(retry('GATEWAY_UNAVAILABLE', { free: true }), never, 9), [Array(9).fill(200), 'goes on'])
   })
 
-  it('a lost answer: twice more after 1 s, and then it failed as lost', () => {
+  it('repeats a message whose response was lost twice after 1 s, and then fails it as lost', () => {
     assert.deepEqual(course(lost), [[1_000, 1_000], 'CONNECTION_LOST'])
   })
 
-  it('the causes are counted apart', () => {
+  it('counts each cause apart', () => {
     const { retries } = nextStep(lost, { retries: { gateway: 3 }, notAfter: never }, now) as { retries: Retries }
     assert.deepEqual(retries, { gateway: 3, lost: 1 })
   })
 
-  it('the time to live wins: expired, unless it may have arrived', () => {
+  it('ends with the time to live as expired, unless the message may have arrived', () => {
     assert.deepEqual(course(retry('GATEWAY_UNAVAILABLE'), now + 3_000), [[1_000, 2_000], 'EXPIRED'])
     assert.deepEqual(course(retry('PROJECT_RATE_LIMITED'), now + 3_000), [[], 'EXPIRED'])
     assert.deepEqual(course(lost, now + 10), [[], 'CONNECTION_LOST'])
   })
 
-  it('a refusal or a success is the end', () => {
+  it('ends with a refusal or a success', () => {
     const refused: Outcome = { kind: 'rejected', reason: 'TOKEN_INVALID', message: 'm', gatewayCode: 'g' }
     assert.deepEqual(course(refused), [[], 'TOKEN_INVALID'])
     assert.deepEqual(course({ kind: 'accepted', gatewayMessageId: 'x' }), [[], 'accepted'])

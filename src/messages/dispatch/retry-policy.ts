@@ -1,15 +1,15 @@
 import type { FailureCode, Outcome } from '../../gateways/gateways.ts'
 
-/** How often a push was tried again, by cause. */
+/** The number of repeats, by cause. */
 export type Retries = Partial<Record<'gateway' | 'device' | 'lost' | 'crashed', number>>
 
-/** What becomes of a push after an attempt. */
+/** The step after an attempt. */
 export type Next =
   | { kind: 'accepted'; gatewayMessageId: string }
   | { kind: 'failed'; reason: FailureCode; message: string | undefined; gatewayCode: string }
   | {
       kind: 'again'
-      /** Whether it may have arrived. */
+      /** Whether the message may have arrived. */
       lost: boolean
       at: number
       retries: Retries
@@ -18,18 +18,18 @@ export type Next =
       gatewayCode: string
     }
 
-/** Attempts at a gateway that cannot take it, in all. */
+/** Attempts in all at a gateway that is unavailable. */
 const gatewayAttempts = 5
 const longestMs = 60_000
-/** A device that got too much: after these waits. */
+/** The waits for a device that got too many messages. */
 const deviceWaitsMs = [2_000, 10_000, 60_000]
 const projectWaitMs = 60_000
-/** An answer that was lost: the same push again under the same collapse id, so that a phone shows it once. */
+/** Repeats after a lost response, under the same collapse id, so that a phone shows the message once. */
 const lostRepeats = 2
 const lostWaitMs = 1_000
-/** A push whose process died each time may be what kills it. */
+/** A message whose process died each time may be the cause. */
 export const crashesForgiven = 5
-/** What costs no attempt must not become a busy loop. */
+/** Repeats that cost no attempt must not become a busy loop. */
 const leastWaitMs = 200
 
 /** Pure: the table of docs/guides/sending.md. The time to live always wins. */
@@ -50,7 +50,7 @@ export function nextStep(
   const wait = lost ? lostWait(retries) : retryWait(outcome, retries, now, random)
   if (!wait) return { kind: 'failed', reason, message, gatewayCode }
   if (wait.at > notAfter) {
-    // One that may have arrived is not called expired.
+    // A message that may have arrived is not called expired.
     if (lost) return { kind: 'failed', reason, message, gatewayCode }
     return { kind: 'failed', reason: 'EXPIRED', message: undefined, gatewayCode }
   }
@@ -77,7 +77,7 @@ function retryWait(
   }
   const done = retries.gateway ?? 0
   if (done + 1 >= gatewayAttempts) return undefined
-  // Full jitter: those that failed together do not come back together.
+  // Full jitter: messages that failed together are not repeated together.
   const waitMs = Math.min(1_000 * 2 ** done, longestMs) * random()
   return { at: Math.max(least, now + waitMs), retries: { ...retries, gateway: done + 1 } }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The door of the service. Plain JavaScript that any Node can read: it makes sure Node 24 runs the rest.
+// The entry point. Plain JavaScript for any version of Node: it runs the rest with Node 24.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module from 'node:module'
@@ -18,7 +18,7 @@ if (Number(process.versions.node.split('.')[0]) >= wanted) {
   runUnder(shippedNode())
 }
 
-/** The Node 24 that came as an optional dependency, where the machine's own is older. */
+/** The Node 24 of the optional dependency, for machines with an older one. */
 function shippedNode() {
   try {
     const require = module.createRequire(import.meta.url)

@@ -1,4 +1,4 @@
-// Makes dist/ from src/: the same files, without types. Node strips types by itself, but not under node_modules.
+// Builds dist/ from src/: the same files without types. Node strips types itself, but not under node_modules.
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ const root = dirname(import.meta.dirname)
 const source = join(root, 'src')
 const target = join(root, 'dist')
 
-/** `from './a.ts'`, `import './a.ts'` and `import('./a.ts')`, where a specifier can stand and nowhere else. */
+/** Matches `from './a.ts'`, `import './a.ts'` and `import('./a.ts')`, and no other text. */
 const specifier = /(\bfrom\s*|\bimport\s*\(?\s*)(['"])(\.{1,2}\/[^'"\n]+)\.ts\2/g
 
 rmSync(target, { recursive: true, force: true })
@@ -23,7 +23,7 @@ for (const file of files) {
   mkdirSync(dirname(to), { recursive: true })
   if (!file.endsWith('.ts')) cpSync(from, to)
   else {
-    // Types become blanks: lines and columns in a stack trace are those of the source.
+    // Types become blanks, so that stack traces have the lines and columns of the source.
     const code = stripTypeScriptTypes(readFileSync(from, 'utf8'), { mode: 'strip' }).replace(specifier, '$1$2$3.js$2')
     writeFileSync(`${to.slice(0, -3)}.js`, code)
   }

@@ -1,5 +1,5 @@
 // Checks package-lock.json for machines other than this one, and node_modules for this one: `npm run check` runs it first.
-// npm leaves out an optional package that the registry does not have, without a word, and then other machines miss it.
+// npm silently leaves out an optional package that the registry does not have, and other machines then lack it.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -21,7 +21,7 @@ const oldestNode = [20, 19, 0] as const
 const linux = /(^|[-/])linux-(x64|x86_64|amd64|arm64|aarch64)(-(gnu|glibc))?$/
 const darwin = /(^|[-/])darwin-(x64|arm64|universal)$|^fsevents$/
 
-/** Sentences about what the lock lacks: errors break a promise of the README, notices are for macOS. */
+/** Problems of the lock: errors break a promise of the README, notices concern macOS. */
 export function lockProblems(lock: Lock): { errors: string[]; notices: string[] } {
   const errors: string[] = []
   const notices: string[] = []
@@ -44,7 +44,7 @@ export function lockProblems(lock: Lock): { errors: string[]; notices: string[] 
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** Node looks beside the package first and then in each folder above it. */
+/** Node looks in the folder of the package, and then in each folder above it. */
 function holds(lock: Lock, path: string, name: string, wanted: string): boolean {
   for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const found = lock.packages[folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`]
@@ -53,7 +53,7 @@ function holds(lock: Lock, path: string, name: string, wanted: string): boolean 
   }
 }
 
-/** Packages of the lock that are meant for this machine and are not in node_modules. */
+/** Packages of the lock for this machine that are not in node_modules. */
 export function notInstalled(lock: Lock, root: string): string[] {
   const meant = ({ os, cpu, libc }: LockedPackage) =>
     (os?.includes(process.platform) ?? true) &&
@@ -64,7 +64,7 @@ export function notInstalled(lock: Lock, root: string): string[] {
     .map(([path]) => nameOf(path))
 }
 
-/** Whether a range of versions, as npm writes them, holds this one. */
+/** Whether a version is in a range of npm. */
 export function accepts(range: string, version: readonly number[]): boolean {
   return range.split('||').some((part) =>
     part
@@ -89,7 +89,7 @@ function meets(comparator: string, version: readonly number[]): boolean {
   return order === 0
 }
 
-/** Only as far as the bound goes: 20.19.0 is the same as 20. */
+/** Compares only the given parts of the bound: 20.19.0 equals 20. */
 function compared(version: readonly number[], bound: number[]): number {
   const at = bound.findIndex((part, index) => part !== (version[index] ?? 0))
   return at < 0 ? 0 : (version[at] ?? 0) - bound[at]!

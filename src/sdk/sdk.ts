@@ -8,10 +8,10 @@ import { readable } from '../platform/http/cross-origin.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, Project } from '../projects/projects.ts'
 
-/** An hour: pages load it again and again, and an upgrade reaches them soon enough. */
+/** One hour: pages load the script often, and an upgrade reaches them within the hour. */
 const cached = 'public, max-age=3600'
 
-/** The browser client, for pages of any site: there is no package to install. */
+/** Serves the browser client to pages of any site, without a package to install. */
 export function sdkRoutes(open: Routes<null, never>): void {
   for (const [name, folder, summary] of [
     ['tidings.js', 'page', 'The browser client, as a module for pages'],
@@ -34,7 +34,7 @@ export function sdkRoutes(open: Routes<null, never>): void {
   }
 }
 
-/** A built package holds the script; a checkout its source, which becomes the same by leaving out the types. */
+/** A built package contains the script; a checkout contains its source, from which the types are removed. */
 async function readScript(folder: string, name: string): Promise<{ text: string; etag: string }> {
   const file = join(import.meta.dirname, folder, name)
   const text = await readFile(file, 'utf8').catch(async (error: NodeJS.ErrnoException) => {
@@ -44,7 +44,7 @@ async function readScript(folder: string, name: string): Promise<{ text: string;
   return { text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"` }
 }
 
-/** Node says once that this may change. Whoever runs a checkout cannot act on that, so it is not said. */
+/** Suppresses Node's warning that the function is experimental, which no operator can act on. */
 function withoutTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}
@@ -60,7 +60,7 @@ const PublicKey = Type.Object({
   simulated: Type.Boolean({ description: 'true: the project sends to simulated browsers only.' })
 })
 
-/** What a page needs before it can subscribe. `keyOf` answers null where the project has no Web Push. */
+/** Returns the key that a page needs to subscribe. `keyOf` returns null for a project without Web Push. */
 export function webPushKeyRoute(
   api: Routes<ApiCaller, ApiAccess>,
   keyOf: (project: Project) => Promise<string | null>
@@ -84,7 +84,7 @@ export function webPushKeyRoute(
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
   let made: Promise<Value> | undefined
   return () => {
-    // A failure is not kept: the disk may be back the next time.
+    // Failures are not cached, so that the next request reads the file again.
     made ??= make().catch((error) => {
       made = undefined
       throw error

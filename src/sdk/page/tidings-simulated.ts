@@ -4,7 +4,7 @@
 interface Simulated {
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>
   deviceId: string
-  /** Over a reload, so that no push is missed and none is shown twice. */
+  /** Survives a reload, so that no push is missed or shown twice. */
   storage: { get(name: string): string | null; set(name: string, text: string): string }
 }
 
@@ -14,13 +14,13 @@ const longestPauseMs = 30_000
 const pathOf = (deviceId: string, after: string) =>
   `/web-push/simulated-pushes?device_id=${encodeURIComponent(deviceId)}${after && `&after=${after}`}`
 
-/** Notes where the inbox ends first, so that a push which is sent right afterwards is shown. */
+/** Reads the end of the inbox first, so that a push right after the subscription is shown. */
 export async function subscribe({ call, deviceId, storage }: Simulated): Promise<object> {
   storage.set('simulated_after', String((await call('GET', pathOf(deviceId, ''))).after))
   return call('POST', '/web-push/simulated-subscriptions')
 }
 
-/** Shows pushes as long as the page is open. Ends when the project is no longer simulated. */
+/** Shows pushes while the page is open and the project is simulated. */
 export async function follow(
   { call, deviceId, storage }: Simulated,
   registration: ServiceWorkerRegistration

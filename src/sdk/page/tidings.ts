@@ -1,10 +1,10 @@
 // The browser client of Tidings, served as /sdk/tidings.js. It depends on nothing; docs/guides/web-push.md explains it.
 
 export interface TidingsOptions {
-  /** Where the service is, such as https://tidings.example.com */
+  /** The address of the service, such as https://tidings.example.com */
   baseUrl: string
   projectId: string
-  /** A public key, svc_pk_…: everybody can read it in your page, and it allows no more than an app needs. */
+  /** A public key, svc_pk_…: visitors can read it in your page, and it allows only what an app needs. */
   publicKey: string
 }
 
@@ -13,13 +13,13 @@ export type PropertyValue = string | number | boolean | null
 export interface WebPushOptions {
   /** Address of your service worker, which imports /sdk/tidings-sw.js, or its registration. */
   serviceWorker: string | ServiceWorkerRegistration
-  /** Read from the service unless given. One that is given wants the browser's own push service, in a simulated project too. */
+  /** Default: read from the service. A given key uses the browser's own push service, also in a simulated project. */
   vapidPublicKey?: string
-  /** How long the browser and its push service may take, 30 s unless given. The person's answer does not count. */
+  /** The limit for the browser and its push service, without the time of the permission prompt. Default: 30 s. */
   timeoutMs?: number
 }
 
-/** What a page may tell about its device, beside what the client finds out by itself. */
+/** Facts about the device beside those that the client detects. */
 export interface DeviceFacts {
   app_name?: string
   app_version?: string
@@ -32,7 +32,7 @@ export interface DeviceFacts {
   is_push_permission_granted?: boolean
 }
 
-/** The service refused: `code` is one of docs/reference/errors.md. */
+/** A refusal of the service; docs/reference/errors.md lists the codes. */
 export class TidingsError extends Error {
   override readonly name = 'TidingsError'
   readonly status: number
@@ -55,11 +55,11 @@ interface QueuedEvent {
 export type Tidings = ReturnType<typeof createTidings>
 
 const version = '1.0.0'
-/** Events that wait for a connection; past it the oldest go. */
+/** The most events that wait for a connection; then the oldest are dropped. */
 const mostQueued = 1_000
 const batchSize = 100
 const attempts = 3
-const answerMs = 30_000
+const responseMs = 30_000
 const subscribeMs = 30_000
 const longestPauseMs = 60_000
 const mostAfterPage = 8_000
@@ -73,7 +73,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   let timer: ReturnType<typeof setTimeout> | undefined
   let pauseMs = 1_000
   addEventListener('online', () => void flush())
-  // A page that was opened again goes on showing simulated pushes.
+  // A reopened page shows simulated pushes again.
   if (storage.get('simulated') !== null && 'serviceWorker' in navigator)
     void navigator.serviceWorker.getRegistration().then((found) => found && followSimulated(found))
 
@@ -87,14 +87,14 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
         ...(text !== null && { 'Content-Type': 'application/json' })
       },
       body: text,
-      // It goes on when the page is left meanwhile. Browsers refuse that to large ones.
+      // Lets the request outlive the page. Browsers refuse that for large bodies.
       keepalive: (text?.length ?? 0) <= mostAfterPage,
       credentials: 'omit',
-      signal: AbortSignal.timeout(answerMs)
+      signal: AbortSignal.timeout(responseMs)
     })
   }
 
-  /** A lost connection and a service that is busy are tried again, a few times. */
+  /** Retries a few times after a lost connection and when the service is busy. */
   async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await once(method, path, body).catch((error: unknown) => {
@@ -114,7 +114,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     await call('POST', '/devices', { devices: [device] })
   }
 
-  /** From then on the service knows the device, for as long as the page is open; what fails is tried with the next call. */
+  /** Registers the device once while the page is open; after a failure, the next call registers it again. */
   function register(facts: object = {}): Promise<void> {
     const attempt = putDevice(facts)
     registered = attempt
@@ -124,7 +124,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     return attempt
   }
 
-  /** A call on the device. Where the service has forgotten it, as when its user was deleted, it is registered again. */
+  /** A call on the device. If the service does not know it, for example after its user was deleted, it is registered again. */
   async function onDevice(method: string, path: string, body?: unknown): Promise<void> {
     await (registered ?? register())
     await call(method, one + path, body).catch(async (error: unknown) => {
@@ -134,12 +134,12 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     })
   }
 
-  /** Loaded only where the project is simulated, so that real pages do not carry it. */
+  /** Loaded only in simulated projects, so that real pages do not load it. */
   const simulatedPart = () => import(`${base}/sdk/tidings-simulated.js`)
   const followSimulated = async (registration: ServiceWorkerRegistration) =>
     (await simulatedPart()).follow({ call, deviceId, storage }, registration)
 
-  /** In a simulated project the service itself plays the push service, so no other one is needed. */
+  /** In a simulated project, the service itself is the push service. */
   async function subscribeSimulated(registration: ServiceWorkerRegistration): Promise<void> {
     const known = storage.read<object>('simulated')
     const subscription = known ?? (await (await simulatedPart()).subscribe({ call, deviceId, storage }))
@@ -150,7 +150,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
 
   const readQueue = (): QueuedEvent[] => storage.read('events') ?? []
 
-  /** Sends what waits, in order. What the service will never take is dropped; all else stays for the next time. */
+  /** Sends queued events in order. Refused events are dropped; after other failures they stay queued. */
   async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -169,7 +169,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
       await sendEvents(batch).catch(async (error: unknown) => {
         if (!(error instanceof TidingsError)) throw error
         if (error.code === 'device_not_found') registered = undefined
-        // One bad event keeps a whole batch out: then each goes by itself, and the bad one is let go.
+        // One bad event fails the whole batch: then each is sent alone, and the bad one is dropped.
         if (error.status !== 400 && error.status !== 413) throw error
         for (const event of batch) await sendEvents([event]).catch(dropRefused)
       })
@@ -182,7 +182,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   }
 
   async function sendEvents(batch: QueuedEvent[]): Promise<void> {
-    // With their ids, so that a request whose response was lost can be sent again.
+    // Ids let the service recognise events of a repeated request.
     const events = batch.map(({ id, name, at, properties }) => ({
       id,
       device_id: deviceId,
@@ -197,10 +197,10 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
     deviceId,
     flush,
 
-    /** Tells the service about this browser. Without it, the first other call does so with what can be found out. */
+    /** Registers this browser. Without it, the first other call registers it with the detected facts. */
     setDevice: (facts: DeviceFacts = {}): Promise<void> => register(facts),
 
-    /** Asks for permission and subscribes. Call it from a click. Returns false where the person says no. */
+    /** Asks for permission and subscribes. Call it from a click. Returns false if the person declines. */
     async registerWebPush({ serviceWorker, vapidPublicKey, timeoutMs }: WebPushOptions): Promise<boolean> {
       const granted = (await Notification.requestPermission()) === 'granted'
       if (!granted) {
@@ -230,7 +230,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
       return true
     },
 
-    /** Logs a user in on this device. What was done before counts as done by this user. */
+    /** Logs a user in on this device. Earlier events of the device become events of this user. */
     linkUser: (projectUserId: string): Promise<void> =>
       onDevice('POST', '/user/project-user-id', { project_user_id: projectUserId }),
 
@@ -241,7 +241,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
       return onDevice('POST', '/user/properties', { properties: list })
     },
 
-    /** Records what the user did. It is kept here until the service has it, also over a restart of the browser. */
+    /** Records an event of the user. It stays in the browser until the service has stored it, also over a restart. */
     track(name: string, properties: Record<string, unknown> = {}): void {
       const event = { id: newId(), name, at: new Date().toISOString(), properties }
       storage.write('events', [...readQueue(), event].slice(-mostQueued))
@@ -284,7 +284,7 @@ const tokenOf = (subscription: PushSubscription) => ({
   push_token_type: 'WEBPUSH'
 })
 
-/** Told with every registration, since the browser may have renewed it. One that another program made is none of ours. */
+/** Sent with every registration, since the browser may have renewed it. Subscriptions of other programs are ignored. */
 async function ownSubscription(key: string | null): Promise<object> {
   if (key === null || !('serviceWorker' in navigator)) return {}
   const registration = await navigator.serviceWorker.getRegistration().catch(() => undefined)
@@ -292,7 +292,7 @@ async function ownSubscription(key: string | null): Promise<object> {
   return subscription && isMadeWith(subscription, bytesOf(key)) ? tokenOf(subscription) : {}
 }
 
-/** A subscription made with another key cannot be sent to, and gives way. */
+/** Replaces a subscription of another key, which could not be sent to. */
 async function subscribe(manager: PushManager, key: string): Promise<PushSubscription> {
   const bytes = bytesOf(key)
   const known = await manager.getSubscription()
@@ -309,7 +309,7 @@ function isMadeWith({ options }: PushSubscription, key: Uint8Array): boolean {
   return known !== null && String(new Uint8Array(known)) === String(key)
 }
 
-/** A browser that cannot reach its push service lets a page wait for ever. */
+/** A browser that cannot reach its push service would wait forever. */
 function timeLimit(ms: number) {
   const until = Date.now() + ms
   return <Result>(promise: Promise<Result>, what: string): Promise<Result> => {
@@ -320,7 +320,7 @@ function timeLimit(ms: number) {
   }
 }
 
-/** A worker that was registered just now cannot receive before it is active. */
+/** A new worker receives pushes only once it is active. */
 async function activeOne(registration: ServiceWorkerRegistration): Promise<ServiceWorkerRegistration> {
   const coming = registration.installing ?? registration.waiting
   if (!registration.active && coming)
@@ -333,25 +333,25 @@ async function activeOne(registration: ServiceWorkerRegistration): Promise<Servi
   return registration
 }
 
-/** A worker has no localStorage; the cache is what both can reach. */
+/** Workers have no localStorage; page and worker share the cache. */
 async function keepForWorker(settings: object): Promise<void> {
   const cache = await caches.open('tidings')
   await cache.put('/tidings/settings', Response.json(settings))
 }
 
-/** Two tabs share what is stored: only one of them sends at a time. */
+/** Tabs share the storage, so only one of them sends at a time. */
 async function exclusively(name: string, work: () => Promise<void>): Promise<void> {
   if (navigator.locks) await navigator.locks.request(name, work)
   else await work()
 }
 
-/** crypto.randomUUID is there only on secure pages. */
+/** crypto.randomUUID exists only on secure pages. */
 function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** Where storage is forbidden or full the page goes on, and remembers as long as it is open. */
+/** Without storage, or with a full one, values live as long as the page. */
 function openStorage(prefix: string) {
   const memory = new Map<string, string>()
   const get = (name: string): string | null => {
@@ -386,7 +386,7 @@ function openStorage(prefix: string) {
       try {
         localStorage.removeItem(prefix + name)
       } catch {
-        // Storage is forbidden, so nothing is stored.
+        // Storage is forbidden.
       }
     }
   }

@@ -1,4 +1,4 @@
-// The part of the browser client that runs in a service worker, served as /sdk/tidings-sw.js. Your worker says:
+// The part of the browser client that runs in a service worker, served as /sdk/tidings-sw.js. Your worker contains:
 // importScripts('https://tidings.example.com/sdk/tidings-sw.js')
 ;(() => {
   const worker = self as unknown as ServiceWorkerGlobalScope
@@ -10,7 +10,7 @@
     deviceId: string
   }
 
-  /** What the service sends; docs/reference/payloads.md has it. Others may send other JSON, or text. */
+  /** A payload of the service (docs/reference/payloads.md). Other senders may send other JSON, or text. */
   interface Payload {
     message_id?: string
     title?: string
@@ -22,7 +22,7 @@
   }
 
   interface Recorded {
-    /** Lets the service recognise an event that is sent again. */
+    /** Lets the service recognise a repeated event. */
     id: string
     device_id: string
     name: string
@@ -58,7 +58,7 @@
 
   let recording: Promise<void> = Promise.resolve()
 
-  /** One after the other: each takes along what an earlier one could not send. */
+  /** Runs one at a time: each also sends what earlier ones could not send. */
   function record(name: string, messageId: string | undefined): Promise<void> {
     recording = recording.then(() => send(name, messageId)).catch(() => {})
     return recording
@@ -76,10 +76,10 @@
       event_property: { message_id: messageId }
     }
     const waiting = [...((await read<Recorded[]>('waiting')) ?? []), event].slice(-mostWaiting)
-    // Kept first: the browser may end this worker at any time.
+    // Stored first: the browser may end this worker at any time.
     await write('waiting', waiting)
     const response = await post(settings, '/events', { events: waiting })
-    // What is refused now is refused for ever, but for a key or a device that may come back.
+    // A refusal is final, unless a key or a device may become valid again.
     if (response.ok || response.status === 400) await write('waiting', [])
   }
 
@@ -93,7 +93,7 @@
   }
 
   function show({ message_id, title, body, image_url, landing_url, tag, data }: Payload): Promise<unknown> {
-    // A push that shows nothing costs a site its permission, so there is always a title.
+    // A site that shows no notification for a push loses its permission, so there is always a title.
     const options: NotificationOptions & { image?: string } = {
       data: { ...data, message_id, landing_url },
       ...(body && { body }),
@@ -118,7 +118,7 @@
     event.waitUntil(Promise.all([open(landing_url), record('PUSH_NOTIFICATION_TAPPED', message_id)]))
   })
 
-  /** A tab that shows it already comes to the front. What no browser opens, such as the link of an app, opens the site. */
+  /** Focuses a tab that already shows the address. A link that browsers cannot open, such as one of an app, opens the site. */
   async function open(landingUrl: string | undefined): Promise<void> {
     const scope = worker.registration.scope
     const wanted = URL.canParse(landingUrl ?? '', scope) ? new URL(landingUrl ?? '', scope) : new URL(scope)
@@ -129,7 +129,7 @@
     else await worker.clients.openWindow(url)
   }
 
-  /** The browser renewed the subscription; the old one is of no use any more. */
+  /** The browser renewed the subscription, and the old one no longer works. */
   worker.addEventListener('pushsubscriptionchange', (event) => {
     const { oldSubscription, newSubscription } = event as PushSubscriptionChangeEvent
     const renew = async () => {

@@ -18,7 +18,7 @@ const root = resolve(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'tidings-bench-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 
-// Every message has an id of its own: a repeat would only be answered again.
+// Every message has its own id: a repeat would only replay the first response.
 const body = `'{"jsonrpc":"2.0","id":' .. (n % 1000) .. ',"method":"SendMessage","params":{"message":{"messageId":"m-' .. n .. '-' .. math.random(1, 1000000000) .. '","role":"ROLE_USER","parts":[{"data":{"skill":"create-user","projectUserId":"user-' .. (n % 100000) .. '","properties":{"plan":"premium","age":31,"vip":true}}}]}}}'`
 
 const dataDir = join(folder, 'data')
@@ -48,7 +48,7 @@ const contestants: [string, Started][] = [
   ['official SDK, in memory', sdk],
   ['Tidings, durable', tidings]
 ]
-/** With what the database took of each call, where the contestant started it. */
+/** Includes the database's share of each call, if the contestant started the database. */
 type Result = Measured & { database: number }
 const results = new Map<string, Result[]>(contestants.map(([who]) => [who, []]))
 for (let round = 0; round <= rounds; round += 1) {
@@ -79,7 +79,7 @@ console.log(
 )
 await Promise.all(contestants.map(([, { child }]) => stop(child)))
 
-/** Both must really do it. */
+/** Checks that both really do the work. */
 async function check({ url }: Started): Promise<void> {
   const message = {
     messageId: 'check',

@@ -1,5 +1,5 @@
-// What campaigns cost: `npm run bench:campaigns -- [devices …] [--simulator] [--beside]`, on BENCH_DATABASE_URL or
-// TEST_DATABASE_URL, whose server should be on this machine: then its CPU is told too. It makes a database of its own and
+// The cost of campaigns: `npm run bench:campaigns -- [devices …] [--simulator] [--beside]`, on BENCH_DATABASE_URL or
+// TEST_DATABASE_URL, whose server should be on this machine: then its CPU is printed too. It makes a database of its own and
 // drops it at the end. An api process, a worker process (a new one for each size), and APNs in a process of its own: one
 // that accepts and counts, or with --simulator the one of `tidings simulate`. With --beside only the pushes for single
 // users beside a broadcast are measured, in the project of the broadcast and in another one.
@@ -180,7 +180,7 @@ async function beside({ client, api, gateway, startWorker }: Running, size: numb
   const { watched } = await arrivals(gateway)
   for (const [arrived, at] of watched) {
     const call = calls.get(arrived)
-    // The broadcast reaches the same devices of its project: what comes first after the call may be either.
+    // The broadcast reaches the same devices of its project, so the first arrival after the call may be either.
     if (call && at >= call.at) took[call.project]!.push(at - call.at)
     calls.delete(arrived)
   }
@@ -231,7 +231,7 @@ try {
   const profile = process.env.BENCH_PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`] : []
   const startWorker = async () => {
     const worker = await startNode('worker', profile)
-    // What every start does first is no part of this.
+    // The work of every start is not measured.
     await sleep(2_000)
     return worker
   }

@@ -1,8 +1,8 @@
-// What a project at three times the capacity does to a quiet one, and to its own accepted requests:
+// The effect of a project at three times the capacity on a quiet one, and on its own accepted requests:
 //   npm run bench:fairness -- [--seconds 6]
 // One process of the service on a PostgreSQL of its own. The load comes from a process of its own, at a steady rate and not
 // after each response; the quiet project asks 40 times a second. With the limit of requests off, and with the default.
-// Both are measured from a second after the load began on: what comes before is a burst, which is served late rather than
+// Both are measured from a second after the load began on: before that comes a burst, which is served late rather than
 // refused. Its p99 is printed apart.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -49,7 +49,7 @@ async function throughput(pool: Pool, projects: number, concurrency: number): Pr
   return `${Math.round(count / seconds)} jobs/s (${count} jobs of ${projects} projects, concurrency ${concurrency})`
 }
 
-/** Jobs added one by one at a steady pace, each in its own transaction, heard by NOTIFY. */
+/** Adds jobs one by one at a steady pace, each in its own transaction, with NOTIFY. */
 async function latency(pool: Pool, perSecond: number): Promise<string> {
   const tookMs: number[] = []
   const job = defineJob<number>({
@@ -61,7 +61,7 @@ async function latency(pool: Pool, perSecond: number): Promise<string> {
   const listener = createListener(pool, log)
   const worker = createWorker({ pool, listener, log, jobs: [job], nodeId: newId(), concurrency: 100 })
   worker.start()
-  // Connections and plans first: they are not what is measured.
+  // Opens connections and makes plans before the measurement.
   await Promise.all(Array.from({ length: 200 }, () => jobs.add(pool, job, performance.now())))
   await new Promise((resolve) => setTimeout(resolve, 500))
   await worker.idle()

@@ -1,4 +1,4 @@
-// Push notifications from the call to the gateway's answer, writes to the database included:
+// Push notifications from the call to the response of the gateway, including database writes:
 //   npm run bench:messages -- [--requests 40]
 // One process of the service on a PostgreSQL of its own, with the simulated gateways inside it: they take their share of
 // the CPU, so a service that sends to real gateways has more left.
@@ -56,7 +56,7 @@ const send = (projectId: string, users: string[]) =>
     }))
   })
 
-/** Repeats until told to stop, so many at once. Answers how long each took, and how many did not succeed. */
+/** Repeats concurrently until it is stopped. Returns the time of each call and the number of failures. */
 async function repeat(
   work: () => Promise<{ delivery_results: { status: string }[] }>,
   atOnce: number,
@@ -97,7 +97,7 @@ console.log(
     `p50 ${ms(share(took, 0.5))}, p99 ${ms(share(took, 0.99))}`
 )
 
-// One project's gateway is dead while another sends: the other must not notice.
+// The gateway of one project is down while another sends: the other must not be affected.
 const [calm, troubled] = [await projectWith(20), await projectWith(20)]
 const one = (projectId: string) => () => send(projectId, [`u${Math.floor(Math.random() * 20)}`])
 for (const id of [calm, troubled]) await repeat(one(id), 4, 2)

@@ -1,6 +1,6 @@
 // Pushes a second and CPU for each, of our sender beside two libraries, on the same TLS server:
 //   npm run bench:push -- [--sends 20000] [--rounds 3]
-// The server is plain node:http2 in a process of its own. With h2load (Debian's nghttp2-client) its ceiling is told too.
+// The server is plain node:http2 in a process of its own. With h2load (Debian's nghttp2-client) its ceiling is printed too.
 import { execFile, fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import * as http2 from 'node:http2'
@@ -67,7 +67,7 @@ async function measure() {
   rmSync(folder, { recursive: true })
 }
 
-/** What the server can answer at all. */
+/** The ceiling of the server itself. */
 async function ceiling(origin: string, sends: number, body: string): Promise<string> {
   const args = ['-n', String(sends), '-c', '1', '-m', '100', '-d', body, `${origin}/3/device/ab`]
   const ended = await run('h2load', args).catch(() => undefined)

@@ -1,4 +1,4 @@
-// What it costs to render templates in a process of its own: `node bench/rendering.ts [messages]`. Messages a second and
+// The cost of rendering templates in a separate process: `node bench/rendering.ts [messages]`. Messages a second and
 // processor time of the service for each message, compared with rendering in the service itself.
 import { parseCampaign } from '../src/campaigns/definition/definition.ts'
 import { newId, type ProjectId } from '../src/platform/ids.ts'

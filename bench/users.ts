@@ -1,6 +1,6 @@
 // Upserts over HTTP at 64 connections against the same work done by others, interleaved in one run:
 //   node bench/users.ts [--seconds 3] [--rounds 5] [--new] [--parse] [--only embedded|external]
-// All users are there before, for everybody: whoever is faster would else meet more of them. With --new none is.
+// All contestants start with the same users: otherwise a faster one would meet more of them. With --new they start empty.
 // On the embedded server, and on BENCH_DATABASE_URL where it is set. Needs wrk and pgbench (Debian: wrk, postgresql-contrib).
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ const { values } = parseArgs({
   }
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
-/** Of so many that none is drawn twice, or of those who are there. */
+/** A range that is large enough to draw no user twice, or the users that exist. */
 const users = values.new ? 1_000_000_000 : 100_000
 const connections = 64
 const run = promisify(execFile)
@@ -51,7 +51,7 @@ async function benchEngine(name: string, url: string): Promise<void> {
   const naive = await start(process.execPath, [peer, url])
   const prepared = await start(process.execPath, [peer, url, '--prepared'])
   if (!values.new) await fill(url)
-  // Parse Server's own reading of addresses knows no sockets, so it runs on the external engine only.
+  // Parse Server does not read addresses of sockets, so it runs on the external engine only.
   const parse = values.parse && !new URL(url).searchParams.has('host') ? await startParse(url) : undefined
 
   const keys = {
@@ -180,7 +180,7 @@ function onDatabase(url: string, name: string): string {
   return other.href
 }
 
-/** The same users for all of them, in tables as a vacuum leaves them. */
+/** The same users for all contestants, in freshly vacuumed tables. */
 async function fill(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -1,4 +1,4 @@
-// The least a server can do with such a call: read it, parse it, answer with what it was asked.
+// The least work for such a call: read it, parse it, respond with it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

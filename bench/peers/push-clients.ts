@@ -1,4 +1,4 @@
-// One client of bench/push.ts in a process of its own: sends so many pushes and prints what that took.
+// One client of bench/push.ts in a process of its own: sends a number of pushes and prints the time they took.
 import apn from '@parse/node-apn'
 import { ApnsClient, Notification } from 'apns2'
 import pino from 'pino'
@@ -22,7 +22,7 @@ const inFlight = 100
 let number = 0
 const nextToken = () => (number++).toString(16).padStart(64, '0')
 
-/** So many at a time, as a caller of a library that knows no limit has to do. */
+/** Limits concurrency, as callers of a library without a limit must do. */
 async function closedLoop(count: number, send: () => Promise<void>): Promise<void> {
   let left = count
   const worker = async () => {
@@ -80,7 +80,7 @@ function tidings({ origin, ca, key }: Setup): SendAll {
 
 function apns2({ origin, key }: Setup): SendAll {
   const client = new ApnsClient({ team: 'TEAM000000', keyId: 'KEY0000000', signingKey: key, defaultTopic: topic })
-  // It knows port 443 only: the same pool with the same settings, at another address.
+  // The library supports port 443 only: this is the same pool with the same settings at another address.
   const Pool = client.client.constructor as new (origin: string, options: object) => typeof client.client
   const settings = { connections: 32, pipelining: 1, allowH2: true, maxConcurrentStreams: 100 }
   Object.assign(client, { client: new Pool(origin, settings) })
@@ -102,7 +102,7 @@ function nodeApn({ origin, ca, key }: Setup): SendAll {
   })
   return (count) =>
     closedLoop(count, async () => {
-      // The same headers as ours, as far as it knows them.
+      // The same headers as ours, where the library supports them.
       const note = new apn.Notification({ alert: content, topic, collapseId: 'bench', priority: 10, pushType: 'alert' })
       note.id = newId()
       note.expiry = Math.floor(Date.now() / 1000) + 3_600

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { makeCertificates } from '../../src/simulator/server/certificates.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 
-/** What the gateway tells when it is asked: pushes so far, when the first came, and when those came that are watched. */
+/** The report of the gateway: pushes so far, the time of the first, and the times of watched ones. */
 export interface Arrivals {
   counted: number
   firstAt: number
@@ -19,7 +19,7 @@ export interface ApnsGateway {
   providerToken: string
 }
 
-/** Tokens that begin like this are remembered by the time of their arrival. */
+/** The arrival of pushes to tokens with this prefix is recorded. */
 export const watchedToken = 'feed'
 
 if (import.meta.main) {

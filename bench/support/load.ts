@@ -47,7 +47,7 @@ function statOf(pid: number): { parent: number; micros: number } {
   return { parent: Number(fields[1]), micros: (Number(fields[11]) + Number(fields[12])) * 10_000 }
 }
 
-/** CPU time so far of all processes below one, such as its embedded PostgreSQL. What of them has ended is not counted. */
+/** CPU time so far of all processes below one, such as its embedded PostgreSQL. Processes that have ended are not counted. */
 export function microsBelow(pid: number): number {
   const children = new Map<number, { pid: number; micros: number }[]>()
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
@@ -114,6 +114,6 @@ end
 
 export const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
-/** How many times faster, round by round: the machine may be another from one minute to the next. */
+/** The ratio round by round, since the speed of a machine changes over minutes. */
 export const times = (ours: Measured[], theirs: Measured[]): number =>
   median(ours.map(({ perSecond }, round) => perSecond / theirs[round]!.perSecond))

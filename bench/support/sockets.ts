@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** One connection that sends a request at a time: much lighter than a client of HTTP, so that the service is what is slow. */
+/** One connection that sends one request at a time. It is much lighter than an HTTP client, so that the service is the bottleneck. */
 export interface Lane {
   busy: boolean
   /** The status of the response, and how long it took. */

@@ -26,7 +26,7 @@ export function familyCpuMs(pid: number): number {
     try {
       if (parentOf(Number(name)) === pid) sum += cpuMs(Number(name))
     } catch {
-      // It has ended meanwhile, and is counted by its parent.
+      // The process has ended, and its parent counts it.
     }
   }
   return sum

@@ -16,7 +16,7 @@ async function doomed(t: TestContext, project: TestProject) {
 }
 
 describe('after kill -9', () => {
-  it('every task is ended within 15 s, and none is done twice', async (t) => {
+  it('every task ends within 15 s, and none is done twice', async (t) => {
     const project = await service.project()
     const { program, agent: dying } = await doomed(t, project)
     await put(project, { id: 'dying-phone', platform: 'IOS' })
@@ -35,7 +35,7 @@ describe('after kill -9', () => {
     assert.equal(await count(`events where device_id = 'dying-phone'`), tasks, 'and none twice')
   })
 
-  it('every answered message is answered the same by another node, and none is lost', async (t) => {
+  it('another node returns the same response to every message, and none is lost', async (t) => {
     const project = await service.project()
     const { program, agent: dying } = await doomed(t, project)
     const living = agentOf(service, project, 'plain')

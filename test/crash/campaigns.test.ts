@@ -13,7 +13,7 @@ const kills = long ? 20 : 5
 const answerMs = 50
 const waitMs = long ? 300_000 : 75_000
 
-it('a broadcast survives workers that are killed: every device is reached, what was accepted once, and it ends', async (t) => {
+it('a broadcast survives killed workers: it reaches every device, repeats no accepted message, and ends', async (t) => {
   const { start, call, sql, entries } = await cluster(t)
   const api = await start('api', answerMs).ready
   await givenMany({ sql } as unknown as TestService, { id: 'shop' } as TestProject, people, 'p')

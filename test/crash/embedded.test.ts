@@ -28,8 +28,8 @@ const answers = (url: string) =>
   )
 
 // Most of the time is spent waiting, which can be done together.
-describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
-  test('a PostgreSQL that is killed comes back under the same url with all that was acknowledged', async (t) => {
+describe('faults of the embedded PostgreSQL', { concurrency: 3 }, () => {
+  test('a killed PostgreSQL restarts under the same url with every acknowledged write', async (t) => {
     const dataDir = await preparedFolder(t)
     const said: string[] = []
     const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
@@ -45,7 +45,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.equal(said.filter((line) => line === 'PostgreSQL was ended by SIGKILL; starting it again…').length, 2)
   })
 
-  test('a PostgreSQL that cannot come back is given up, and the data folder can be used again after a stop', async (t) => {
+  test('a PostgreSQL that cannot restart ends the service, and the data folder works again after a stop', async (t) => {
     const dataDir = await preparedFolder(t)
     const said: string[] = []
     const server = await startEmbedded({ dataDir, say: (line) => said.push(line) })
@@ -63,7 +63,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     await next.stop()
   })
 
-  test('a stop while PostgreSQL is being started again leaves no process', async (t) => {
+  test('a stop during a restart of PostgreSQL leaves no process', async (t) => {
     const dataDir = await preparedFolder(t)
     const restarting = Promise.withResolvers<void>()
     const server = await startEmbedded({ dataDir, say: () => restarting.resolve() })
@@ -75,7 +75,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.equal(await answers(server.url), false)
   })
 
-  test('the process id of a killed PostgreSQL may belong to a stranger by now, who is left alone', async (t) => {
+  test('another process that has the pid of a killed PostgreSQL is not touched', async (t) => {
     const dataDir = await preparedFolder(t)
     const first = startServer(t, { dataDir })
     await first.url
@@ -96,7 +96,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.match(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /automatic recovery/)
   })
 
-  test('a previous PostgreSQL that is still stopping is waited for, but not for ever', async (t) => {
+  test('a start waits for a stopping PostgreSQL, up to a limit', async (t) => {
     const dataDir = await preparedFolder(t)
     const first = startServer(t, { dataDir })
     await query(await first.url, 'create table note (text text)')
@@ -120,7 +120,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
 
     const said: string[] = []
     const start = startEmbedded({ dataDir, say: (line) => said.push(line) })
-    // Longer than a PostgreSQL that could be gone on with is given to answer.
+    // Longer than a start waits for the response of a running PostgreSQL.
     await sleep(1_500)
     process.kill(pid, 'SIGCONT')
     const server = await start
@@ -129,12 +129,12 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.deepEqual(await query(server.url, 'select * from note'), [])
   })
 
-  test('a Tidings that starts right after a kill goes on with the PostgreSQL that still runs, and it ends with the new one', async (t) => {
+  test('a start right after a kill adopts the running PostgreSQL, which ends with the new process', async (t) => {
     const dataDir = await preparedFolder(t)
     const first = startServer(t, { dataDir })
     await query(await first.url, 'create table note (text text)')
     const pid = await postmasterPid(dataDir)
-    // A session of the killed one that would hold its locks for long.
+    // A session of the killed process that would keep its locks.
     const left = new pg.Client({ connectionString: await first.url, application_name: 'tidings' })
     left.on('error', () => {})
     await left.connect()
@@ -155,7 +155,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.match(await readFile(join(dataDir, 'postgres.log'), 'utf8'), /database system is shut down/)
   })
 
-  test('a PostgreSQL that is gone on with is stopped, and started again when it dies', async (t) => {
+  test('an adopted PostgreSQL is stopped with the service, and restarted when it dies', async (t) => {
     const dataDir = await preparedFolder(t)
     const first = startServer(t, { dataDir })
     await first.url
@@ -173,7 +173,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.equal(isRunning(next), false)
   })
 
-  test('a Tidings that is killed while it makes its PostgreSQL leaves nothing half-made', async (t) => {
+  test('a kill during the creation of the cluster leaves no partial cluster', async (t) => {
     const dataDir = join(await tempFolder(t), 'data')
     const first = startServer(t, { dataDir })
     const unfinished = async () => (await readdir(dataDir).catch(() => [])).some((name) => name.includes('.new-'))
@@ -188,7 +188,7 @@ describe('the embedded PostgreSQL meets a fault', { concurrency: 3 }, () => {
     assert.deepEqual((await readdir(dataDir)).sort(), ['postgres', 'postgres.log', 'tidings.lock', 'tidings.pid'])
   })
 
-  test('a Ctrl-C in the terminal is for Tidings and does not reach PostgreSQL', async (t) => {
+  test('Ctrl-C in the terminal reaches Tidings and not PostgreSQL', async (t) => {
     const dataDir = await preparedFolder(t)
     const server = startServer(t, { dataDir })
     const url = await server.url

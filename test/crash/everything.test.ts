@@ -45,7 +45,7 @@ function send(base: string, { kind, name, device }: Ask): Promise<Reply> {
   return post('/a2a', json, { 'x-api-key': secret, 'a2a-version': '1.0' })
 }
 
-it('a program that is killed has lost nothing it acknowledged, and does nothing twice when it is asked again', async (t) => {
+it('a killed service loses no acknowledged write, and does nothing twice when requests are repeated', async (t) => {
   const folder = await temporaryFolder(t)
   const { url: database } = await migratedDatabase(t)
   const sql = (text: string, values: unknown[] = []): Promise<Json[]> =>
@@ -101,7 +101,7 @@ it('a program that is killed has lost nothing it acknowledged, and does nothing 
     alive = false
     await program.exited
     await Promise.all(working)
-    // Nobody waits here for what the dead process held.
+    // Claims of the dead process expire at once here.
     const accepted = new Set(
       (await sql(`select content #>> '{notification,title}' as title from messages where state = 'accepted'`)).map(
         ({ title }) => title
@@ -159,7 +159,7 @@ it('a program that is killed has lost nothing it acknowledged, and does nothing 
     const said = `${kind} ${name}: ${reply.status} ${reply.text}`
     assert.equal(reply.status, 200, said)
     if (kind === 'send') {
-      // Pending, where a job had it in hands when it was asked for again: by now it has arrived all the same.
+      // Pending if a job had claimed it when the request was repeated; it has arrived by now.
       assert.match(reply.json.delivery_results[0].status, /_(SUCCEED|PENDING)$/, said)
       assert.deepEqual(messages.get(name), once, said)
     } else if (kind === 'trigger') {

@@ -7,7 +7,7 @@ import { begunBy, childWorker, effectsOf, eventually, jobRows, remarksOf, worksh
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: { n } }))
 const exactlyOnce = (count: number) => Array.from({ length: count }, (_, n) => ({ n, times: 1 }))
 
-it("a killed worker's jobs are taken over within 15 seconds, with the lease as it is by default", async (t) => {
+it('another worker takes over the jobs of a killed one within 15 seconds, with the default lease', async (t) => {
   const { pool, url } = await workshop(t)
   await jobs.addMany(pool, 'test.count', numbered(5))
   const first = await childWorker(t, url, { workMs: 60_000 })
@@ -29,7 +29,7 @@ it("a killed worker's jobs are taken over within 15 seconds, with the lease as i
   assert.equal(await begunBy(pool, second.pid!), 5)
 })
 
-it('a worker that was stopped for longer than its lease can no longer end its job and hears of it', async (t) => {
+it('a worker that was stopped for longer than its lease cannot end its job and gets an error', async (t) => {
   const { pool, url } = await workshop(t)
   const stalled = await childWorker(t, url, { workMs: 700, leaseMs: 900 })
   await jobs.addMany(pool, 'test.count', numbered(3))
@@ -88,7 +88,7 @@ it('an effect in the transaction that ends its job happens exactly once, over te
   assert.deepEqual(await jobs.dead(pool, 1), [])
 })
 
-it('recurring work is one job, however many nodes start at once and whichever is killed', async (t) => {
+it('recurring work stays one job when many nodes start at once and any is killed', async (t) => {
   const { pool, url } = await workshop(t)
   const start = () => childWorker(t, url, { workMs: 1, leaseMs: 600, everyMs: 300 })
   const nodes = await Promise.all(Array.from({ length: 10 }, start))

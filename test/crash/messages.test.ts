@@ -53,7 +53,7 @@ function assertOneIdentity(entries: Entry[]): void {
     assert.equal(new Set(own.map(([, ...rest]) => rest.join())).size, 1, `${device} is known by one name`)
 }
 
-it('a request killed in the middle and repeated with its key sends nothing again that was accepted', async (t) => {
+it('repeating a killed request with its key sends no accepted message again', async (t) => {
   const { start, body, call, devices, entries, sql } = await given(t)
   const first = start()
   const url = await first.ready
@@ -97,7 +97,7 @@ it('a request killed in the middle and repeated with its key sends nothing again
   assert.equal(entries().length, sent.length)
 })
 
-it('a request killed in the middle and never repeated is finished by the next process', async (t) => {
+it('the next process finishes a killed request that is not repeated', async (t) => {
   const { start, body, call, devices, entries, sql } = await given(t)
   const first = start()
   const url = await first.ready

@@ -7,7 +7,7 @@ import { eventually } from '../support/service.ts'
 const awayMs = 13_000
 const everyone = { audience: { broadcast: true } }
 
-it('a node killed while the database is away repeats what it could not record, under the same collapse id, and nothing else', async (t) => {
+it('after a kill during a database outage, only unrecorded messages are sent again, under the same collapse id', async (t) => {
   const { running, urls, post, sql, proxy, arrived, repeated, settled } = await outage(t, {
     nodes: 2,
     people: 100,

@@ -9,7 +9,7 @@ const people = 2_000
 const answerMs = 50
 const waitMs = 75_000
 
-it('a pause outlives kill -9 of all nodes; a broadcast sends nothing in it and ends after the resume', async (t) => {
+it('a pause survives kill -9 of all nodes; a broadcast sends nothing during it and ends after the resume', async (t) => {
   const { start, call, sql, entries } = await cluster(t)
   const first = [start('all', answerMs), start('worker', answerMs)]
   const [api] = await Promise.all(first.map(({ ready }) => ready))

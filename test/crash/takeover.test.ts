@@ -6,12 +6,12 @@ import { cluster, secretKey } from '../support/cluster.ts'
 import { eventually, type TestProject, type TestService } from '../support/service.ts'
 
 const people = 1_200
-/** Longer than any test: who dies with these in hands has never heard of them. */
+/** Longer than any test: a node that is killed with these has received no response. */
 const neverMs = 600_000
 const withinMs = 15_000
 const everyone = { audience: { broadcast: true } }
 
-/** It hands pushes over and never hears of them again. */
+/** It dispatches pushes and never gets a response. */
 async function aNodeThatWillDie(t: TestContext) {
   const nodes = await cluster(t)
   const dying = nodes.start('all', neverMs)
@@ -21,7 +21,7 @@ async function aNodeThatWillDie(t: TestContext) {
   return { ...nodes, dying, url }
 }
 
-it('what a node has in hands when it is killed, others take over within 15 s: the chunks of a broadcast, the push of an agent', async (t) => {
+it('other nodes take over the batches of a broadcast and the push of an agent from a killed node within 15 s', async (t) => {
   const { start, call, sql, entries, dying, url } = await aNodeThatWillDie(t)
   const context = { contextId: 'dying' }
   const push = { skill: 'send-push-notification', deviceId: 'p-7', title: 'Of an agent' }
@@ -32,7 +32,7 @@ it('what a node has in hands when it is killed, others take over within 15 s: th
   const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
   await eventually(() => assert.equal(entries().length, 100))
   const left = await sql('select number from trigger_chunks')
-  assert.ok(left.length > 0, 'it has chunks in hands')
+  assert.ok(left.length > 0, 'it owns batches')
   const other = start('all', 1)
   const agent = agentOf({ url: await other.ready }, { secretKey }, 'plain')
   assert.equal(new Set(entries().map(({ pid }) => pid)).size, 1, 'nobody else has done anything of it so far')
@@ -68,7 +68,7 @@ it('what a node has in hands when it is killed, others take over within 15 s: th
   assert.equal(byOther().length, people + 1)
 })
 
-it('what a killed node had in hands is not sent by another when its trigger was canceled', async (t) => {
+it('messages of a killed node are not sent by another if their trigger was canceled', async (t) => {
   const { start, call, entries, dying, url } = await aNodeThatWillDie(t)
   const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', everyone)
   await eventually(() => assert.equal(entries().length, 100))
@@ -84,7 +84,7 @@ it('what a killed node had in hands is not sent by another when its trigger was 
   assert.equal(entries().length, 100, 'only those that were with the gateways before')
 })
 
-it('what a killed node had in hands of a small trigger is not sent by another when that was canceled', async (t) => {
+it('messages of a small trigger on a killed node are not sent by another if it was canceled', async (t) => {
   const { start, call, entries, dying, url } = await aNodeThatWillDie(t)
   const few = { audience: { targets: ['p-1', 'p-2', 'p-3'].map((device_id) => ({ device_id })) } }
   const { trigger_id: id } = await call(url, 'POST', '/api/v1/campaigns/news:trigger', few)

@@ -200,8 +200,8 @@ function assertEnvelope(sent: string | Buffer, answered: Json): void {
   if (!Buffer.isBuffer(sent)) assert.equal(answered.id, id)
 }
 
-describe(`${runs} made-up bodies`, () => {
-  it('never give a 5xx: each is answered with an envelope, a stream of them, or a stated HTTP error', {
+describe(`${runs} generated bodies`, () => {
+  it('never give a 5xx: each gets an envelope, a stream of envelopes, or a documented HTTP error', {
     timeout: 3_600_000
   }, async () => {
     const seen = new Map<string, number>()

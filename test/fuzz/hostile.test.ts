@@ -152,7 +152,7 @@ for (const asked of operations) {
   const queries = named(asked, 'query')
 
   describe(`${method} ${path}`, () => {
-    it('is never brought down by a body', async () => {
+    it('survives any body', async () => {
       if (example === undefined) return
       const good = typeof example === 'string' ? JSON.parse(example) : example
       const body = fc.oneof(
@@ -170,7 +170,7 @@ for (const asked of operations) {
       )
     })
 
-    it('is never brought down by a path or a query', async () => {
+    it('survives any path and query', async () => {
       if (params.length + queries.length === 0) return
       const values = fc.record(Object.fromEntries(params.map((name) => [name, fc.option(segment, { nil: undefined })])))
       const searched = fc.dictionary(fc.constantFrom(...queries, '__proto__', 'limit'), query, { maxKeys: 3 })
@@ -190,7 +190,7 @@ for (const asked of operations) {
       )
     })
 
-    it('is never brought down by a path that nobody escaped', async () => {
+    it('survives a path without escapes', async () => {
       const all = named(asked, 'path')
       if (all.length === 0) return
       await fc.assert(
@@ -205,7 +205,7 @@ for (const asked of operations) {
       )
     })
 
-    it('refuses credentials that are missing, wrong or of another project, whatever else was sent', async () => {
+    it('refuses missing and wrong credentials and those of another project, with any other input', async () => {
       if (operation.security.length === 0) return
       const wrong: Headers[] = Object.keys(given)
         .filter((name) => name !== 'a2a-version')
@@ -227,7 +227,7 @@ for (const asked of operations) {
         }
     })
 
-    it('takes no other type of content', async () => {
+    it('refuses another content type', async () => {
       if (example === undefined) return
       for (const type of types) {
         if (type === json['content-type']) continue
@@ -243,8 +243,8 @@ for (const asked of operations) {
   })
 }
 
-describe('what once went wrong', () => {
-  it('unknown fields of a project are neither stored nor audited, however deep they are', async () => {
+describe('earlier faults', () => {
+  it('unknown fields of a project are neither stored nor audited, at any depth', async () => {
     const deep = `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`
     const path = `/projects/${changing.id}`
     const headers = { 'content-type': 'application/json' }
@@ -257,7 +257,7 @@ describe('what once went wrong', () => {
     assert.deepEqual(entry.details, { name: 'Renamed', limits: { requests_per_second: 0 } })
   })
 
-  it('a cursor that nobody gave out is refused, also one that holds NUL or a year that no database knows', async () => {
+  it('an unknown cursor is refused, also one with NUL or a year outside the range of the database', async () => {
     const lists = operations.filter((asked) => asked.method === 'GET' && named(asked, 'query').includes('cursor'))
     assert.ok(lists.length > 10)
     const parts = [
@@ -278,11 +278,11 @@ describe('what once went wrong', () => {
   })
 })
 
-describe('what is too much', () => {
+describe('limits', () => {
   const letters = (many: number) =>
     Array.from({ length: many }, (_, n) => String.fromCodePoint(0x20000 + ((n * 7_919 + many * 31) % 40_000))).join('')
 
-  it('an activity whose ids are too long for an index is refused, and ids of the longest kinds else are taken', async () => {
+  it('an activity whose ids are too long for an index is refused, and the longest other ids are accepted', async () => {
     const device = letters(255)
     const made = await main.call('POST', '/api/v1/devices', { json: { devices: [{ id: device, platform: 'IOS' }] } })
     assert.equal(made.status, 200)
@@ -294,7 +294,7 @@ describe('what is too much', () => {
     assert.equal((await register(letters(250), 'short')).status, 200)
   })
 
-  it('a request that would reach more devices than fit into memory is refused, and nothing is sent', async () => {
+  it('a request for more devices than fit into memory is refused, and nothing is sent', async () => {
     const project = await service.project(wish)
     await givenUser(project, 'many')
     const [{ id: userId }] = await service.sql('select id from users where project_id = $1', [project.id])
@@ -313,8 +313,8 @@ describe('what is too much', () => {
   })
 })
 
-describe('after all of it', () => {
-  it('the service is ready, no job has died, and the other project has what it had', async () => {
+describe('after all of these requests', () => {
+  it('the service is ready, no job has died, and the other project is unchanged', async () => {
     assert.equal((await service.ask('GET', '/readyz')).status, 200)
     await service.app.idle()
     assert.deepEqual(await service.sql('select name, error, payload from dead_jobs'), [])

@@ -32,8 +32,8 @@ const service = await startService(
 )
 await service.sql('create table told (message_id uuid, device_id text, kind text)')
 
-describe('whatever is sent', () => {
-  it('gets 200 or the fixed 400, never an error of ours', async () => {
+describe('any request to messages:send', () => {
+  it('gets 200 or the fixed 400, never a 5xx', async () => {
     const project = await service.project({ limits: { requests_per_second: 0 } })
     const leaf = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.double(), fc.boolean(), fc.constant(null))
     const value = fc.oneof(leaf, fc.array(leaf, { maxLength: 3 }), fc.object({ maxDepth: 2 }))
@@ -75,8 +75,8 @@ describe('whatever is sent', () => {
   })
 })
 
-describe('sending while users come and go, log in, report and are deleted', () => {
-  it('answers every call, tells each end once, and leaves nothing behind', async () => {
+describe('sending while users are created, linked, reported and deleted', () => {
+  it('responds to every call, reports each outcome once, and leaves nothing behind', async () => {
     const project = await service.project({ limits: { requests_per_second: 0, client_requests_per_second: 0 } })
     const pick = (most: number) => Math.floor(Math.random() * most)
     const [users, phones] = [4, 8]

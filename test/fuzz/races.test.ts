@@ -9,8 +9,8 @@ import { eventually, startService } from '../support/service.ts'
 
 const service = await startService()
 
-describe('a device whose anonymous user turns out to be somebody', () => {
-  it('brings along a message that is being written at that moment', async (t) => {
+describe('a device whose anonymous user is linked', () => {
+  it('keeps a message that is being written at that moment', async (t) => {
     const project = await service.project({ mode: 'simulator' })
     await put(project, { id: 'phone', platform: 'IOS', push_token: 'ab'.repeat(32), push_token_type: 'APNS' })
     const sent = await send(project, [{ target: { device_id: 'phone' }, title: 'first' }])
@@ -47,11 +47,11 @@ describe('a device whose anonymous user turns out to be somebody', () => {
   })
 })
 
-describe('many who send to, move and delete the same few users and devices', () => {
+describe('concurrent sends to, moves and deletions of the same few users and devices', () => {
   const seconds = process.env.TIDINGS_LONG ? 120 : 3
   const unlimited = { requests_per_second: 0, client_requests_per_second: 0, triggers_per_second: 0 }
 
-  it('are all answered, and every trigger ends with counters that add up', async () => {
+  it('all get a response, and every trigger ends with counters that add up', async () => {
     const project = await service.project({ mode: 'simulator', limits: unlimited })
     await givenCampaign(service, project, { campaign_id: 'all', default_audience: { broadcast: true } })
     const any = (many: number) => Math.floor(Math.random() * many)

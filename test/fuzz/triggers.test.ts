@@ -7,8 +7,8 @@ import { eventually, startService } from '../support/service.ts'
 const pick = (most: number) => Math.floor(Math.random() * most)
 const people = 60
 
-describe('triggers beside each other', () => {
-  it('all end with counters that add up, whatever gateways do, and whoever cancels or is deleted meanwhile', async () => {
+describe('concurrent triggers', () => {
+  it('all end with counters that add up, for any gateway faults, cancellations and deletions', async () => {
     const sender = scriptedSender()
     const service = await startService({}, { sender })
     const other = await service.another({
@@ -72,7 +72,7 @@ describe('triggers beside each other', () => {
     assert.deepEqual(wrong, [])
   })
 
-  it('one that cannot be written at all fails in the end, and does not run for ever', async () => {
+  it('a trigger that cannot be written fails and does not run forever', async () => {
     const sender = scriptedSender()
     const service = await startService({}, { sender })
     const project = await service.project()
@@ -90,7 +90,7 @@ describe('triggers beside each other', () => {
     assert.deepEqual([found.counts.targeted, found.counts.failed, found.failures], [3, 3, { INTERNAL_ERROR: 3 }])
   })
 
-  it('a project that is deleted in the middle of a broadcast leaves no job behind', async () => {
+  it('deleting a project during a broadcast leaves no job', async () => {
     const sender = scriptedSender()
     const service = await startService({}, { sender })
     const project = await service.project()
@@ -106,7 +106,7 @@ describe('triggers beside each other', () => {
     assert.deepEqual(await service.sql('select name, error from dead_jobs where project_id = $1', [project.id]), [])
   })
 
-  it('a gateway that answers nothing for one project does not keep another from being sent to', async () => {
+  it('a gateway that does not respond for one project does not delay another', async () => {
     const sender = scriptedSender()
     const service = await startService({}, { sender })
     const [stuck, well] = [await service.project(), await service.project()]

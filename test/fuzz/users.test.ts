@@ -67,7 +67,7 @@ const entriesOf = (map: Map<string, unknown>) => [...map].sort(([a], [b]) => (a 
 const entriesIn = (text: string) => Object.entries(JSON.parse(text).properties).sort(([a], [b]) => (a < b ? -1 : 1))
 
 describe('the users API agrees with a model of its store', () => {
-  it('on every answer to any sequence of calls', async () => {
+  it('on every response to any sequence of calls', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 15 }), async (steps) => {
         const project = await service.project({ limits: { requests_per_second: 0 } })
@@ -84,7 +84,7 @@ describe('the users API agrees with a model of its store', () => {
     )
   })
 
-  it('on every answer when different users are written at once', async () => {
+  it('on every response when different users are written at once', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const project = await service.project({ limits: { requests_per_second: 0 } })

@@ -10,7 +10,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { version } from '../platform/version.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
-import { keepTasksJob, lookAfterTasksJob, runTaskJob } from './jobs.ts'
+import { keepTasksJob, recoverTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
 import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from './push-configs/push-configs.ts'
@@ -26,8 +26,8 @@ import { createTasks } from './tasks/tasks.ts'
 import { createTotals } from './tasks/totals.ts'
 import { createWatch } from './tasks/watch.ts'
 import { createGrammar } from './text/grammar.ts'
-import { createTextModel, type TextModelSettings } from './text/text-model.ts'
 import type { ReadText } from './turns/meaning.ts'
+import { createTextModel, type TextModelSettings } from './turns/text-model.ts'
 import { readBy } from './turns/texts.ts'
 
 export interface AgentsOptions {
@@ -35,13 +35,13 @@ export interface AgentsOptions {
   listener: Listener
   log: Log
   metrics: Metrics
-  /** Seals what webhooks are given to authenticate with. */
+  /** Seals the secrets of webhooks. */
   key: Buffer
   does: Capabilities
-  /** Beside the four. */
+  /** Beside those of the table. */
   moreSkills?: Skill[]
   readText?: ReadText
-  /** Tried on texts that the grammar does not read. */
+  /** Reads texts that the grammar does not. */
   textModel?: TextModelSettings | undefined
   enqueue: Enqueue
   dropCalls: DropCalls
@@ -57,7 +57,7 @@ export interface AgentsOptions {
 
 export type Agents = ReturnType<typeof createAgents>
 
-/** The A2A surface: tasks that agents ask for, done by the same functions as the REST API's. */
+/** The A2A surface: agents' tasks, which call the same capabilities as the REST API. */
 export function createAgents(options: AgentsOptions) {
   const { pool, listener, log, metrics, key, enqueue, dropCalls, refuseAddress, idempotencyHours, publicUrl } = options
   const skills = createSkills(options.does, options.moreSkills)
@@ -72,7 +72,7 @@ export function createAgents(options: AgentsOptions) {
     metrics,
     idempotencyHours,
     onChange: async (tx: Db, projectId: ProjectId, task: Task, from: number) => {
-      await configs.tell(tx, projectId, task, from)
+      await configs.notify(tx, projectId, task, from)
       await watch.announce(tx, projectId, task.id)
     },
     published: (_, task) => watch.publish(task)
@@ -116,13 +116,13 @@ export function createAgents(options: AgentsOptions) {
     },
     jobs: [
       runJob as JobDefinition<never>,
-      lookAfterTasksJob(pool, () => runner) as JobDefinition<never>,
+      recoverTasksJob(pool, () => runner) as JobDefinition<never>,
       keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
     ],
     /** Up to a window of tasks and keys of a project that is being erased. */
     eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
       (await eraseTaskWindow(db, projectId)) + (await eraseKeyWindow(db, projectId)),
-    /** What is open at this moment; for tests and for whoever looks for leaks. */
+    /** The number of open streams, watches and runs; for tests, which look for leaks. */
     stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
     /** Streams end before the server stops, so that it does not wait for them. */
     endStreams: async () => streams.close(),
@@ -135,7 +135,7 @@ export function createAgents(options: AgentsOptions) {
   }
 }
 
-/** The header is the caller's: only what an address may hold. */
+/** The Host header comes from the caller: only characters of an address pass. */
 function addressOf({ protocol, host }: FastifyRequest): string {
   const base = `${protocol}://${host}`
   return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'

@@ -62,7 +62,7 @@ function asCall(value: unknown, body: Buffer): ReadCall {
   if (!isObject(value)) return { id: null, call: refuse('invalid_request', 'The body must be a JSON object.') }
   const id = readId(value.id)
   if (id === undefined)
-    return { id: null, call: refuse('invalid_request', 'id must be a string or a number: every call is answered.') }
+    return { id: null, call: refuse('invalid_request', 'id must be a string or a number: every call gets a response.') }
   const fields = value
   return {
     id,

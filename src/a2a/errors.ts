@@ -1,11 +1,11 @@
-/** What can be wrong with a call, with the code of JSON-RPC or A2A and the word that ErrorInfo carries. */
+/** The faults of a call, with the code of JSON-RPC or A2A and the reason in ErrorInfo. */
 const faults = {
   parse_error: [-32700, 'PARSE_ERROR'],
   invalid_request: [-32600, 'INVALID_REQUEST'],
   method_not_found: [-32601, 'METHOD_NOT_FOUND'],
   invalid_params: [-32602, 'INVALID_PARAMS'],
   key_in_use: [-32603, 'IDEMPOTENCY_CONFLICT'],
-  // Of another message: unlike the one above it never ends by waiting.
+  // The key belongs to another message: unlike the fault above, waiting never ends it.
   key_used: [-32603, 'IDEMPOTENCY_CONFLICT'],
   task_not_found: [-32001, 'TASK_NOT_FOUND'],
   task_not_cancelable: [-32002, 'TASK_NOT_CANCELABLE'],
@@ -21,7 +21,7 @@ export type Fault = keyof typeof faults
 export const codeOf = (fault: Fault): number => faults[fault][0]
 export const reasonOf = (fault: Fault): string => faults[fault][1]
 
-/** Thrown for a call that is answered with a JSON-RPC error. `field` names the parameter at fault. */
+/** Becomes a JSON-RPC error. `field` names the parameter at fault. */
 export class AgentError extends Error {
   override readonly name = 'AgentError'
   readonly fault: Fault

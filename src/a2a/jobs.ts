@@ -14,7 +14,7 @@ export interface TaskJob {
 /** Tasks of agents do not wait behind campaigns. */
 export const agentQueue = 'agents'
 
-/** A task that nobody waits for. */
+/** Runs a task whose caller does not wait. */
 export const runTaskJob = (runner: () => Runner) =>
   defineJob<TaskJob>({
     name: 'a2a.run',
@@ -25,19 +25,19 @@ export const runTaskJob = (runner: () => Runner) =>
 
 const lookEveryMs = 3_000
 
-/** Tasks whose node died, and those whose caller never answered. With the lease: within 15 s of a death. */
-export const lookAfterTasksJob = (pool: Pool, runner: () => Runner) =>
+/** Recovers tasks whose node died, within 15 s with the lease, and ends those whose caller never replied. */
+export const recoverTasksJob = (pool: Pool, runner: () => Runner) =>
   recurring({
     name: 'a2a.look_after',
     everyMs: lookEveryMs,
     async run({ signal }) {
       const now = new Date()
-      // One that cannot be looked after does not keep the others waiting: it is told of when all had their turn.
+      // A task that cannot be recovered does not hold up the others: its error is thrown after all had their turn.
       let failed: unknown
       for (const { project_id, id } of await dueTasks(pool, now)) {
         signal.throwIfAborted()
         await runner()
-          .lookAfter(project_id, id, now)
+          .recover(project_id, id, now)
           .catch((error: unknown) => {
             failed ??= error
           })
@@ -48,7 +48,7 @@ export const lookAfterTasksJob = (pool: Pool, runner: () => Runner) =>
 
 const hourMs = 3_600_000
 
-/** Hourly: tasks that ended long ago, and keys whose time is over. A task outlives the keys that answer with it. */
+/** Deletes, hourly, tasks that ended long ago and expired keys. A task outlives the keys that return it. */
 export const keepTasksJob = (pool: Pool, days: number, idempotencyHours: number) =>
   recurring({
     name: 'a2a.keep',

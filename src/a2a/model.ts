@@ -1,4 +1,4 @@
-// What a task is, in words of our own. The dialects turn it into what each kind of client reads.
+// A task in the service's own terms. The dialects spell it for each kind of client.
 
 export type TaskState =
   | 'submitted'
@@ -26,11 +26,11 @@ export const taskStates: readonly TaskState[] = [
 const ended = new Set<TaskState>(['completed', 'failed', 'canceled', 'rejected'])
 const waiting = new Set<TaskState>(['input-required', 'auth-required'])
 
-/** Nothing moves it any more. */
+/** The task has ended for good. */
 export const isTerminal = (state: TaskState): boolean => ended.has(state)
 /** It waits for its caller. */
 export const isInterrupted = (state: TaskState): boolean => waiting.has(state)
-/** A blocking call answers, and a stream closes. */
+/** A blocking call returns, and a stream closes. */
 export const isSettled = (state: TaskState): boolean => ended.has(state) || waiting.has(state)
 
 export interface PartExtras {
@@ -66,18 +66,18 @@ export interface Status {
   message?: Message
 }
 
-/** What happened to a task, in order: streams and webhooks tell it from here, on whatever node they are. */
+/** The log of a task, in order. Streams and webhooks on every node replay it. */
 export type LogEntry = { status: Status } | { artifact: number }
 
-/** What a task is about, as far as its messages have said. */
+/** The request that a task's messages have made so far. */
 export interface Request {
   skill?: string
   fields: Record<string, unknown>
   /** Names of fields that no skill knows. Some skills ask about them instead of ignoring them. */
   unknown?: string[]
-  /** What a text was taken to ask for, to be said with the result. */
+  /** How a text was understood; the result repeats it. */
   understood?: string
-  /** A question that a text raised, as it was read: the answer is read with it. Nothing is done while it is open. */
+  /** The reading that raised an open question. The answer is read with it, and nothing runs until then. */
   pending?: unknown
 }
 
@@ -91,7 +91,7 @@ export interface Task {
   request: Request
   dialect: DialectName
   revision: number
-  /** How often someone else had to take it over. */
+  /** The number of times that another node took it over. */
   takeovers: number
 }
 
@@ -105,7 +105,7 @@ export interface PushConfig {
   dialect: DialectName
 }
 
-/** The task as it was after its first so many entries. */
+/** The task as it was after the first `entries` entries of its log. */
 export function taskAt(task: Task, entries: number): Task {
   if (entries >= task.log.length) return task
   const seen = task.log.slice(0, entries)

@@ -14,7 +14,7 @@ import type { Skill } from './skills/skill.ts'
 import type { Engine } from './tasks/engine.ts'
 import { dialectInToken, listPage } from './tasks/listing.ts'
 import type { Runner } from './tasks/runner.ts'
-import { attendTask } from './tasks/store.ts'
+import { markAttended } from './tasks/store.ts'
 import type { Streams } from './tasks/streams.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import type { Totals } from './tasks/totals.ts'
@@ -30,14 +30,14 @@ export interface Asked {
   cardFacts: () => CardFacts
 }
 
-/** What a call is answered: a result, or a stream of them. */
+/** The response to a call: a result, or a stream of them. */
 export type Reply = { result: unknown } | { stream: Readable }
 
 interface Context extends Asked {
   projectId: ProjectId
-  /** What the call shows of its spelling, or its version's default. */
+  /** The spelling that the call shows, or its version's default. */
   dialect: Dialect
-  /** Where a task is answered: the spelling the call shows, else that of whoever wrote to the task last. */
+  /** The spelling for a task: the one that the call shows, else that of the task's last message. */
   spelling(task: Task): Dialect
 }
 
@@ -79,7 +79,7 @@ export function createOperations({
     // Settled-2, 9: the key alone decides. Where the messageId is the key, its text says no more than the key does.
     const { messageId: _, ...rest } = message
     const text = canonical(rest)
-    // What is large has its further steps in turns of their own.
+    // A large message takes its further steps in a later turn of the event loop.
     if (text.length > largeText) await new Promise(setImmediate)
     const fingerprint = hash('sha256', text, 'hex')
     const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
@@ -123,9 +123,9 @@ export function createOperations({
     async subscribe({ projectId, call, spelling, dialect }) {
       const found = await known(projectId, dialect.readTaskId(call.params))
       const stream = await streams.open(projectId, async () => {
-        // From now on whoever changes it, wherever that is, says so; read again, so that nothing falls between.
+        // From now on every node announces its changes of the task. The task is read again, so that none is missed.
         const ended = isTerminal(found.status.state)
-        if (!ended) await attendTask(pool, projectId, found.id)
+        if (!ended) await markAttended(pool, projectId, found.id)
         const task = ended ? found : await tasks.find(projectId, found.id)
         const spelt = spelling(task)
         if (isTerminal(task.status.state) && !spelt.rules.showsTheEnd)
@@ -138,10 +138,10 @@ export function createOperations({
       return { stream }
     },
     async createConfig({ projectId, call, spelling, dialect }) {
-      const { taskId, wish } = dialect.readConfig(call.params)
+      const { taskId, config: wanted } = dialect.readConfig(call.params)
       const { id } = await known(projectId, taskId)
-      await configs.check(projectId, wish, 'url')
-      const config = await configs.create(projectId, id, wish, (task) => spelling(task).name)
+      await configs.check(projectId, wanted, 'url')
+      const config = await configs.create(projectId, id, wanted, (task) => spelling(task).name)
       return { result: dialect.config(config) }
     },
     async getConfig({ projectId, call, dialect }) {
@@ -168,7 +168,7 @@ export function createOperations({
   }
 
   return {
-    /** What a call shows of its spelling, for its errors too. */
+    /** The spelling that a call shows, for its errors too. */
     dialectOf: ({ params }: Pick<Call, 'params'>, version: Version): Dialect =>
       (version === '1.0' ? shownDialect(params, undefined) : undefined) ?? defaultDialect(version),
 

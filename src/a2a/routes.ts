@@ -13,21 +13,21 @@ import type { Skill } from './skills/skill.ts'
 
 const Envelope = Type.Object({
   jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
-  id: Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Comes back as it is.' }),
+  id: Type.Unsafe<string | number>({ type: ['string', 'number'], description: 'Returned unchanged.' }),
   method: Type.String({ description: 'SendMessage, GetTask and others; message/send and others in version 0.3.' }),
-  params: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'What the method takes.' }))
+  params: Type.Optional(Type.Unsafe<object>({ type: 'object', description: 'The parameters of the method.' }))
 })
 const Answer = Type.Object({
   jsonrpc: Type.Literal('2.0', { description: 'The version of JSON-RPC.' }),
-  id: Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'], description: 'That of the call.' }),
-  result: Type.Optional(Type.Unknown({ description: 'What the method answers.' })),
+  id: Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'], description: 'The id of the call.' }),
+  result: Type.Optional(Type.Unknown({ description: 'The result of the method.' })),
   error: Type.Optional(
     Type.Unsafe<object>({ type: 'object', description: 'Instead of a result: code, message and data.' })
   )
 })
 const Card = Type.Object({
   name: Type.String({ description: 'The name of the agent.' }),
-  description: Type.String({ description: 'What it does.' })
+  description: Type.String({ description: 'The abilities of the agent in a sentence.' })
 })
 
 const example = {
@@ -48,20 +48,20 @@ interface Limits {
   spendTrigger(reply: FastifyReply, project: ApiCaller['project']): void
 }
 
-/** Contract 4.8: JSON-RPC for agents. Whoever calls is known before a byte of the body is looked at. */
+/** Contract 4.8: JSON-RPC for agents. The caller is authenticated before a byte of the body is read. */
 export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agents, limits: Limits): void {
   for (const path of ['', '/']) {
     surface.post(
       path,
       {
-        summary: 'Ask the agent for something',
+        summary: 'Call the agent',
         body: Envelope,
         maxBody: largestBody,
         bodyKind: 'bytes',
         answer: Answer,
         example,
         refusals: ['secret_key_required', 'conflict', 'too_many_streams'],
-        // A stream has none; what does not stream ends by the limits of what it waits for.
+        // A stream has no time limit; other calls end by the limits of what they wait for.
         unlimited: true,
         hidden: path === '/'
       },
@@ -73,13 +73,13 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
   }
 }
 
-/** Contract 4.7: what the agent can do, for whoever asks. */
+/** Contract 4.7: the public agent card. */
 export function cardRoutes(open: Routes<null, never>, agents: Pick<Agents, 'cardFacts' | 'startedAt'>): void {
-  open.get('/.well-known/agent-card.json', { summary: 'What the agent can do', answer: Card }, ({ request, reply }) => {
+  open.get('/.well-known/agent-card.json', { summary: 'Get the agent card', answer: Card }, ({ request, reply }) => {
     const dialect = defaultDialect(version(request))
     const body = JSON.stringify(dialect.card(agents.cardFacts(request)))
     const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-    // A card with the address that a proxy forwarded is for its reader alone: a shared cache must not keep it for others.
+    // A card with a forwarded address is for its reader alone: a shared cache must not keep it for others.
     const forwarded = ['x-forwarded-host', 'x-forwarded-proto'].some((name) => request.headers[name] !== undefined)
     reply.headers({
       etag,
@@ -92,7 +92,7 @@ export function cardRoutes(open: Routes<null, never>, agents: Pick<Agents, 'card
   })
 }
 
-/** Whether one of those that a cache holds is this one. A proxy that compresses makes a weak one of it. */
+/** Whether a cache holds this version. A proxy that compresses turns the tag into a weak one. */
 const isKnown = (header: string | undefined, etag: string): boolean =>
   header?.split(',').some((one) => [etag, '*'].includes(one.trim().replace(/^W\//, ''))) === true
 
@@ -145,8 +145,8 @@ async function answer(
 const send = (reply: FastifyReply, body: unknown) =>
   reply.type('application/json; charset=utf-8').send(JSON.stringify(body))
 
-/** What the platform answers by itself passes: a lost key, a limit that is used up, a database that is away. */
-const answeredByItself: ReadonlySet<string> = new Set([
+/** Refusals that the platform turns into HTTP responses: an invalid key, a limit, an unavailable database. */
+const httpRefusals: ReadonlySet<string> = new Set([
   'invalid_api_key',
   'rate_limited',
   'too_many_streams',
@@ -155,8 +155,7 @@ const answeredByItself: ReadonlySet<string> = new Set([
 
 function asAgentError(error: unknown): AgentError | undefined {
   if (error instanceof AgentError) return error
-  if (error instanceof Refusal && !answeredByItself.has(error.code))
-    return new AgentError('invalid_params', error.message)
+  if (error instanceof Refusal && !httpRefusals.has(error.code)) return new AgentError('invalid_params', error.message)
   return undefined
 }
 

@@ -128,7 +128,7 @@ describe('a task that waits', () => {
     const due = await service.sql('select due_at from a2a_tasks where id = $1', [young.id])
     assert.ok(Math.abs(due[0].due_at.getTime() - Date.now() - 24 * 3_600_000) < 60_000)
     await set(old.id, `due_at = ${lapsed}`)
-    await ended(old.id, 'failed', /Nobody answered for 24 hours/)
+    await ended(old.id, 'failed', /No reply came for 24 hours/)
     assert.equal((await agent.get(young.id)).status.state, 'input-required')
     assert.equal(
       (await agent.error('send', { message: agent.message({ projectUserId: 'x' }, { taskId: old.id }) })).code,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import pino from 'pino'
-import { createTextModel } from '../../src/a2a/text/text-model.ts'
+import { createTextModel } from '../../src/a2a/turns/text-model.ts'
 import { createMetrics } from '../../src/platform/metrics.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { eventually } from '../support/service.ts'

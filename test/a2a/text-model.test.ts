@@ -288,7 +288,7 @@ describe('the key and the texts', () => {
     const task = await agentOf({ url }, project, 'plain').send(unread)
     assert.ok(!JSON.stringify(task).includes(key))
     const lines = await eventually(() => {
-      assert.match(program.stderr(), /"reason":"it answered with status 500","msg":"the text model was of no use"/)
+      assert.match(program.stderr(), /"reason":"it responded with status 500","msg":"the text model was of no use"/)
       return program.stdout() + program.stderr()
     })
     assert.ok(!lines.includes(key))

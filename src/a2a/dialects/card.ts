@@ -38,7 +38,7 @@ export const legacyCard = (facts: CardFacts) => ({
   supportsAuthenticatedExtendedCard: true
 })
 
-/** For whoever names no version: the old fields, and beside them where the current version is. */
+/** For clients that name no version: the fields of 0.3, and the address of 1.0 beside them. */
 export const hybridCard = (facts: CardFacts) => ({ ...legacyCard(facts), supportedInterfaces: interfaces(facts) })
 
 const interfaces = ({ url, tenant }: CardFacts) => [

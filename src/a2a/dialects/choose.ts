@@ -10,7 +10,7 @@ import { plain } from './plain.ts'
 const byName: Record<DialectName, Dialect> = { plain, official, legacy }
 export const dialectOf = (name: DialectName): Dialect => byName[name]
 
-/** What official clients send on every call when the card asks for it. */
+/** The mark that official clients send on every call when the card asks for it. */
 export const tenantMark = 'a2a'
 
 export type Version = '1.0' | '0.3'
@@ -30,8 +30,8 @@ export const unsupportedVersion = () =>
 export const defaultDialect = (version: Version | undefined): Dialect => (version === '0.3' ? legacy : plain)
 
 /**
- * What a call of version 1.0 itself shows of its spelling; undefined where it shows none, and the task it is about, or
- * else the contract, decides.
+ * The spelling that a call of version 1.0 shows. Undefined where it shows none: then its task, or else the contract,
+ * decides.
  */
 export function shownDialect(params: Fields, tokenDialect: DialectName | undefined): Dialect | undefined {
   const message = params.message

@@ -16,7 +16,7 @@ export type Operation =
   | 'deleteConfig'
   | 'extendedCard'
 
-/** How much of a task an answer shows. */
+/** How much of a task a response shows. */
 export interface View {
   /** Latest messages; all where undefined, and no history at all where 0. */
   historyLength: number | undefined
@@ -27,11 +27,11 @@ export interface Sending {
   message: Message
   immediately: boolean
   historyLength: number | undefined
-  config: ConfigWish | undefined
+  config: NewPushConfig | undefined
 }
 
-/** A webhook as it is asked for. */
-export interface ConfigWish {
+/** A webhook as a caller registers it. */
+export interface NewPushConfig {
   id: string | undefined
   url: string
   token: string | undefined
@@ -57,7 +57,7 @@ export interface Page {
   view: View
 }
 
-/** What the card says, before it is spelt. */
+/** The facts of the card, before a dialect spells them. */
 export interface CardFacts {
   url: string
   baseUrl: string
@@ -73,13 +73,13 @@ export interface Dialect {
   readonly name: DialectName
   readonly operations: ReadonlyMap<string, Operation>
   readonly rules: {
-    /** Canceling what is canceled already answers the task instead of refusing. */
+    /** Canceling a canceled task returns the task instead of refusing. */
     cancelsTwice: boolean
-    /** Subscribing to a task that has ended answers its last state instead of refusing. */
+    /** Subscribing to a task that has ended returns its last state instead of refusing. */
     showsTheEnd: boolean
     /** On which pages of a list the total stands. */
     counts: 'first page' | 'every page' | 'never'
-    /** Lists show artifacts unless told otherwise. */
+    /** Lists show artifacts unless the call says otherwise. */
     listsArtifacts: boolean
   }
 
@@ -87,7 +87,7 @@ export interface Dialect {
   readListing(params: Fields): Listing
   /** The task a call is about. */
   readTaskId(params: Fields): string
-  readConfig(params: Fields): { taskId: string; wish: ConfigWish }
+  readConfig(params: Fields): { taskId: string; config: NewPushConfig }
   readConfigRef(params: Fields): { taskId: string; id: string | undefined }
   /** The task whose webhooks are listed. */
   readConfigsOf(params: Fields): string
@@ -98,15 +98,15 @@ export interface Dialect {
   page(page: Page): unknown
   config(config: PushConfig): unknown
   configs(configs: PushConfig[]): unknown
-  /** The result of what answers nothing. */
+  /** The result of an operation that returns nothing. */
   readonly nothing: unknown
   /** The first event of a stream: the task as it is when the stream begins. */
   begin(task: Task, view: View): unknown
-  /** A later event; undefined where this dialect does not tell of it. */
+  /** A later event; undefined where this dialect leaves it out. */
   update(task: Task, entry: LogEntry): unknown
   /** `id` is that of the call, the same at every try. */
   webhook(task: Task, entry: LogEntry, id: string): { contentType: string; body: unknown }
-  /** The card anybody may read. */
+  /** The public card. */
   card(facts: CardFacts): unknown
   /** The card of a project, without a field that its version does not have. */
   extendedCard(facts: CardFacts): unknown

@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts'
 import type { Message, Part, PartExtras, TaskState } from '../model.ts'
 import { taskStates } from '../model.ts'
 
-// Reading is the same for every dialect: any spelling is understood everywhere, only answers are bound to one.
+// All dialects read alike: every spelling is accepted everywhere, and only responses are bound to one.
 
 export type Fields = Record<string, unknown>
 
@@ -116,7 +116,7 @@ const roles = new Map<unknown, Message['role']>([
   [2, 'agent']
 ])
 
-/** At most so many parts: a message is a request, not a store. */
+/** A message is a request, not a store. */
 const maxParts = 100
 
 export function readMessage(params: Fields): Message {
@@ -182,7 +182,7 @@ function readExtras(part: Fields, path: string): PartExtras {
   return extras
 }
 
-/** The older protocol wraps a file. It is only told apart here: no skill takes one. */
+/** 0.3 wraps a file. It is only recognized here: no skill takes one. */
 function readFile(file: unknown, path: string): Part {
   if (!isObject(file)) throw invalid(`${path}.file`, 'must be an object')
   if (typeof file.uri === 'string') return { url: file.uri }

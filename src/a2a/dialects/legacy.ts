@@ -14,7 +14,7 @@ import { hybridCard, legacyCard } from './card.ts'
 import type { Dialect, Operation, View } from './dialect.ts'
 import { type Fields, optionalObject, optionalState, optionalText, optionalWhole, text } from './fields.ts'
 import { historyOf } from './plain.ts'
-import { optionalTime, readSending, readTaskId, readWish } from './reading.ts'
+import { optionalTime, readPushConfig, readSending, readTaskId } from './reading.ts'
 
 const operations: ReadonlyMap<string, Operation> = new Map([
   ['message/send', 'send'],
@@ -50,7 +50,7 @@ export const legacy: Dialect = {
   readConfig(params) {
     const config = optionalObject(params, 'pushNotificationConfig')
     if (!config) throw invalid('pushNotificationConfig', 'must be given')
-    return { taskId: text(params, 'taskId'), wish: readWish(config, 'pushNotificationConfig') }
+    return { taskId: text(params, 'taskId'), config: readPushConfig(config, 'pushNotificationConfig') }
   },
   readConfigRef: (params) => ({
     taskId: text(params, 'id'),

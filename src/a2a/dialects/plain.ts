@@ -59,7 +59,7 @@ function statusUpdate({ id, contextId }: Task, status: Status, timed = status.st
   return { statusUpdate: { taskId: id, contextId, status: timed ? { ...rest, timestamp } : rest } }
 }
 
-/** The latest messages, where any are wanted. What is undefined is not written. */
+/** The latest messages. Undefined, which JSON leaves out, where the view has none. */
 export function historyOf<Spelt>(
   history: Message[],
   { historyLength }: View,

@@ -1,7 +1,7 @@
 import { isObject } from '../../platform/fields.ts'
 import { readTime, timeRule } from '../../platform/time.ts'
 import { invalid } from '../errors.ts'
-import type { ConfigWish, Dialect, Listing, Operation, Sending } from './dialect.ts'
+import type { Dialect, Listing, NewPushConfig, Operation, Sending } from './dialect.ts'
 import {
   type Fields,
   fieldOf,
@@ -33,7 +33,7 @@ const maxUrl = 2_048
 const maxSecret = 4_096
 
 /** One scheme, or a list of them of which the first counts. */
-export function readWish(fields: Fields, path: string): ConfigWish {
+export function readPushConfig(fields: Fields, path: string): NewPushConfig {
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
   const given = optionalObject(fields, 'authentication', at('authentication'))
   const schemes = given && Array.isArray(given.schemes) ? { ...given, scheme: given.schemes[0] } : given
@@ -65,16 +65,17 @@ function headerText<Given extends string | undefined>(value: Given, path: string
 export function readSending(params: Fields): Sending {
   const message = readMessage(params)
   const configuration = optionalObject(params, 'configuration') ?? {}
-  const wish = fieldOf(configuration, 'taskPushNotificationConfig') ?? fieldOf(configuration, 'pushNotificationConfig')
+  const config =
+    fieldOf(configuration, 'taskPushNotificationConfig') ?? fieldOf(configuration, 'pushNotificationConfig')
   const blocking = optionalFlag(configuration, 'blocking', 'configuration.blocking')
-  if (wish !== undefined && wish !== null && !isObject(wish))
+  if (config !== undefined && config !== null && !isObject(config))
     throw invalid('configuration.taskPushNotificationConfig', 'must be an object')
   return {
     message,
     immediately:
       optionalFlag(configuration, 'returnImmediately', 'configuration.returnImmediately') ?? blocking === false,
     historyLength: optionalWhole(configuration, 'historyLength', 0),
-    config: isObject(wish) ? readWish(wish, 'configuration.taskPushNotificationConfig') : undefined
+    config: isObject(config) ? readPushConfig(config, 'configuration.taskPushNotificationConfig') : undefined
   }
 }
 
@@ -88,7 +89,7 @@ export function optionalTime(params: Fields, name: string): Date | undefined {
   return time
 }
 
-/** What both spellings of 1.0 read alike. */
+/** The readers that both spellings of 1.0 share. */
 export const currentReading = {
   operations: currentOperations,
   readSending,
@@ -103,7 +104,7 @@ export const currentReading = {
     historyLength: optionalWhole(params, 'historyLength', 0) ?? 0,
     artifacts: optionalFlag(params, 'includeArtifacts')
   }),
-  readConfig: (params) => ({ taskId: text(params, 'taskId'), wish: readWish(params, '') }),
+  readConfig: (params) => ({ taskId: text(params, 'taskId'), config: readPushConfig(params, '') }),
   readConfigRef: (params) => ({ taskId: text(params, 'taskId'), id: text(params, 'id') }),
   readConfigsOf: (params) => text(params, 'taskId')
 } satisfies Partial<Dialect>

@@ -2,10 +2,10 @@ import type { Db, Pool } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
 import { open, seal } from '../../platform/secrets/secrets.ts'
 import { dialectOf } from '../dialects/choose.ts'
-import type { ConfigWish } from '../dialects/dialect.ts'
+import type { NewPushConfig } from '../dialects/dialect.ts'
 import { AgentError, invalid, noTask } from '../errors.ts'
 import { type DialectName, isTerminal, type LogEntry, type PushConfig, type Task, taskAt } from '../model.ts'
-import { attendTask, lockTask } from '../tasks/store.ts'
+import { lockTask, markAttended } from '../tasks/store.ts'
 import * as store from './store.ts'
 
 /** A call that goes out in the background, with retries, in the order of its key. */
@@ -48,26 +48,26 @@ export function createConfigs({
     return { id: row.id, taskId: row.task_id, url: row.url, dialect: row.dialect, ...(secrets && JSON.parse(secrets)) }
   }
 
-  async function write(tx: Db, projectId: ProjectId, task: Task, wish: ConfigWish, dialect: DialectName) {
+  async function write(tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig, dialect: DialectName) {
     const known = await store.listConfigs(tx, projectId, task.id)
-    const id = wish.id ?? newId()
+    const id = wanted.id ?? newId()
     const before = known.find((row) => row.id === id)
     if (known.length >= mostConfigs && !before) throw invalid('taskId', `the task has ${mostConfigs} webhooks already`)
-    const { token, authentication } = wish
+    const { token, authentication } = wanted
     const secrets = { ...(token !== undefined && { token }), ...(authentication && { authentication }) }
     const sealed =
       Object.keys(secrets).length > 0
         ? seal(key, store.secretsContext(projectId, task.id, id), JSON.stringify(secrets))
         : null
-    // From now on the new address hears of the task, and of its end if that was before.
-    if (before && before.url !== wish.url) await dropCalls(tx, projectId, orderOf(task.id, id))
-    const row: store.ConfigRow = { id, task_id: task.id, url: wish.url, secrets: sealed, dialect }
+    // From now on the new address is called, also with an end that came before.
+    if (before && before.url !== wanted.url) await dropCalls(tx, projectId, orderOf(task.id, id))
+    const row: store.ConfigRow = { id, task_id: task.id, url: wanted.url, secrets: sealed, dialect }
     await store.putConfig(tx, projectId, row, new Date())
-    await attendTask(tx, projectId, task.id)
+    await markAttended(tx, projectId, task.id)
     return toConfig(projectId, row)
   }
 
-  /** The calls for what happened from an entry on. Only states are told, each as the task was then. */
+  /** Enqueues the calls for the entries of the log from `from` on. Only states are reported, each with the task as it was then. */
   async function callAll(tx: Db, projectId: ProjectId, task: Task, from: number, configs: PushConfig[]) {
     for (const [index, entry] of task.log.entries()) {
       if (index < from || !('status' in entry)) continue
@@ -85,23 +85,23 @@ export function createConfigs({
   }
 
   return {
-    /** Before anything is written: the guard asks DNS, which no transaction waits for. */
-    async check(projectId: ProjectId, wish: ConfigWish, field: string): Promise<void> {
-      const reason = await refuseAddress(wish.url, projectId)
+    /** Runs before anything is written: the guard asks DNS, for which no transaction waits. */
+    async check(projectId: ProjectId, wanted: NewPushConfig, field: string): Promise<void> {
+      const reason = await refuseAddress(wanted.url, projectId)
       if (reason !== null) throw invalid(field, reason)
     },
     /** Beside a message, in the transaction of its task. */
-    attach: (tx: Db, projectId: ProjectId, task: Task, wish: ConfigWish) =>
-      write(tx, projectId, task, wish, task.dialect),
+    attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) =>
+      write(tx, projectId, task, wanted, task.dialect),
     /** In the transaction of a change. */
-    tell: async (tx: Db, projectId: ProjectId, task: Task, from: number) =>
+    notify: async (tx: Db, projectId: ProjectId, task: Task, from: number) =>
       callAll(tx, projectId, task, from, await find(tx, projectId, task.id)),
 
-    create: (projectId: ProjectId, taskId: string, wish: ConfigWish, spelling: (task: Task) => DialectName) =>
+    create: (projectId: ProjectId, taskId: string, wanted: NewPushConfig, spelling: (task: Task) => DialectName) =>
       pool.transaction(async (tx) => {
         const task = await locked(tx, projectId, taskId)
-        const config = await write(tx, projectId, task, wish, spelling(task))
-        // Whoever comes late to a task that has ended is told its end.
+        const config = await write(tx, projectId, task, wanted, spelling(task))
+        // A webhook for a task that has ended still receives its end.
         if (isTerminal(task.status.state)) await callAll(tx, projectId, task, task.log.length - 1, [config])
         return config
       }),
@@ -120,7 +120,7 @@ export function createConfigs({
   }
 }
 
-/** Each webhook of a task hears of its states in order, and none waits for another. */
+/** Each webhook of a task receives the states in order, and none waits for another. */
 const orderOf = (taskId: string, configId: string) => `${taskId} ${configId}`
 
 function callOf(task: Task, entry: LogEntry, config: PushConfig): OutgoingCall {

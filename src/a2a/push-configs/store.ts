@@ -29,7 +29,7 @@ const remove = statement(
   'delete from a2a_push_configs where project_id = $1 and task_id = $2 and id = $3'
 )
 
-/** What the secrets of a row are sealed with. */
+/** The context that seals the secrets of a row. */
 export const secretsContext = (projectId: string, taskId: string, id: string) => `a2a ${projectId} ${taskId} ${id}`
 sealedColumn({
   table: 'a2a_push_configs',

@@ -5,7 +5,7 @@ import type { Request } from '../model.ts'
 import type { Outcome, Skill } from './skill.ts'
 import type { Settled } from './spellings.ts'
 
-/** What is to be said of the fields of a request before it is run. */
+/** The result of checking the fields of a request before it runs. */
 export type Judgement = { kind: 'fit' } | { kind: 'missing'; names: string[] } | { kind: 'wrong'; reason: string }
 
 interface ObjectSchema extends TSchema {

@@ -63,7 +63,7 @@ export const withoutNull = (given: Fields): Fields => {
   return fields
 }
 
-/** Who an audience names: everyone, some, or nobody. `open`: it only says that it is no broadcast. */
+/** The recipients that an audience names: everyone, a list, or an empty list. `open`: it only says that it is no broadcast. */
 type Named = 'everyone' | 'open' | unknown[]
 
 /**

@@ -18,11 +18,11 @@ import type { Skill } from '../skills/skill.ts'
 import { dueAt, ended, runIdOf } from './changes.ts'
 import * as store from './store.ts'
 
-/** What a key stands for, and what every repeat of it is answered. */
+/** The work that a key stands for. */
 export interface Work {
   taskId: string
 }
-/** A task as it was then, or the task as it is now where the first call did not wait for its end. */
+/** The response to every repeat: the task as it was then, or as it is now where the first call did not wait for its end. */
 export type Answer = { task: Task } | { taskId: string }
 
 /** The key of a message, and about how many bytes the message has. */
@@ -33,18 +33,18 @@ export interface MessageKey extends IdempotencyKey {
 export interface Beginning {
   task: Task
   key: MessageKey
-  /** A worker runs it; nobody waits. */
+  /** A worker runs it; the caller does not wait. */
   byJob: boolean
   /** Runs in the transaction that writes the task, which is then written as it ended. */
   together: Skill | undefined
-  /** What else is written with it: webhooks, jobs. */
+  /** Writes webhooks and jobs with it. */
   beside: ((tx: Db) => Promise<void>) | undefined
 }
 
-/** What became of one beginning of many: the task as it was written, or what the key says instead. */
+/** The outcome of one beginning: the task as it was written, or the claim of an earlier one with the same key. */
 export type Written = Task | Claim<Work, Answer>
 
-/** Told in the transaction of each change of a task that somebody attends to, with the entries that are new. */
+/** Runs in the transaction of each change of a task that has a webhook or a stream. `from` is the first new entry. */
 export type OnChange = (tx: Db, projectId: ProjectId, task: Task, from: number) => Promise<void>
 
 export interface BeginningsOptions {
@@ -55,8 +55,8 @@ export interface BeginningsOptions {
 }
 
 /**
- * Who makes one user too large tends to go on with it. For so long a project's messages are not begun in haste any more:
- * each failure is work done twice, and a line in the log of PostgreSQL.
+ * A caller that makes one user too large tends to repeat it. For this time a project's messages are written one step at a
+ * time: each failure is work done twice, and a line in the log of PostgreSQL.
  */
 const carefulMs = 5_000
 
@@ -64,7 +64,7 @@ const carefulMs = 5_000
 export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: BeginningsOptions) {
   const carefulUntilMs = new Map<ProjectId, number>()
 
-  /** Most calls can be done. Where one cannot, all are done again in an order that tells which. */
+  /** Most calls succeed together. Where one fails, all run again in an order that shows which. */
   async function beginTogether(projectId: ProjectId, batch: Prepared[]): Promise<Written[]> {
     if (mayHurry(projectId) && isForeseen(batch)) {
       const begun = await beginAhead(projectId, batch).catch(unlessRefused)
@@ -92,7 +92,7 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     const writes = batch.map(({ beginning, ahead }) => ({ ...writeOf(ahead.task, beginning), ...ahead }))
     const wanted = batch.map(({ beginning }) => wantedOf(beginning))
     const begun = await store.beginTasks(pool, projectId, writes, wanted, idempotencyHours)
-    if (!begun) throw gone()
+    if (!begun) throw projectErased()
     for (const { task, learn } of writes) learn(begun.get(task.id) ?? '')
     const taken = wanted.filter(({ work }) => !begun.has(work.taskId)).map(({ key }) => key)
     const claims = await findClaims<Work, Answer>(pool, projectId, taken)
@@ -110,7 +110,7 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
   }
 
   async function insert(tx: Db, projectId: ProjectId, writes: store.TaskWrite[]): Promise<void> {
-    if (!(await store.insertTasks(tx, projectId, writes))) throw gone()
+    if (!(await store.insertTasks(tx, projectId, writes))) throw projectErased()
   }
 
   /** Writes the tasks as they are now, with all that belongs to them. */
@@ -193,15 +193,16 @@ function isForeseen(batch: Prepared[]): batch is ForeseenBeginning[] {
   })
 }
 
-/** Where a call cannot be done, nothing was. */
+/** A data fault of one call rolls all of them back. */
 function unlessRefused(error: unknown): undefined {
   if (!isDataFault(error)) throw error
 }
 
-/** What repeats are answered, where it is not the task's own end. */
+/** What repeats of the key return, where it is not the task's own end. */
 export function answerOf(task: Task, byJob: boolean): Answer | undefined {
   if (byJob) return { taskId: task.id }
   return isInterrupted(task.status.state) ? { task } : undefined
 }
 
-const gone = () => new Refusal('invalid_api_key', 'Invalid API key')
+/** No row is written where the project is being erased. */
+const projectErased = () => new Refusal('invalid_api_key', 'Invalid API key')

@@ -8,13 +8,13 @@ import type { Outcome } from '../skills/skill.ts'
 /** Messages kept of one task; the oldest go first. */
 const mostMessages = 100
 const mostHistory = 12 * 1024 * 1024
-/** A task that has gone through so much takes no further messages: its log is kept whole, and told whole. */
+/** A task with a longer log takes no further messages: the log is stored and replayed as a whole. */
 const mostEntries = 1_000
 const mostLog = 1024 * 1024
 const patienceMs = 24 * 3_600_000
-/** How long whoever runs a task may be silent: with the sweep it is taken over within 15 s. */
+/** How long the node of a task may be silent. With the recovery job, another node takes over within 15 s. */
 export const leaseMs = 8_000
-/** A job looks after a task by itself; past this it did not. */
+/** A job runs its task by itself; past this time it did not. */
 const jobMs = 3_600_000
 
 const allowed: Record<TaskState, readonly TaskState[]> = (() => {
@@ -100,7 +100,7 @@ export function moved(task: Task, state: TaskState, reason?: string): Task {
   if (!allowed[from].includes(state)) throw new Error(`a task cannot go from ${from} to ${state}`)
   const status: Status = { state, at: now() }
   if (reason !== undefined) status.message = agentMessage(task, reason)
-  // What the agent asks or explains is part of the conversation.
+  // The agent's questions and explanations are part of the conversation.
   const history =
     isInterrupted(state) && status.message ? [...task.history, status.message].slice(-mostMessages) : task.history
   return { ...task, status, history, log: [...task.log, { status }] }
@@ -117,15 +117,15 @@ const agentMessage = ({ id, contextId }: Task, text: string): Message => ({
 export function ended(task: Task, outcome: Outcome): Task {
   const results = 'artifacts' in outcome ? (outcome.artifacts ?? []) : []
   const artifacts = [...task.artifacts, ...results.map((one) => ({ artifactId: newId(), ...one }))]
-  const told = results.map((_, index): LogEntry => ({ artifact: task.artifacts.length + index }))
+  const entries = results.map((_, index): LogEntry => ({ artifact: task.artifacts.length + index }))
   return moved(
-    { ...task, artifacts, log: [...task.log, ...told] },
+    { ...task, artifacts, log: [...task.log, ...entries] },
     outcome.kind,
     outcome.reason ?? done(task.request.understood)
   )
 }
 
-/** What a text was understood to ask for is an order; as an answer it says that it was carried out. */
+/** The order that a text was understood as, in words that say that it was carried out. */
 const done = (understood: string | undefined) => (understood === undefined ? undefined : `Done: ${understood}`)
 
 /** Names the run that the task is in: by where in its log it began to work. */
@@ -136,7 +136,7 @@ export const begunAtOf = ({ log }: Task): Date => new Date((log[lastBegin(log)] 
 const lastBegin = (log: LogEntry[]): number =>
   log.findLastIndex((entry) => 'status' in entry && entry.status.state === 'working')
 
-/** When someone must look after it, by where it stands. */
+/** When the task is overdue, by its state. */
 export function dueAt({ status: { state } }: Task, byJob = false): Date | null {
   if (isTerminal(state)) return null
   const within = isInterrupted(state) ? patienceMs : byJob ? jobMs : leaseMs

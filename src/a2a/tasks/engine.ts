@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { ConfigWish, Dialect, Sending } from '../dialects/dialect.ts'
+import type { Dialect, NewPushConfig, Sending } from '../dialects/dialect.ts'
 import { AgentError, invalid } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
 import type { Skill } from '../skills/skill.ts'
@@ -26,7 +26,7 @@ export interface EngineOptions {
   skills: Skills
   readText: ReadText
   /** Writes a webhook that came with the message. */
-  attach: (tx: Db, projectId: ProjectId, task: Task, wish: ConfigWish) => Promise<unknown>
+  attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) => Promise<unknown>
   /** Has a worker run the task. */
   schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
 }
@@ -41,7 +41,7 @@ interface Asking {
 export type Engine = ReturnType<typeof createEngine>
 
 export function createEngine({ tasks, runner: { run }, skills, readText, attach, schedule }: EngineOptions) {
-  /** Takes a message: makes a task or goes on with one, and runs its skill here unless nobody waits. */
+  /** Takes a message: creates a task or goes on with one, and runs its skill here if the caller waits. */
   function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
     return sending.message.taskId === undefined
       ? begin(projectId, sending, dialect, asking)
@@ -79,13 +79,13 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
   ): Promise<Underway> {
     const { message, immediately, config } = sending
     const known = await tasks.find(projectId, taskId)
-    // Read before the lock: whatever reads text may take its time.
+    // Read before the lock: a text model may take seconds.
     const turn = isInterrupted(known.status.state)
       ? await takeTurn(message, known.request, { skills, readText })
       : undefined
     if (turn?.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
-    const gone = await tasks.resume(projectId, taskId, key, async (task, tx) => {
+    const resumed = await tasks.resume(projectId, taskId, key, async (task, tx) => {
       if (message.contextId !== undefined && message.contextId !== task.contextId)
         throw invalid('message.contextId', 'is not the context of this task')
       refuseUnlessWaiting(task)
@@ -96,8 +96,8 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
       if (byJob) await schedule(tx, projectId, taskId)
       return { task: next, byJob }
     })
-    if (gone.kind === 'repeat') return still(gone.task, lastTurn(gone.task))
-    const { task } = gone
+    if (resumed.kind === 'repeat') return still(resumed.task, lastTurn(resumed.task))
+    const { task } = resumed
     return turn?.kind === 'run' && !byJob
       ? { task, from: known.log.length, settled: run(projectId, task, turn.skill, key) }
       : still(task, known.log.length)
@@ -108,7 +108,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
 
-/** Where what its last message did begins: after the task had stopped to ask. */
+/** The first entry of its last turn: the one after the task had stopped to ask. */
 function lastTurn({ log }: Task): number {
   const asked = log.findLastIndex(
     (entry, index) => index < log.length - 1 && 'status' in entry && isInterrupted(entry.status.state)

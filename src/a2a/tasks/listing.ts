@@ -7,12 +7,12 @@ import type { DialectName, Task } from '../model.ts'
 import * as store from './store.ts'
 import type { Totals } from './totals.ts'
 
-/** Where a page ended, and of its first page: how it was spelt, and the total. */
+/** Where a page ended, with the spelling and the total of the first page. */
 interface Token {
   before: string
   dialect: DialectName
   total: number
-  /** Whether that was only how the page itself was spelt, and each task in its own way. */
+  /** Whether only the page was spelt so, and each task in its own way. */
   mixed: boolean
 }
 
@@ -53,7 +53,7 @@ export async function listPage(
 ) {
   const token = wanted.pageToken === undefined ? undefined : openToken(wanted.pageToken)
   if (wanted.pageToken !== undefined && !token) throw invalid('pageToken', 'is not one that this service gave out')
-  // One more than the page tells whether there is another.
+  // One task more than the page shows whether there is another page.
   const window = { before: token?.before, limit: wanted.limit + 1, offset: wanted.offset }
   const found = await store.listTasks(pool, projectId, wanted, window)
   const tasks = found.slice(0, wanted.limit)
@@ -62,7 +62,7 @@ export async function listPage(
   const dialect = shown ?? dialectOf(token?.dialect ?? (official ? 'official' : 'plain'))
   const more = found.length > wanted.limit
   const firstPage = token === undefined && wanted.offset === 0
-  // What fits on the first page counts itself; what does not is counted once, and the number travels with the token.
+  // A list that fits on the first page needs no count. A longer one is counted once, and the token carries the number.
   const total =
     dialect.rules.counts === 'never'
       ? 0

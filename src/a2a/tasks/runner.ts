@@ -15,8 +15,8 @@ import type { Runs } from './runs.ts'
 import { isDue } from './store.ts'
 import type { Tasks } from './tasks.ts'
 
-/** How soon to look again whether the work of a dead one may be taken. */
-const heldMs = 1_000
+/** How soon to try again to take over the work of a dead node. */
+const takeoverMs = 1_000
 const mostTakeovers = 3
 const diedReason =
   'The node that ran it stopped before it was finished. It may have been done: check before sending it again.'
@@ -32,7 +32,7 @@ export interface RunnerOptions {
 
 export type Runner = ReturnType<typeof createRunner>
 
-/** Brings tasks to their end: by running their skill, by canceling, and when whoever ran them or was asked is gone. */
+/** Ends tasks: runs their skills, cancels them, and recovers those whose node died or whose caller never replied. */
 export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptions) {
   /** Runs the skill of a task that is `working`, and writes how it ended. */
   async function run(projectId: ProjectId, task: Task, skill: Skill, key?: IdempotencyKey): Promise<Task> {
@@ -71,12 +71,12 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
   }
 
   function failureOf(error: unknown, skill: Skill): Outcome {
-    // Whoever died a moment ago still holds its work, for a few seconds more: no attempt is spent on waiting for it.
+    // A node that died a moment ago still owns its work for a few seconds. Waiting for it costs no attempt.
     if (error instanceof Refusal && error.code === 'idempotency_key_in_use')
-      throw new RetryLater(error.message, heldMs, { counts: false })
+      throw new RetryLater(error.message, takeoverMs, { counts: false })
     if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
       return rejected(error)
-    // The lease runs out, and the sweep decides whether it may be tried again.
+    // The lease expires, and the recovery job decides whether to try again.
     if (error instanceof Unavailable || isPassing(error)) throw error
     if (error instanceof Refusal) throw error
     log.error({ error, skill: skill.id }, 'a skill failed')
@@ -85,7 +85,7 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
 
   return {
     run,
-    /** What a worker does with a task that nobody waits for, or whose runner died. */
+    /** Runs a task on a worker, because its caller does not wait or its node died. */
     async runLater(
       projectId: ProjectId,
       taskId: string,
@@ -101,7 +101,7 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
           skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
           if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
           if (state === 'submitted') return moved(now, 'working')
-          // Whoever scheduled this has counted it; what the job tries again by itself is counted here.
+          // The first attempt was counted when it was scheduled; attempts that the job repeats are counted here.
           return { ...now, takeovers: now.takeovers + (attempt > 1 ? 1 : 0) }
         },
         true
@@ -125,16 +125,16 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
       })
     },
 
-    /** Looks after a task whose time is over: its runner died, or its caller never answered. */
-    async lookAfter(projectId: ProjectId, taskId: string, now: Date): Promise<void> {
+    /** Recovers an overdue task: its node died, or its caller never replied. */
+    async recover(projectId: ProjectId, taskId: string, now: Date): Promise<void> {
       await tasks.change(
         projectId,
         taskId,
         async (task, tx) => {
           const { state } = task.status
-          // Its runner may have said meanwhile that it lives.
+          // Its node may have renewed the lease meanwhile.
           if (runs.has(taskId) || !(await isDue(tx, projectId, taskId, now))) return undefined
-          if (isInterrupted(state)) return moved(task, 'failed', 'Nobody answered for 24 hours.')
+          if (isInterrupted(state)) return moved(task, 'failed', 'No reply came for 24 hours.')
           if (task.takeovers >= mostTakeovers) return moved(task, 'failed', diedReason)
           await schedule(tx, projectId, taskId)
           return { ...task, takeovers: task.takeovers + 1 }

@@ -3,7 +3,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Task } from '../model.ts'
 import { leaseMs } from './changes.ts'
-import { holdTasks } from './store.ts'
+import { renewLeases } from './store.ts'
 
 interface Run {
   projectId: ProjectId
@@ -11,15 +11,15 @@ interface Run {
   abort: AbortController
 }
 
-/** A skill that takes longer is given up. Below the limit of a request, so that its caller hears of it. */
+/** A skill that takes longer is aborted. Below the limit of a request, so that the caller gets the error. */
 const longestMs = 90_000
 const renewMs = leaseMs / 4
 
 export type Runs = ReturnType<typeof createRuns>
 
 /**
- * The tasks whose skill runs in this process. Their lease is renewed; most end before it is needed, so nothing is
- * written for those. One timer serves them all.
+ * The tasks whose skill runs in this process. One timer renews their leases. Most tasks end before the first renewal, so
+ * nothing is written for them.
  */
 export function createRuns(pool: Pool, log: Log) {
   const runs = new Map<string, Run>()
@@ -32,7 +32,7 @@ export function createRuns(pool: Pool, log: Log) {
       if (now - beganMs > longestMs) abort.abort(new Error(`It took longer than ${longestMs / 1000} s.`))
     const byProject = Map.groupBy(older, ([, { projectId }]) => projectId)
     for (const [projectId, held] of byProject) {
-      await holdTasks(
+      await renewLeases(
         pool,
         projectId,
         held.map(([id]) => id),
@@ -57,7 +57,7 @@ export function createRuns(pool: Pool, log: Log) {
       timer = undefined
     },
     has: (taskId: string): boolean => runs.has(taskId),
-    /** Told of every change: whoever cancels a task stops its run. */
+    /** Receives every change: a cancel stops the run of its task. */
     changed({ id, status }: Task): void {
       if (status.state === 'canceled') runs.get(id)?.abort.abort(new Error('The task was canceled.'))
     },

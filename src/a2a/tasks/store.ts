@@ -79,7 +79,7 @@ const begin = statement(
        from project p cross join owned o)
    select (select string_agg(id || ' ' || coalesce(user_id, ''), ',') from owned) as begun from project`
 )
-// Whoever writes has read the revision before: a task that was canceled meanwhile stays canceled.
+// A write names the revision that it read: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
       set state = t.state, state_at = t.state_at, dialect = t.dialect, content = t.content::json, revision = t.revision,
           attended = a2a_tasks.attended or t.attended, due_at = t.due_at
@@ -106,7 +106,7 @@ const hold = statement(
 const due = statement(
   'a2a.due_tasks',
   `select project_id, id from a2a_tasks where due_at <= $1 order by due_at limit 500`,
-  { acrossProjects: 'tasks whose runner or caller is gone, of all projects, are found by their time' }
+  { acrossProjects: 'overdue tasks of all projects are found by their time' }
 )
 const stillDue = statement(
   'a2a.task_is_due',
@@ -195,7 +195,7 @@ export async function beginTasks(
   return row && new Map(begun)
 }
 
-/** The ids of those that were written: those that nobody else attends to, and that did not change meanwhile. */
+/** The ids of the written tasks: those without a webhook or stream, which did not change meanwhile. */
 export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {
   const rows = await db.query<{ id: string }>(changeQuiet, [projectId, ...columnsOf(writes)])
   return new Set(rows.map(({ id }) => id))
@@ -209,7 +209,7 @@ export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Pr
   return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))
 }
 
-/** How far each has come: little to read, for those who only wait for a change. */
+/** The revision of each, which is little to read for watchers that wait for a change. */
 export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<{ id: string; revision: number }>(revisions, [projectId, ids])
 
@@ -218,9 +218,9 @@ export async function lockTask(db: Db, projectId: ProjectId, id: string): Promis
   return row && toTask(row)
 }
 
-export const attendTask = (db: Db, projectId: ProjectId, id: string) => db.run(attend, [projectId, id])
+export const markAttended = (db: Db, projectId: ProjectId, id: string) => db.run(attend, [projectId, id])
 
-export const holdTasks = (db: Db, projectId: ProjectId, ids: string[], until: Date) =>
+export const renewLeases = (db: Db, projectId: ProjectId, ids: string[], until: Date) =>
   db.run(hold, [projectId, ids, until])
 
 export interface TaskFilter {

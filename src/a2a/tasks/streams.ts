@@ -6,7 +6,7 @@ import { type RpcId, success } from '../envelope.ts'
 import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from '../model.ts'
 import type { Watch } from './watch.ts'
 
-/** Open at once on one node. Each costs a connection and some memory for as long as its client likes. */
+/** Open at once on one node. Each takes a connection and some memory until its client ends it. */
 const mostOfProject = 1_000
 const mostOfNode = 5_000
 /** Comment lines, so that proxies and clients see that the stream lives. */
@@ -17,36 +17,36 @@ interface Open {
   end(): void
 }
 
-export interface StreamWish {
+export interface StreamRequest {
   projectId: ProjectId
   id: RpcId
   dialect: Dialect
   /** The task as it is known now. */
   task: Task
-  /** How many entries of its log the first event stands for. */
+  /** The number of entries of its log that the first event stands for. */
   from: number
   /** Of the first event, where that shows messages; all where undefined. */
   historyLength?: number | undefined
   /** Whether more may come of a task that waits for its caller. */
   waits: boolean
-  /** Where whoever runs it gives up, the stream ends with this error. */
+  /** The stream ends with the error of this promise. */
   failed?: Promise<unknown>
 }
 
 export type Streams = ReturnType<typeof createStreams>
 
-/** Open streams of server-sent events. They read the log of their task, so all of one task tell the same in one order. */
+/** Open streams of server-sent events. They replay the log of their task, so all streams of a task show the same order. */
 export function createStreams(
   watch: Pick<Watch, 'subscribe'>,
   { beatMs = heartBeatMs, ofProject = mostOfProject, ofNode = mostOfNode } = {}
 ) {
   const open = new Set<Open>()
-  /** Places that are taken, also by those whose first event is still being made. */
+  /** Places that are taken, also by streams whose first event is still being made. */
   const taken = new Map<ProjectId, number>()
   let takenAll = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** Takes a place, and answers how to give it back, once. */
+  /** Takes a place, and returns a function that gives it back, once. */
   function enter(projectId: ProjectId): () => void {
     const before = taken.get(projectId) ?? 0
     if (before >= ofProject)
@@ -82,14 +82,14 @@ export function createStreams(
     timer = undefined
   }
 
-  function tell(
-    { projectId, id, dialect, task, from, historyLength, waits, failed }: StreamWish,
+  function follow(
+    { projectId, id, dialect, task, from, historyLength, waits, failed }: StreamRequest,
     leave: () => void
   ): Readable {
     let latest = task
     let position = from
     let over = false
-    // At most one task's log waits here: nothing is read from it while the client does not read.
+    // The log is read only while the client reads, so at most one log waits here.
     let wanted = true
 
     const write = (result: unknown) => {
@@ -128,7 +128,7 @@ export function createStreams(
       destroy(error, done) {
         over = true
         stop()
-        // Not before: until its client has read the end, or is gone, it costs what it holds.
+        // Not earlier: the stream takes its place until its client has read the end or disconnects.
         leave()
         done(error)
       }
@@ -140,7 +140,7 @@ export function createStreams(
     })
     add(self)
     write(dialect.begin(taskAt(task, from), { historyLength, artifacts: true }))
-    // What settled before the stream began is all there is to tell.
+    // A task that settled before the stream began has nothing more to show.
     const { state } = task.status
     if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) finish()
     failed?.catch((error: Error) => {
@@ -156,11 +156,11 @@ export function createStreams(
       for (const stream of [...open]) stream.end()
     },
 
-    /** Opens one, where there is room: whoever finds none has had nothing done. */
-    async open(projectId: ProjectId, prepare: () => Promise<Omit<StreamWish, 'projectId'>>): Promise<Readable> {
+    /** Opens a stream where there is room. Without room, `prepare` does not run and nothing is done. */
+    async open(projectId: ProjectId, prepare: () => Promise<Omit<StreamRequest, 'projectId'>>): Promise<Readable> {
       const leave = enter(projectId)
       try {
-        return tell({ projectId, ...(await prepare()) }, leave)
+        return follow({ projectId, ...(await prepare()) }, leave)
       } catch (error) {
         leave()
         throw error

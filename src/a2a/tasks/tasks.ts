@@ -19,7 +19,7 @@ import * as store from './store.ts'
 export type Begun = { kind: 'begun' | 'repeat'; task: Task }
 
 export interface TasksOptions extends BeginningsOptions {
-  /** Told after the commit. */
+  /** Called after the commit. */
   published: (projectId: ProjectId, task: Task) => void
 }
 
@@ -35,7 +35,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     ({ task }) => roughBytes(task)
   )
 
-  /** What a key that was used before is answered. */
+  /** The task to return for a key that was used before. */
   async function repeated(projectId: ProjectId, claim: Claim<Work, Answer>): Promise<Task> {
     if (claim.state === 'other')
       throw new AgentError(
@@ -44,7 +44,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
       )
     if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task
     if (claim.state === 'answered' && 'taskId' in claim.answer) return find(projectId, claim.answer.taskId)
-    // A task that has ended is its own answer: nothing changes it any more.
+    // A task that has ended is returned as it is: nothing changes it any more.
     const work = 'work' in claim ? claim.work : undefined
     const task = work && (await store.findTasks(pool, projectId, [work.taskId])).get(work.taskId)
     if (task && isTerminal(task.status.state)) return task
@@ -104,8 +104,8 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     },
 
     /**
-     * Writes what became of a task that runs here. Where it was changed by someone else meanwhile, theirs stands and
-     * is answered.
+     * Writes the end of a task that runs here. Where another call changed the task meanwhile, that change stands and is
+     * returned.
      */
     async settle(projectId: ProjectId, before: Task, after: Task, key?: IdempotencyKey): Promise<Task> {
       const task = written(after)
@@ -127,7 +127,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
       return task
     },
 
-    /** Changes a task by whoever does not run it; `step` answers undefined to leave it as it is. */
+    /** Changes a task that does not run here; `step` returns undefined to leave it as it is. */
     async change(
       projectId: ProjectId,
       id: string,

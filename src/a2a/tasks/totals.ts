@@ -4,19 +4,19 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { countTasks, type TaskFilter } from './store.ts'
 
-/** Of so many tasks nobody misses the last ones: their number is believed for a while. */
+/** A total this large is cached for a while: the last few tasks make no difference. */
 const large = 10_000
 const believedMs = 10_000
-/** Totals that are remembered; past it the oldest is forgotten. */
+/** Cached totals; past it the oldest is dropped. */
 const mostKnown = 1_000
-/** Counts of a project that wait for their turn. More would wait for longer than anybody does. */
+/** Counts of a project that wait for their turn. More would wait longer than callers do. */
 const mostWaiting = 20
 
 export type Totals = ReturnType<typeof createTotals>
 
 /**
- * How many tasks there are. Counting costs as much as there is to count, so a project counts one thing at a time, and a
- * large number not again at once: no caller can keep the database busy with it.
+ * The number of tasks. A count costs as much as there is to count, so a project runs one at a time, and a large total is
+ * cached: no caller can keep the database busy with counts.
  */
 export function createTotals(pool: Pool) {
   const known = new Map<string, { total: number; untilMs: number }>()

@@ -15,13 +15,13 @@ type Watcher = (task: Task) => void
 interface Watched {
   projectId: ProjectId
   watchers: Set<Watcher>
-  /** The latest that was told. */
+  /** The latest that was published. */
   revision: number
 }
 
 export type Watch = ReturnType<typeof createWatch>
 
-/** Tells streams and runs of this node what happens to their tasks, here and on other nodes. */
+/** Publishes changes of tasks, made here and on other nodes, to the streams and runs of this node. */
 export function createWatch({
   pool,
   listener,
@@ -32,7 +32,7 @@ export function createWatch({
   pool: Pool
   listener: Listener
   log: Log
-  /** Whether a task that nobody watches matters here all the same. */
+  /** Whether this node needs the changes of a task that it does not watch. */
   interested: (taskId: string) => boolean
   changed: (task: Task) => void
 }) {
@@ -59,9 +59,9 @@ export function createWatch({
     const byProject = Map.groupBy(wanted, ([, { projectId }]) => projectId)
     try {
       for (const [projectId, entries] of byProject) {
-        const told = new Map(entries.map(([id, { revision }]) => [id, revision]))
-        const now = await findRevisions(pool, projectId, [...told.keys()])
-        const ids = now.filter(({ id, revision }) => revision > told.get(id)!).map(({ id }) => id)
+        const seen = new Map(entries.map(([id, { revision }]) => [id, revision]))
+        const now = await findRevisions(pool, projectId, [...seen.keys()])
+        const ids = now.filter(({ id, revision }) => revision > seen.get(id)!).map(({ id }) => id)
         if (ids.length === 0) continue
         for (const task of (await findTasks(pool, projectId, ids)).values()) publish(task)
       }
@@ -72,12 +72,12 @@ export function createWatch({
 
   return {
     publish,
-    /** In the transaction of a change that others must hear of. */
+    /** Runs in the transaction of a change that other nodes need. */
     announce: (tx: Db, projectId: ProjectId, taskId: string) => tx.run(notify, [channel, `${projectId} ${taskId}`]),
-    /** Answers how to stop. Every change is told, some more than once. */
+    /** Returns a function that ends the subscription. The watcher gets every change, some more than once. */
     subscribe(projectId: ProjectId, { id: taskId, revision }: Task, watcher: Watcher): () => void {
       const known = watched.get(taskId) ?? { projectId, watchers: new Set(), revision }
-      // Whoever comes with less is told again what the others know.
+      // A watcher with an earlier revision makes the others receive later ones again.
       known.revision = Math.min(known.revision, revision)
       known.watchers.add(watcher)
       watched.set(taskId, known)

@@ -3,7 +3,7 @@ import type { Data, SkillText } from './skill-text.ts'
 
 export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
 
-/** What was gathered from a text, until it is concluded. */
+/** The parts gathered from a text, until they are concluded. */
 export interface Draft {
   text: SkillText
   /** The value of the field that names what the skill acts on. */

@@ -2,9 +2,9 @@ import type { Cursor } from './cursor.ts'
 import * as words from './words.ts'
 
 /**
- * Whether a no before the verb forbids what the text speaks of. `beside`: the no belongs to a condition, to a statement
- * or to a phrase like "no problem". What is wanted then cannot be told. `opened` is where the text begins after its
- * openings, `start` where a no may stand.
+ * Whether a negation before the verb forbids the order. `beside`: it belongs to a condition, a statement or a phrase like
+ * "no problem", so the text is unclear. `opened` is the place after the openings of the text, `start` the first place of
+ * a negation.
  */
 export function forbids(cursor: Cursor, start: number, opened: number): 'yes' | 'no' | 'beside' {
   const no = firstNo(cursor, start)
@@ -13,7 +13,7 @@ export function forbids(cursor: Cursor, start: number, opened: number): 'yes' | 
   return rest === undefined || isForbiddenFrom(cursor, rest) ? 'yes' : 'beside'
 }
 
-/** The no that stands before a verb, whatever is between them, or right after it. */
+/** The place of a negation before a verb, with anything between them, or right after it. */
 function firstNo(cursor: Cursor, start: number): number | undefined {
   for (let at = start; at < cursor.length; at += 1) {
     const word = cursor.word(at)
@@ -33,7 +33,7 @@ function hasVerbAfter(cursor: Cursor, at: number): boolean {
   return false
 }
 
-/** Where the text goes on after something that holds a no and forbids nothing; undefined if there is no such thing. */
+/** The place after a phrase that holds a negation and forbids nothing; undefined if there is none. */
 function restAfter(cursor: Cursor, no: number, opened: number): number | undefined {
   const phrase = cursor.phrase(opened, words.harmless)
   if (phrase > 0) return opened + phrase
@@ -47,7 +47,7 @@ function markAfter(cursor: Cursor, start: number): number | undefined {
   return undefined
 }
 
-/** "User ana is not there", "I have not made her", "we don't have her": it says how things are. */
+/** Whether the negation states a fact: "user ana is not there", "I have not made her", "we don't have her". */
 function states(cursor: Cursor, no: number): boolean {
   const word = cursor.word(no)!
   if (/^(doesn't|didn't|isn't|aren't|wasn't)$/.test(word)) return true
@@ -56,7 +56,7 @@ function states(cursor: Cursor, no: number): boolean {
   return /^(not|no|never)$/.test(word) && /^(is|are|was|were|am|has|have|had|does|did)$/.test(cursor.word(no - 1) ?? '')
 }
 
-/** Where an order of its own begins, behind a mark. */
+/** The place where an order of its own begins, behind a mark. */
 function orderAfter(cursor: Cursor, start: number): number | undefined {
   for (let rest = markAfter(cursor, start); rest !== undefined; rest = markAfter(cursor, rest)) {
     let at = rest
@@ -72,7 +72,7 @@ function orderAfter(cursor: Cursor, start: number): number | undefined {
 
 const between = /^(to|you|we|us|ever|even|please|just|from|be)$/
 
-/** Whether one of the verbs has a no right before it. */
+/** Whether one of the verbs has a negation right before it. */
 function isForbiddenFrom(cursor: Cursor, rest: number): boolean {
   for (let at = rest; at < cursor.length; at += 1) {
     if (!cursor.vocabulary.verbForms.has(cursor.word(at) ?? '')) continue

@@ -73,7 +73,7 @@ function withoutNoun(cursor: Cursor, verb: Verb, start: number, noun: number): F
   const draft = emptyDraft(text)
   const kind = cursor.word(noun) ?? ''
   const name = nameAt(cursor, noun)
-  // "Alert: user ana ..." may tell of something.
+  // "Alert: user ana ..." may report something.
   if (text.telling?.has(verb.words[0]!) && cursor.isMark(start, ':')) draft.note = 'Is that an order?'
   if (!text.name) {
     // "Send ana a push", "notify ana: "…"": ana may be a user or a device.

@@ -6,7 +6,7 @@ export type Data = Record<string, unknown>
 export interface SkillText {
   /** The id of the skill. */
   skill: string
-  /** What the agent offers where it understands nothing, in the order of `place`. The example is a text that works. */
+  /** The agent's offer where it understands nothing, in the order of `place`. The example is a text that works. */
   offer: { place: number; does: string; example: string }
   /** Verbs that ask for it when one of its nouns follows. */
   verbs: Phrases
@@ -23,19 +23,19 @@ export interface SkillText {
   reserved?: Words
   /** Orders without a verb, up to and with the noun: `new user`. */
   shortcuts?: Phrases
-  /** Bare verbs that may as well tell of something when a colon follows: `Alert: …`. */
+  /** Bare verbs that may report something when a colon follows: `Alert: …`. */
   telling?: Words
   /** The field that names what the skill acts on. Absent: the noun may come late, as in "send ana a push". */
   name?: NameText
   /** Texts that the skill carries. */
   content?: ContentText
-  /** Whether it is for nobody else, for one user or device, or for many. */
+  /** Its recipients: none, one user or device, or many. */
   audience: 'none' | 'one' | 'many'
   /** Whether it takes properties. */
   properties: boolean
   /** Whether a word that is a noun elsewhere is one after this verb. */
   isNoun?(verb: string, noun: string): boolean
-  /** What the verb adds to a text that was read. */
+  /** The meaning that the verb adds. */
   verbMeans?(verb: string): VerbMeaning | undefined
   /** Says in one sentence what would be done. `open`: the text has not said for whom. */
   describe(data: Data, open: boolean): string
@@ -78,6 +78,6 @@ export interface VerbMeaning {
   everyone?: true
   /** Asks for a yes, and says why. */
   note?: string
-  /** What is missing when no properties are given. */
+  /** Asks for properties when none are given. */
   needsProperties?: string
 }

@@ -11,7 +11,7 @@ export interface Tokens {
   fault: string | undefined
 }
 
-/** Opening quotes with those that close them. A single one must be told from an apostrophe. */
+/** Opening quotes with those that close them. A single quote may also be an apostrophe. */
 const closing = new Map([
   ['"', '"'],
   ['“', '”“"'],
@@ -27,7 +27,7 @@ const closing = new Map([
 const apostrophes = new Set(["'", '’', '‘'])
 const trailing = new Set([',', ';', '.', '!', '?', ':', ')'])
 const isSpace = (char: string | undefined) => char !== undefined && /\s/.test(char)
-/** What may follow a closing quote. Anything else means that a quote was inside a quote. */
+/** Characters after a closing quote. Any other means that a quote was inside a quote. */
 const endsQuote = (char: string | undefined) => char === undefined || isSpace(char) || /[,;.!?:=)}\]]/.test(char)
 
 /** Splits a text in one pass: no place is looked at more than a few times, whatever it holds. */
@@ -85,7 +85,7 @@ export function tokenize(text: string): Tokens {
       marks.unshift({ kind: 'mark', text: text[stop]! })
     }
     const word = text.slice(start, stop)
-    // Characters that nobody sees could hide a "not".
+    // Invisible characters could hide a "not".
     if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(word)) fault ??= 'The text holds invisible characters.'
     for (const part of inParts(word))
       tokens.push({ kind: 'word', text: part, lower: part.toLowerCase().replaceAll('’', "'") })
@@ -121,7 +121,7 @@ function endOfObject(text: string, start: number): number {
   return text.length
 }
 
-/** `a=1,b=2` is two words. Other commas inside a word are left: whoever reads it as an id will ask. */
+/** `a=1,b=2` is two words. Other commas stay inside a word, which then is no id without a question. */
 function inParts(word: string): string[] {
   const parts = word.split(',')
   return parts.length > 1 && parts.every((part) => /^[^=:]+=[^=]/.test(part)) ? parts : [word]

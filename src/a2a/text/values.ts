@@ -3,7 +3,7 @@ import { linkWords, negations, notAName } from './words.ts'
 
 export interface Pair {
   key: string
-  /** Undefined: there is none, or it cannot be told where it ends. */
+  /** Undefined: there is none, or its end is unclear. */
   value: unknown
   next: number
 }
@@ -48,7 +48,7 @@ export function besideAt(cursor: Cursor, at: number): Pair | undefined {
   return typeof found === 'string' ? undefined : { key: token.text, value: found, next: place + 1 }
 }
 
-/** A word for no value. Whether that is meant, or the word, only quotes tell. */
+/** Words for no value. Only quotes make them a text. */
 const noValue = /^(?:null|none|nil|undefined|nan|n\/a)$/i
 
 /** A plain value ends with its word. One with a comma, a second sign or the stars of a bold text in it is a riddle. */

@@ -52,7 +52,7 @@ export function withData(meaning: Meaning, known: Request | undefined, skills: S
   return completed(asked, known.fields, skills) ?? meaning
 }
 
-/** What a text and the data beside it amount to. Undefined where a sentence could not describe all of it. */
+/** The request of a text and the data beside it. Undefined where a sentence could not describe all of it. */
 function completed(asked: Reading & { kind: 'ask' }, given: Fields, skills: Skills): Meaning | undefined {
   const id = asked.skill
   const skill = id === undefined ? undefined : skills.get(id)

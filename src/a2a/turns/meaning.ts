@@ -1,7 +1,7 @@
 import type { Request } from '../model.ts'
 import type { Skills } from '../skills/skills.ts'
 
-/** What a text means for its task: a request, a question because it is not clear, or that nothing is to be done. */
+/** The meaning of a text for its task: a request, a question because it is unclear, or a refusal. */
 export type Meaning =
   | { kind: 'request'; skill: string; fields: Record<string, unknown>; understood: string }
   | { kind: 'ask'; question: string; request?: Request }

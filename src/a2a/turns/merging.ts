@@ -8,7 +8,7 @@ import { inOurNames } from '../skills/spellings.ts'
 
 type Fields = Record<string, unknown>
 
-/** All that says who gets a campaign, in any spelling. */
+/** The fields that name the recipients of a campaign, in any spelling. */
 const audienceFields = ['audience', 'broadcast', 'targets', 'target']
 const mostFields = 10 * 1024 * 1024
 
@@ -65,8 +65,8 @@ const strangeIn = (audience: unknown): string[] =>
     : []
 
 /**
- * What a further message leaves of the request before it. An audience replaces the one before it as a whole. It also
- * answers the question about fields that the skill does not know, and so does saying the request once more.
+ * The parts of the earlier request that a further message keeps. A new audience replaces the earlier one as a whole. It
+ * also settles the question about fields that the skill does not know, and so does the whole request sent again.
  */
 function keptOf(before: Request, given: Fields, does: Skill | undefined, names: boolean): Request {
   const audience = audienceFields.some((name) => Object.hasOwn(given, name))

@@ -7,7 +7,7 @@ import { answerWithData, withData } from './data-answers.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
 
-/** What a message makes of its task. */
+/** The next step of a task, as a message decides it. */
 export type Turn =
   | { kind: 'run'; request: Request; skill: Skill }
   | { kind: 'stop'; request: Request; state: 'input-required' | 'rejected' | 'canceled'; reason: string }

@@ -1,28 +1,15 @@
-import type { Db, Pool } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import type { Pool } from '../platform/db/db.ts'
 import { type Detail, Refusal } from '../platform/errors.ts'
 import type { Segment } from './language.ts'
 import { samplePatterns } from './pattern.ts'
+import { limitStatementTime, matchPatterns } from './pattern-store.ts'
 
-// Compiling a long condition to machine code takes longer than a window of users.
-const limit = statement(
-  'campaigns.limit_time',
-  `select set_config('statement_timeout', $1, true), set_config('jit', 'off', true)`
-)
-const tryPatterns = statement(
-  'campaigns.try_patterns',
-  `select count(*) filter (where '' ~ (pattern collate "C")) as hits from unnest($1::text[]) as pattern`
-)
-
-/** To understand a pattern takes microseconds; one that takes a second is made to be slow. */
+/** Compiling a pattern takes microseconds; one that takes a second is made to be slow. */
 const tryMs = 1_000
-
-/** No statement of this transaction may take longer, not even one whose regular expression was made to. */
-export const limitStatementTime = (tx: Db, ms: number) => tx.run(limit, [String(ms)])
 
 const takesTooLong = 'takes too long'
 
-/** The patterns of `matches` in a segment, each with its place. */
+/** The patterns of `matches` in a segment, each with its path. */
 function patternsOf(segment: Segment, path = 'segment'): Detail[] {
   if ('all' in segment) return segment.all.flatMap((inner, index) => patternsOf(inner, `${path}.all[${index}]`))
   if ('any' in segment) return segment.any.flatMap((inner, index) => patternsOf(inner, `${path}.any[${index}]`))
@@ -32,13 +19,13 @@ function patternsOf(segment: Segment, path = 'segment'): Detail[] {
   return segment.operator === 'matches' ? [{ path: `${path}.value`, message: String(segment.value) }] : []
 }
 
-/** Asks the database about each pattern: only PostgreSQL knows what it takes. For when a segment is saved. */
+/** Checks each pattern in the database when a segment is saved: only PostgreSQL knows which patterns it accepts. */
 export async function checkPatterns(pool: Pool, segment: Segment, path = 'segment'): Promise<void> {
   const details: Detail[] = []
   for (const { path: place, message: pattern } of patternsOf(segment, path)) {
     const refusal = await refusalOf(pool, pattern)
     if (refusal) details.push({ path: place, message: refusal })
-    // Each took a second of a connection.
+    // Each of these occupied a connection for a second.
     if (details.filter(({ message }) => message === takesTooLong).length >= 2) break
   }
   const [first] = details
@@ -49,7 +36,7 @@ async function refusalOf(pool: Pool, pattern: string): Promise<string | undefine
   try {
     await pool.transaction(async (tx) => {
       await limitStatementTime(tx, tryMs)
-      await tx.query(tryPatterns, [samplePatterns(pattern)])
+      await matchPatterns(tx, samplePatterns(pattern))
     })
     return undefined
   } catch (error) {

@@ -4,52 +4,52 @@ import { instantSql, textBounds } from './instant.ts'
 import type { Attribute, FixedName, Operator } from './language.ts'
 import { versionKey, versionKeySql } from './version.ts'
 
-/** One placeholder for each value: nothing of a segment or a trigger ever becomes text of a query, names neither. */
+/** Returns the placeholder of a value. Values and names of a segment or a trigger never become text of a query. */
 export type Place = (value: unknown, type: string) => string
 
 /**
- * Conditions of a caller that asks about many users at once, on devices `d` and events `e`: they hold for all those of
- * the users it asks about. To read these once may cost less than to look at each user or device for itself.
+ * Conditions on devices `d` and events `e` that limit them to the users of a batch. One read of the batch may cost less
+ * than a look-up for each user or device.
  */
-export interface Asked {
+export interface Scope {
   devices: string
   events: string
 }
 
 export interface Comparison {
   operator: Operator
-  /** With its references replaced: any JSON, since a trigger may carry any. */
+  /** With its references replaced. Any JSON, because a trigger may carry any. */
   wanted: unknown
   now: Date
   place: Place
-  asked?: Asked | undefined
+  scope?: Scope | undefined
 }
 
 /**
- * How one kind of attribute is compared. Each expression is null where the attribute has nothing to compare, and none
- * can fail, whatever is stored.
+ * The SQL that compares one kind of attribute. Each expression is null where there is nothing to compare, and none can
+ * fail on any stored value.
  */
 interface Operand {
   /** Null when there is no value at all. */
   present: string
   /** True when there is no value, or null. */
   empty: string
-  /** Whether the stored value is null or of a type that one of these has. 'true' for attributes of one type. */
+  /** Whether the stored value is null or has the type of a wanted one. 'true' for attributes of one type. */
   agrees(wanted: readonly unknown[]): string
-  /** The wanted values that a value of this kind can be equal to, as one array to compare with; null when there are none. */
+  /** Whether the stored value equals one of the wanted ones; null when none of them has the right type. */
   equalsAny(wanted: readonly unknown[], place: Place): string | null
-  /** Whether the stored value is on that side of the wanted one; null when the wanted value has no order here. */
+  /** Whether the stored value is on that side of the wanted one; null when the wanted value has no order. */
   order(sign: string, wanted: unknown, place: Place): string | null
-  /** The stored value as text, for operators that look into text; null for times. */
+  /** The stored value as text, for operators that search text; null for times. */
   text: string | null
-  /** Whether that is a text and not the text of a number. Looked at last: to find a property again costs. */
+  /** Whether the stored value is a text and not a number. Checked last, because finding a property again costs time. */
   isText: string
-  /** Whether the stored time is between these, each a text of `instantText`; null for attributes that are never one. */
+  /** Whether the stored time is between the bounds; null for attributes that are never a time. */
   time: ((bounds: Bounds, place: Place) => string) | null
 }
 
 interface Bounds {
-  /** With their signs: '>' or '>='. */
+  /** With their signs: '>' or '>='. Times are texts of `instantText`. */
   from?: [sign: string, at: string]
   to?: [sign: string, at: string]
 }
@@ -62,8 +62,8 @@ const signs = new Map<Operator, string>([
 ])
 
 export function compare(attribute: Attribute, comparison: Comparison): string {
-  const { operator, wanted, now, place, asked } = comparison
-  const operand = operandOf(attribute, place, asked)
+  const { operator, wanted, now, place, scope } = comparison
+  const operand = operandOf(attribute, place, scope)
   const holds = (condition: string | null) => (condition === null ? 'false' : `coalesce(${condition}, false)`)
   switch (operator) {
     case 'exists':
@@ -105,11 +105,11 @@ export function compare(attribute: Attribute, comparison: Comparison): string {
   }
 }
 
-/** Differs from all of these. No value and null differ from everything; a value of another type is not compared. */
+/** No value and null differ from every wanted value. A value of another type is not compared. */
 function notIn(operand: Operand, wanted: readonly unknown[], place: Place): string {
   if (wanted.length === 0) return 'true'
   const equal = operand.equalsAny(wanted, place)
-  // Null is comparable with every type.
+  // Null compares with every type.
   if (equal === null) return wanted.includes(null) ? 'true' : operand.empty
   return `coalesce(not (${equal}) and ${wanted.includes(null) ? 'true' : operand.agrees(wanted)}, true)`
 }
@@ -122,17 +122,17 @@ function looksInto(operator: Operator, text: string, wanted: string, place: Plac
   return `${text} ~ ${value}`
 }
 
-function operandOf(attribute: Attribute, place: Place, asked?: Asked): Operand {
+function operandOf(attribute: Attribute, place: Place, scope?: Scope): Operand {
   if (attribute.kind === 'json')
     return jsonOperand(attribute.of === 'user' ? 'u.properties' : 'e.properties', place(attribute.name, 'text'))
   const column = columns[attribute.name]
   if (attribute.kind === 'time') return timeOperand(column)
-  return attribute.kind === 'version' ? versionOperand(column, asked) : textOperand(column)
+  return attribute.kind === 'version' ? versionOperand(column, scope) : textOperand(column)
 }
 
 const fact = (name: string) => `((d.facts ->> '${name}') collate "C")`
 
-/** Where the attributes of one type are kept. */
+/** The columns of attributes that have one type. */
 const columns: Record<FixedName, string> = {
   id: 'u.project_user_id',
   created_at: 'u.created_at',
@@ -149,10 +149,10 @@ const scalar = (value: unknown) =>
   value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 const typeOf = (value: unknown) => (value === null ? 'null' : typeof value)
 
-/** A property: jsonb, whose equality and order need no cast and so cannot fail. Its types are those of JSON. */
+/** A property is jsonb: its equality and order need no cast, so they cannot fail. */
 function jsonOperand(owner: string, name: string): Operand {
   const value = `(${owner} -> ${name})`
-  // By code point, like all text. Null when there is no value, or null.
+  // Ordered by code point, like all text. Null when there is no value, or null.
   const text = `((${owner} ->> ${name}) collate "C")`
   const ofType = (...types: string[]) => `jsonb_typeof${value} in (${types.map((type) => `'${type}'`).join(', ')})`
   const isText = ofType('string', 'null')
@@ -166,7 +166,7 @@ function jsonOperand(owner: string, name: string): Operand {
         .map((item) => JSON.stringify(item))
       const parts = known.length === 0 ? [] : [`${value} = any(${place(known, 'jsonb[]')})`]
       const words = texts(wanted)
-      // As text, which costs half; whether it is one is a question for the few that are equal.
+      // Compared as text, which costs half; only the few that are equal are checked for their type.
       if (words.length > 0) parts.push(`(${text} = any(${place(words, 'text[]')}) and ${isText})`)
       return parts.length === 0 ? null : `(${parts.join(' or ')})`
     },
@@ -177,7 +177,7 @@ function jsonOperand(owner: string, name: string): Operand {
     },
     text,
     isText,
-    // Only a text can look like a time, so its type needs no look. Few come near the time: only they are read closely.
+    // Only a text can look like a time, so its type needs no check. The text bounds leave few values to parse.
     time: (bounds, place) => {
       const near = textBounds(bounds.from?.[1], bounds.to?.[1])
       return [
@@ -192,7 +192,7 @@ function jsonOperand(owner: string, name: string): Operand {
 const between = (stored: string, { from, to }: Bounds, place: Place) =>
   `(${[from, to].flatMap((bound) => (bound ? [`${stored} ${bound[0]} ${place(bound[1], 'timestamptz')}`] : [])).join(' and ')})`
 
-/** What is made of an expression that is evaluated once for each row: it is mentioned many times, and reading costs. */
+/** Evaluates an expression once for each row, although `make` mentions it many times. */
 const once = (expression: string, make: (value: string) => string) =>
   `(select (${make('once.value')}) from (select ${expression} as value offset 0) once)`
 
@@ -215,13 +215,13 @@ function textOperand(stored: string): Operand {
   }
 }
 
-/** Equal are the same text and the same version: 1.10 and 1.10.0. Only versions have an order. */
-function versionOperand(stored: string, asked: Asked | undefined): Operand {
+/** The same text or the same version is equal: 1.10 and 1.10.0. Only versions have an order. */
+function versionOperand(stored: string, scope: Scope | undefined): Operand {
   const keyed = (make: (key: string) => string) => {
     const judge = (text: string) => make(`(${versionKeySql(text)} collate "C")`)
-    // To make a key costs as much as to find ten devices, but many devices have the same few versions.
-    return asked
-      ? `${stored} in (select value from (select distinct ${stored} as value from devices d where ${asked.devices} offset 0)
+    // Making a key costs as much as finding ten devices, but many devices share a few versions.
+    return scope
+      ? `${stored} in (select value from (select distinct ${stored} as value from devices d where ${scope.devices} offset 0)
           once where ${judge('once.value')})`
       : once(stored, judge)
   }

@@ -1,6 +1,6 @@
 import { parseDuration } from '../platform/duration.ts'
 import { isStorable } from '../platform/json.ts'
-import { type Asked, compare, type Place } from './compare.ts'
+import { compare, type Place, type Scope } from './compare.ts'
 import {
   type AttributeCondition,
   attributeOf,
@@ -13,15 +13,15 @@ import { fillPattern } from './pattern.ts'
 import { follow, Room, resolve } from './trigger-reference.ts'
 
 export interface CompiledSegment {
-  /** The trigger lacks a property that the segment refers to: nobody matches, whatever the rest says. */
+  /** The trigger lacks a property that the segment refers to, so no user matches. */
   nobody: boolean
-  /** A device condition is in it: the condition speaks of devices `d` too, and only matching devices get the message. */
+  /** The condition refers to devices `d`: only matching devices receive the message. */
   usesDevice: boolean
-  /** It speaks of users `u`, not of devices alone or of nothing at all. */
+  /** The condition refers to users `u`. */
   usesUser: boolean
   /** True or false, never null, for each row of `u` (users) and, if it uses devices, `d` (devices of that user). */
   condition: string
-  /** For the placeholders in it, from `firstPlaceholder` on. */
+  /** The values of its placeholders, from `firstPlaceholder` on. */
   values: unknown[]
 }
 
@@ -33,19 +33,19 @@ interface Compiling {
   nobody: boolean
   usesDevice: boolean
   usesUser: boolean
-  asked: Asked | undefined
+  scope: Scope | undefined
 }
 
 /**
- * A parsed segment as one SQL condition. `now` is the moment the trigger was accepted, so that every window of a long
- * broadcast asks the same question.
+ * Compiles a parsed segment to one SQL condition. `now` is the time at which the trigger was accepted, so that every batch
+ * of a long broadcast evaluates the same condition.
  */
 export function compileSegment(
   segment: Segment,
   triggerProperties: Readonly<Record<string, unknown>>,
   now: Date,
   firstPlaceholder = 1,
-  asked?: Asked
+  scope?: Scope
 ): CompiledSegment {
   const placed: unknown[] = []
   const compiling: Compiling = {
@@ -56,7 +56,7 @@ export function compileSegment(
     nobody: false,
     usesDevice: false,
     usesUser: false,
-    asked
+    scope
   }
   const written = nodeSql(segment, compiling)
   const { nobody, usesDevice, usesUser } = compiling
@@ -64,7 +64,7 @@ export function compileSegment(
   return { nobody, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
 }
 
-/** Gives out the numbers last: a part that turned out to be always false needs none, and PostgreSQL wants no gaps. */
+/** Numbers the placeholders last: a part that is always false needs none, and PostgreSQL accepts no gaps. */
 function numbered(written: string, placed: unknown[], firstPlaceholder: number) {
   const values: unknown[] = []
   const numbers = new Map<string, number>()
@@ -91,7 +91,7 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
   const attribute = attributeOf(condition.attribute, where)!
   if (attribute.of === 'device') compiling.usesDevice = true
   if (attribute.of === 'user') compiling.usesUser = true
-  // Nothing can change that any more, and each further value could take as long as the one that was too large.
+  // Each further value could take as long as the one that was too large.
   if (compiling.nobody) return 'false'
   const { operator } = condition
   const given = Object.hasOwn(condition, 'value')
@@ -101,17 +101,17 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
     compiling.nobody = true
     return 'false'
   }
-  const { now, place, asked } = compiling
-  return compare(attribute, { operator, wanted: pattern, now, place, asked })
+  const { now, place, scope } = compiling
+  return compare(attribute, { operator, wanted: pattern, now, place, scope })
 }
 
 function patternOf(written: string, resolved: unknown, { properties }: Compiling): unknown {
-  // Exactly one reference keeps its type, and a number is no text to look for.
+  // A single reference keeps its type, and only a text is a pattern.
   if (typeof resolved !== 'string') return resolved
   return fillPattern(written, (reference) => follow(reference, properties))
 }
 
-/** PostgreSQL takes neither NUL nor half a surrogate pair. Bodies with such are refused, so this is a second lock. */
+/** PostgreSQL accepts neither NUL nor half a surrogate pair. Bodies with such are refused; this check is a second lock. */
 const allStorable = (value: unknown): boolean =>
   (Array.isArray(value) ? value : [value]).every((item) => typeof item !== 'string' || isStorable(item))
 
@@ -121,11 +121,11 @@ const counts: Record<CountOperator, { over: 0 | 1; sign: string }> = {
   exactly: { over: 1, sign: '=' }
 }
 
-/** Counts no further than it must: whoever bought a thousand times is known after the first. */
+/** Counts events only up to the limit that decides the condition. */
 function eventSql({ event, operator, count, within, where = [] }: EventCondition, compiling: Compiling): string {
-  const { place, now, asked } = compiling
+  const { place, now, scope } = compiling
   compiling.usesUser = true
-  // The times bound the months that are looked into, and keep what happens during a broadcast out of it.
+  // The times limit the partitions that are read, and exclude events that happen during a broadcast.
   const bounds = [`e.at <= ${place(now.toISOString(), 'timestamptz')}`]
   if (within !== undefined)
     bounds.push(`e.at >= ${place(new Date(now.getTime() - parseDuration(within)!).toISOString(), 'timestamptz')}`)
@@ -137,22 +137,22 @@ function eventSql({ event, operator, count, within, where = [] }: EventCondition
     ...where.map((condition) => attributeSql(condition, 'where', compiling))
   ].join(' and ')
   if (operator === 'at_least' && count === 0) return 'true'
-  const any = anySql(conditions, asked)
+  const any = anySql(conditions, scope)
   if (operator === 'at_least' && count === 1) return any
   if (operator !== 'at_least' && count === 0) return `(not ${any})`
   const { over, sign } = counts[operator]
   const enough = `select 1 from events e where ${conditions} limit ${place(count + over, 'int')}`
   const counted = `((select count(*) from (${enough}) counted) ${sign} ${place(count, 'int')})`
-  if (!asked) return counted
+  if (!scope) return counted
   return operator === 'at_most' ? `(not ${any} or ${counted})` : `(${any} and ${counted})`
 }
 
 /**
- * Without bounds `offset 0` keeps the planner from joining: it would read the events of the whole project. With bounds it
- * chooses, by what it knows of them, whether to look up each user or to read them all and remember who has any; coalesce
- * keeps it from joining there too, which it would do in ways that it cannot change its mind about.
+ * Without a scope `offset 0` keeps the planner from a join, which would read the events of the whole project. With one it
+ * chooses by its statistics between a look-up for each user and one hashed read of the batch; `coalesce` prevents a join
+ * there too, because the planner cannot revise a join while it runs.
  */
-const anySql = (conditions: string, asked: Asked | undefined) =>
-  asked
-    ? `coalesce(exists (select 1 from events e where ${conditions} and ${asked.events}), false)`
+const anySql = (conditions: string, scope: Scope | undefined) =>
+  scope
+    ? `coalesce(exists (select 1 from events e where ${conditions} and ${scope.events}), false)`
     : `exists (select 1 from events e where ${conditions} offset 0)`

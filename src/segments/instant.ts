@@ -5,21 +5,21 @@ export const instantRule = 'must be a date or time in ISO 8601, such as 2026-11-
 const [firstDay, lastDay] = [Date.parse('0001-01-01'), Date.parse('9999-12-31')]
 
 /**
- * Between which texts all instants of such a span are: the first ten signs of one are a day, in its own zone, which is
- * at most one off.
+ * Returns the texts between which all instants of a span lie. The first ten characters of an instant are its day in its
+ * own time zone, which differs from the day in UTC by at most one.
  */
 export function textBounds(from: string | undefined, to: string | undefined): { from?: string; to?: string } {
   const day = (at: string | undefined, days: number) => {
     const time = at === undefined ? Number.NaN : Date.parse(at) + days * 86_400_000
-    // No bound where the year is not one of four digits.
+    // No bound where the year does not have four digits.
     return time >= firstDay && time <= lastDay ? new Date(time).toISOString().slice(0, 10) : ''
   }
   return { from: day(from, -1), to: day(to, 2) }
 }
 
 /**
- * `instantText` in SQL, of a text that may be anything: null where it is no instant. `text` is an expression of ours. Whatever
- * reaches the cast can be cast; one that fails would fail the whole query.
+ * `instantText` in SQL: null where a text is not an instant. `text` is an expression of ours. Every value that reaches the
+ * cast can be cast, because one failing cast would fail the whole query.
  */
 export function instantSql(text: string): string {
   const [year, month, day] = [`left(${text}, 4)`, `substr(${text}, 6, 2)`, `substr(${text}, 9, 2)`]
@@ -35,9 +35,9 @@ export function instantSql(text: string): string {
 }
 
 /**
- * Surely an instant, found for a third of what the shape costs: in UTC to the second or millisecond, as most programs
- * write it, and not at the end of a month. PostgreSQL counts signs slowly: that all others are digits is told by no two
- * being near each other that are none.
+ * A quick check that accepts most instants, at a third of the cost of the full pattern: UTC with seconds or milliseconds,
+ * and a day before the 29th. PostgreSQL is slow with repetition counts, so the check for digits looks for two characters
+ * close to each other that are not digits.
  */
 const usualSql = (text: string) =>
   `(${text} like '____-__-__T__:__:__Z' or ${text} like '____-__-__T__:__:__.___Z')

@@ -1,4 +1,4 @@
-/** The segment language (decision 0021): what a parsed segment looks like. It is plain JSON, stored as it is. */
+/** The segment language (decision 0021). A parsed segment is plain JSON and is stored as it is. */
 export type Segment = AllOf | AnyOf | NotOf | AttributeCondition | EventCondition
 
 export interface AllOf {
@@ -21,7 +21,7 @@ export interface EventCondition {
   operator: CountOperator
   count: number
   within?: string
-  /** Conditions on `event.<property>`; all of them hold for an event that counts. */
+  /** Conditions on `event.<property>`. An event counts if all of them hold. */
   where?: AttributeCondition[]
 }
 
@@ -51,9 +51,9 @@ export const countOperators = ['at_least', 'at_most', 'exactly'] as const
 export type CountOperator = (typeof countOperators)[number]
 
 export const segmentLimits = {
-  /** Groups inside groups. */
+  /** Levels of nested groups. */
   depth: 20,
-  /** Leaves, those in `where` too. */
+  /** Conditions, including those in `where`. */
   conditions: 200,
   listLength: 1_000,
   /** Code points of a text that a stored value is compared with. */
@@ -61,21 +61,21 @@ export const segmentLimits = {
   patternLength: 512,
   /** PostgreSQL keeps 32 compiled patterns; with more, each row would compile them all again. */
   patterns: 20,
-  /** Each looks into the history of each user. */
+  /** Each reads the history of each user. */
   events: 20,
   nameLength: 256,
-  /** Groups and conditions together: an empty group is no condition, and costs too. */
+  /** Groups and conditions together, because an empty group costs time too. */
   nodes: 1_000,
-  /** Characters of all values as they are written, 8 more for each entry of a list. */
+  /** Characters of all values as written, plus 8 for each entry of a list. */
   size: 262_144,
-  /** The same with what a trigger brings in. */
+  /** The same after references to the trigger are replaced. */
   filled: 1_048_576,
   count: 1_000_000
 } as const
 
 /**
- * What a condition looks at. `json` is a property, of any type; the others have one type: `text`, `version` (text whose
- * order is that of versions) and `time`.
+ * The attribute of a condition. `json` is a property of any type; the others have one type: `text`, `version` (text in
+ * the order of versions) or `time`.
  */
 export type Attribute =
   | { kind: 'json'; of: 'user' | 'event'; name: string }

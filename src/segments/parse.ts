@@ -29,7 +29,7 @@ interface Reading {
 
 const maxProblems = 20
 
-/** Checks a segment and answers it in its plain form. All problems are told at once, each with its place. */
+/** Checks a segment and returns its plain form. The refusal lists all problems, each with its path. */
 export function parseSegment(value: unknown, path = 'segment'): Segment {
   const problems: Detail[] = []
   const segment = readSegment(value, path, problems)
@@ -38,7 +38,7 @@ export function parseSegment(value: unknown, path = 'segment'): Segment {
   return segment
 }
 
-/** Like `parseSegment`, but adds to a list of problems. What it answers is of use only if it added none. */
+/** Like `parseSegment`, but adds problems to a list. The result is valid only if it added none. */
 export function readSegment(value: unknown, path: string, problems: Detail[]): Segment {
   const reading: Reading = {
     problems: [],
@@ -75,7 +75,7 @@ const kinds = new Map([
 
 function readNode(value: unknown, path: string, depth: number, reading: Reading): Segment | undefined {
   const tell = teller(reading, path)
-  // A body of ten megabytes can hold a million faults; nobody reads them.
+  // A body of ten megabytes can hold a million faults, so the list is limited.
   if (reading.problems.length >= maxProblems || reading.conditions > limits.conditions) return undefined
   if (++reading.nodes > limits.nodes || reading.full) return undefined
   if (!isObject(value)) return tell('', 'must be an object')
@@ -93,7 +93,7 @@ function readNode(value: unknown, path: string, depth: number, reading: Reading)
   }
   const list = value[kind]
   if (!Array.isArray(list)) return tell(`.${kind}`, 'must be a list of conditions')
-  // Empty groups cost too, and a million of them are no conditions.
+  // Empty groups cost time too, although they hold no conditions.
   if (list.length > limits.conditions) return tell(`.${kind}`, `must have at most ${limits.conditions} entries`)
   const inner = list
     .map((item, index) => readNode(item, `${path}.${kind}[${index}]`, depth + 1, reading))
@@ -169,7 +169,7 @@ function readWhere(value: unknown, path: string, reading: Reading): AttributeCon
   return readAttribute(value, path, 'where', reading)
 }
 
-/** A misspelt `within` that nobody reads would widen the audience, so unlike elsewhere unknown names are refused. */
+/** Refuses unknown fields, unlike elsewhere: a misspelt `within` would widen the audience. */
 function refuseUnknown(value: Fields, known: ReadonlySet<string>, tell: (path: string, message: string) => undefined) {
   for (const name of Object.keys(value).slice(0, 20))
     if (!known.has(name))

@@ -1,11 +1,11 @@
 import { piecesOf, textOf } from './trigger-reference.ts'
 
-/** Code points a trigger may bring into a pattern at one place. */
+/** Code points that one reference may insert into a pattern. */
 const insertedLength = 256
 
 /**
- * What a trigger brings in is matched as it stands, never as an expression: it could be one that PostgreSQL refuses in
- * the middle of a broadcast, or one made to be slow. Each sign that could mean something is written as its number.
+ * Quotes a text of a trigger, so that it is matched literally: as an expression it could fail in the middle of a broadcast
+ * or be slow on purpose. Each character that could have a meaning is written as its code point.
  */
 const literally = (text: string) =>
   `(?:${[...text].map((sign) => (/[0-9A-Za-z]/.test(sign) ? sign : escaped(sign))).join('')})`
@@ -15,7 +15,7 @@ function escaped(sign: string): string {
   return number.length > 4 ? `\\U${number.padStart(8, '0')}` : `\\u${number.padStart(4, '0')}`
 }
 
-/** The pattern with its references filled in by `find`; undefined when one is missing or too long. */
+/** Replaces the references of a pattern by the values that `find` returns; undefined when one is missing or too long. */
 export function fillPattern(
   pattern: string,
   find: (reference: { path: readonly string[] }) => unknown
@@ -33,7 +33,7 @@ export function fillPattern(
   return filled
 }
 
-/** The shortest and the longest a trigger can bring, with every sign that means something: if these pass, all do. */
+/** The shortest and the longest texts a trigger can insert, with all special characters: if these pass, all do. */
 const signs = [...'aZ09 .*+?()[]{}|^$\\-:=!#<>/"\'\n\té漢🧑']
 const samples = ['', 'x', Array.from({ length: insertedLength }, (_, index) => signs[index % signs.length]).join('')]
 

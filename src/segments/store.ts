@@ -1,15 +1,15 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { limitStatementTime } from './check-patterns.ts'
-import type { Asked } from './compare.ts'
+import type { Scope } from './compare.ts'
 import type { CompiledSegment } from './compile.ts'
+import { limitStatementTime } from './pattern-store.ts'
 import { createTurns } from './turns.ts'
 
-/** A segment as a condition whose placeholders begin at a number; compiled anew where that differs. */
-export type SegmentAt = (firstPlaceholder: number, asked?: Asked) => CompiledSegment
+/** Compiles a segment to a condition whose placeholders start at a number. */
+export type SegmentAt = (firstPlaceholder: number, scope?: Scope) => CompiledSegment
 
-/** The database gave up on a segment: it takes too long, or a regular expression cannot be used. */
+/** PostgreSQL could not evaluate a segment: it takes too long, or has a regular expression that cannot be used. */
 export class SegmentFailed extends Error {
   override readonly name = 'SegmentFailed'
   readonly reason: 'segment_too_slow' | 'segment_invalid'
@@ -20,16 +20,16 @@ export class SegmentFailed extends Error {
   }
 }
 
-/** What one look at a window of users may take. A hostile expression ends here, and with it only its own trigger. */
+/** Time limit for one batch of users. A hostile expression ends here, and only its own trigger fails. */
 const segmentMs = 5_000
 export const firstUser = '00000000-0000-0000-0000-000000000000'
 
-const windowEnd = statement(
+const batchEnd = statement(
   'segments.window_end',
   'select id from users where project_id = $1 and id >= $2 order by id offset $3 limit 1'
 )
-// Users and devices of a window are read by the index of their keys and merged. Left to itself the planner may sort them,
-// start other processes for each window, or, when its statistics are out of date, compare each user with each device.
+// Forces a merge join over the key indexes of users and devices. Otherwise the planner may sort them, start parallel
+// workers for each batch, or, with outdated statistics, compare each user with each device.
 const keyOrder = statement(
   'segments.key_order',
   `select set_config('enable_nestloop', 'off', true), set_config('enable_bitmapscan', 'off', true),
@@ -42,7 +42,7 @@ const ask = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknow
 
 async function askNow<Row>(pool: Pool, text: string, values: unknown[], inKeyOrder: boolean): Promise<Row[]> {
   try {
-    // One round trip for it all.
+    // One round trip for all statements.
     return await pool.transaction(async (tx) => {
       const limited = limitStatementTime(tx, segmentMs)
       const ordered = inKeyOrder ? tx.run(keyOrder) : undefined
@@ -58,7 +58,7 @@ async function askNow<Row>(pool: Pool, text: string, values: unknown[], inKeyOrd
   }
 }
 
-/** Where a window begins: with this user, after this device of it. */
+/** Start of a batch: this user, after this device of the user. */
 export interface Place {
   user: string
   device: string | null
@@ -66,30 +66,30 @@ export interface Place {
 
 export interface Match {
   deviceIds: string[]
-  /** Null after the last one. */
+  /** Start of the next batch; null after the last one. */
   next: Place | null
 }
 
-/** The users that $1 has from $2 to before $3, their devices and their events. */
-const ofWindow = (table: string, id: string) =>
+/** Rows of the project $1 whose user id is at least $2 and less than $3. */
+const inBatch = (table: string, id: string) =>
   `${table}.project_id = $1 and ${id} >= $2 and ($3::uuid is null or ${id} < $3)`
-const asked: Asked = { devices: ofWindow('d', 'd.user_id'), events: ofWindow('e', 'e.user_id') }
-const users = `(select * from users u where ${ofWindow('u', 'u.id')} order by u.id offset 0) u`
-const devices = `(select * from devices d where ${asked.devices} order by d.user_id offset 0) d`
+const scope: Scope = { devices: inBatch('d', 'd.user_id'), events: inBatch('e', 'e.user_id') }
+const users = `(select * from users u where ${inBatch('u', 'u.id')} order by u.id offset 0) u`
+const devices = `(select * from devices d where ${scope.devices} order by d.user_id offset 0) d`
 
 const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
-  (await pool.one<{ id: string }>(windowEnd, [projectId, user, size]))?.id ?? null
+  (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
 
-/** What matches in a window, for placeholders $1 to $3. Every device has a user: who need not look at users does not. */
+/** The condition of a segment on a batch, which $1 to $3 describe. Users are joined only where the condition needs them. */
 function matched(segment: SegmentAt, firstPlaceholder: number) {
-  const { condition, values, usesUser } = segment(firstPlaceholder, asked)
+  const { condition, values, usesUser } = segment(firstPlaceholder, scope)
   return { from: usesUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }
 }
 
 /**
- * The devices of the users in a window of keys that match. The window is taken first and filtered then: paging over what
- * matches would have the planner read all users for a page of few. At most `limit` devices; where there are as many, the
- * next window begins within this one, after the last of them.
+ * Returns the matching devices of a batch of users. The batch is cut by keys first and filtered then: a page of matching
+ * devices would make the planner read all users where few match. With `limit` devices the next batch starts after the
+ * last of them, within this one.
  */
 export async function matchBatch(
   pool: Pool,
@@ -101,7 +101,7 @@ export async function matchBatch(
 ): Promise<Match> {
   const end = await findEnd(pool, projectId, user, size)
   const { from, condition, values } = matched(segment, 6)
-  // One row for all of them: a row for each would cost more than to find it.
+  // One row for all ids: a row for each costs more than finding it.
   const [found] = await ask<{ ids: string[] | null; last: string | null }>(
     pool,
     projectId,
@@ -120,15 +120,15 @@ export async function matchBatch(
 export interface Count {
   users: number
   devices: number
-  /** Devices that match and that a push cannot reach: they have no token, or no permission. */
+  /** Devices that match, but have no token or no permission. */
   unreachable: number
-  /** The first devices that match. */
+  /** The first matching devices. */
   sample: string[]
-  /** The user with whom the next window begins; null after the last one. */
+  /** The first user of the next batch; null after the last one. */
   next: string | null
 }
 
-/** Whether a push reaches device `d`; a Live Activity where `type` names its attributes. */
+/** Whether a push reaches device `d`, or a Live Activity if `type` names its attributes. */
 const isReachable = (type: string) =>
   `(d.push_permission and case when ${type}::text is null
      then exists (select 1 from push_tokens t where t.project_id = $1 and t.device_id = d.id and t.dead_since is null)
@@ -141,11 +141,11 @@ const reachable = statement(
   `select d.id, d.user_id from devices d where d.project_id = $1 and d.id = any($2::text[]) and ${isReachable('$3')}`
 )
 
-/** Those of the devices that a push reaches. `attributesType`: that a Live Activity of this type reaches. */
+/** Returns the devices that a push reaches, or a Live Activity of `attributesType`. */
 export const findReachable = (db: Db, projectId: ProjectId, deviceIds: string[], attributesType: string | null) =>
   db.query<{ id: string; user_id: string }>(reachable, [projectId, deviceIds, attributesType])
 
-/** How many a campaign would reach in a window, and a few of those that match. */
+/** Counts the matching users and devices of a batch, and returns a few devices as a sample. */
 export async function countBatch(
   pool: Pool,
   projectId: ProjectId,
@@ -170,7 +170,7 @@ export async function countBatch(
   return { ...count!, sample: count!.sample ?? [], next: end }
 }
 
-/** Which of these devices match. */
+/** Returns the devices that match. */
 export async function matchDevices(pool: Pool, projectId: ProjectId, segment: SegmentAt, deviceIds: string[]) {
   const { condition, values } = segment(3)
   const rows = await ask<{ device_id: string }>(
@@ -183,7 +183,7 @@ export async function matchDevices(pool: Pool, projectId: ProjectId, segment: Se
   return new Set(rows.map(({ device_id }) => device_id))
 }
 
-/** Which of these users match, whatever devices they have; for segments that speak of users only. */
+/** Returns the users that match; for segments without conditions on devices. */
 export async function matchUsers(pool: Pool, projectId: ProjectId, segment: SegmentAt, userIds: string[]) {
   const { condition, values } = segment(3)
   const rows = await ask<{ id: string }>(

@@ -1,8 +1,8 @@
-/** One `{{ trigger.a.b }}`: the steps to take into the properties of the trigger. */
+/** One `{{ trigger.a.b }}`: a path into the properties of the trigger. */
 export interface Reference {
   path: readonly string[]
 }
-/** Text as it is, or a reference that is replaced by what the trigger carries. */
+/** Literal text, or a reference that is replaced by a value of the trigger. */
 export type Piece = string | Reference
 
 const step = String.raw`\.[\p{L}\p{N}_-]+|\[(?:[0-9]{1,6}|"[^"]*"|'[^']*')\]`
@@ -11,7 +11,7 @@ const steps = new RegExp(step, 'gu')
 
 export const referenceRule = '{{ … }} must be a reference such as {{ trigger.name }}, without filters'
 
-/** The pieces of a text; undefined when a `{{` in it starts no reference. */
+/** Splits a text into pieces; undefined when a `{{` in it is not a reference. */
 export function piecesOf(text: string): Piece[] | undefined {
   const pieces: Piece[] = []
   let at = 0
@@ -34,19 +34,19 @@ const nameOf = (written: string) =>
 
 export const hasReference = (text: string) => piecesOf(text)?.some((piece) => typeof piece !== 'string') ?? false
 
-/** The value a path leads to, or undefined: JSON has no undefined, so nothing else can be meant by it. */
+/** Returns the value at a path, or undefined. JSON has no undefined, so this is never a value. */
 export function follow({ path }: Reference, properties: Readonly<Record<string, unknown>>): unknown {
   let value: unknown = properties
   for (const name of path) {
     if (typeof value !== 'object' || value === null) return undefined
-    // A list has its items only: `length` is a name of JavaScript, not of the caller.
+    // A list has only its items: `length` is a name of JavaScript, not of the caller.
     if (!Object.hasOwn(value, name) || (Array.isArray(value) && !/^[0-9]+$/.test(name))) return undefined
     value = (value as Record<string, unknown>)[name]
   }
   return value
 }
 
-/** How a value reads inside a text; undefined for one nested so deeply that it cannot be written. */
+/** Returns a value as text; undefined for one that is nested too deeply to be written. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (value === null) return ''
@@ -58,7 +58,7 @@ export function textOf(value: unknown): string | undefined {
   }
 }
 
-/** What all values of a segment may come to: characters, and so many for each entry of a list. */
+/** The size that all values of a segment may have: characters, plus 8 for each entry of a list. */
 export class Room {
   private left: number
 
@@ -66,7 +66,7 @@ export class Room {
     this.left = left
   }
 
-  /** Whether there is room for this. */
+  /** Takes the room of a value. Returns false if too little is left. */
   take(value: unknown): boolean {
     if (typeof value === 'string') this.left -= value.length
     else if (Array.isArray(value))
@@ -81,8 +81,8 @@ export class Room {
 const perEntry = 8
 
 /**
- * A value of a condition with its references replaced. Exactly one reference keeps the type of what it refers to, any
- * other text becomes a text. Undefined: the trigger lacks something it refers to, or brings more than there is room for.
+ * Replaces the references in the value of a condition. A value that is a single reference keeps the type of its target,
+ * any other becomes text. Undefined: the trigger lacks a property, or its value needs more room than there is.
  */
 export function resolve(value: unknown, properties: Readonly<Record<string, unknown>>, room: Room): unknown {
   if (Array.isArray(value)) {

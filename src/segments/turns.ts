@@ -4,18 +4,18 @@ import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 
 /**
- * A question to a segment takes a connection of this process, for up to 5 s where its author wants it to. So few are
- * asked at once, and fewer for one project: a hostile one waits for itself, and requests always find a connection.
+ * Evaluating a segment occupies a connection of this process, up to 5 s for a hostile one. Few are evaluated at once, and
+ * fewer for one project: a hostile project waits for itself, and requests always find a connection.
  */
 const atOnce = 5
 const ofOneProject = 2
-/** Whoever waits longer is sent away: a job gives its place in the worker to others, and comes back. */
+/** A longer wait is refused: a job then frees its place in the worker and comes back. */
 const usualWaitMs = 100
 
-/** Too many segments of this project are being looked at. */
+/** Too many segments of this project are being evaluated. */
 export class SegmentBusy extends Unavailable {
   constructor() {
-    super('Too many segments of this project are being looked at.')
+    super('Too many segments of this project are being evaluated.')
   }
 }
 
@@ -63,22 +63,22 @@ export function createTurns(waitMs = usualWaitMs) {
     for (const entry of waiting) if (mayBegin(entry.projectId)) entry.begin()
   }
 
-  /** Asks when it is this project's turn. Throws `SegmentBusy` where that takes too long. */
-  return async <Answer>(projectId: ProjectId, ask: () => Promise<Answer>): Promise<Answer> => {
+  /** Evaluates when it is this project's turn. Throws `SegmentBusy` if that takes too long. */
+  return async <Result>(projectId: ProjectId, evaluate: () => Promise<Result>): Promise<Result> => {
     await begin(projectId)
     try {
-      return await ask()
+      return await evaluate()
     } finally {
       end(projectId)
     }
   }
 }
 
-/** For a request, which has nowhere to come back to: tries until then. */
-export async function patiently<Answer>(ask: () => Promise<Answer>, untilMs: number): Promise<Answer> {
+/** Repeats a busy evaluation until a deadline, for requests, which cannot come back later as jobs do. */
+export async function patiently<Result>(evaluate: () => Promise<Result>, untilMs: number): Promise<Result> {
   for (;;) {
     try {
-      return await ask()
+      return await evaluate()
     } catch (error) {
       if (!(error instanceof SegmentBusy) || steadyMs() >= untilMs) throw error
       await sleep(usualWaitMs)

@@ -14,13 +14,13 @@ const timely = new Set<Operator>(['before', 'after', 'within_last'])
 const textual = new Set<Operator>(['contains', 'not_contains', 'starts_with', 'ends_with', 'matches'])
 const platforms = new Set<unknown>(['IOS', 'ANDROID', 'WEB'])
 
-/** What is wrong with the value of a condition, if anything is; paths start behind that of the condition. */
+/** Returns the problems of the value of a condition, with paths relative to the condition. */
 export function valueProblems(attribute: Attribute, operator: Operator, value: unknown, given: boolean): Detail[] {
   const { kind } = attribute
   if (timely.has(operator) && (kind === 'text' || kind === 'version'))
-    return [{ path: '.operator', message: `${operator} compares times, and this attribute is none` }]
+    return [{ path: '.operator', message: `${operator} compares times, and this attribute is not a time` }]
   if (textual.has(operator) && kind === 'time')
-    return [{ path: '.operator', message: `${operator} looks into text, and this attribute is a time` }]
+    return [{ path: '.operator', message: `${operator} searches text, and this attribute is a time` }]
   if (operator === 'exists' || operator === 'not_exists')
     return given ? [{ path: '.value', message: `must not be given with ${operator}` }] : []
   if (!given) return [{ path: '.value', message: 'must be given' }]
@@ -41,7 +41,7 @@ function problem(path: string, value: unknown, rule: Rule): Detail[] {
   return message === undefined ? [] : [{ path, message }]
 }
 
-/** What holds for every value, whatever it is compared with. */
+/** Rules for every value, whatever the operator. */
 function generalRule(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'must be a finite number'
   if (typeof value !== 'string') return undefined

@@ -1,4 +1,4 @@
-/** `2.10`, `v1.4.0-beta.2+91`: numbers and dots, then perhaps what semantic versioning calls pre-release and build. */
+/** `2.10`, `v1.4.0-beta.2+91`: numbers and dots, then optionally a pre-release and a build as in semantic versioning. */
 const shape = '^v?[0-9]+(?:[.][0-9]+)*(?:-[0-9A-Za-z-]+(?:[.][0-9A-Za-z-]+)*)?(?:[+][0-9A-Za-z.-]*)?$'
 const pattern = new RegExp(shape)
 
@@ -9,7 +9,7 @@ export const versionRule = 'must be a version such as 2.10.0'
 const [places, digits, longest] = [6, 18, 100]
 const padded = (number: string) => number.padStart(digits, '0')
 
-/** The key of a text, or undefined if it is no version. */
+/** Returns the key of a text, or undefined if it is not a version. */
 export function versionKey(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > longest || !pattern.test(text)) return undefined
   const [plain] = text.split('+') as [string]
@@ -26,8 +26,8 @@ export function versionKey(text: unknown): string | undefined {
 }
 
 /**
- * The same in SQL, null for what is no version. `text` is an expression of ours. Patterns are kept small and few, and
- * nothing is aggregated unless there is a pre-release: this runs for every device of a project.
+ * The same in SQL, null for texts that are not versions. `text` is an expression of ours. Patterns are small and few, and
+ * only a pre-release is aggregated, because this runs for every device of a project.
  */
 export function versionKeySql(text: string): string {
   const plain = `split_part(${text}, '+', 1)`

@@ -39,7 +39,7 @@ export interface CampaignsOptions {
   messages: Pick<Messages, 'send'>
 }
 
-/** Campaigns as they are saved, previewed and tried out. Triggers send them. */
+/** Saves campaigns, previews them and sends tests. Triggers send them to their audience. */
 export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
   const saving = createSaving(pool)
   const renderer = createRenderer(metrics)

@@ -8,7 +8,7 @@ import { type CampaignRow, listCampaigns } from './store.ts'
 export const Status = Type.Union(['draft', 'active', 'paused', 'archived'].map((status) => Type.Literal(status)))
 export const CampaignQuery = Type.Object({ ...pageQuery, status: Type.Optional(Status) })
 
-/** Newest first, each row in the form of the surface that lists it. */
+/** One page of campaigns, the newest first. `show` gives each row the form of its surface. */
 export async function campaignPage<Shown>(
   pool: Pool,
   projectId: ProjectId,

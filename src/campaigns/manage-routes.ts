@@ -13,7 +13,7 @@ import { Answer, CampaignBody, example, SavedAnswer } from './schemas.ts'
 import type { CampaignRow } from './store.ts'
 import { campaignHistoryRoutes } from './version-routes.ts'
 
-/** Campaigns as people and files configure them. */
+/** Routes that configure campaigns. */
 export function campaignManagementRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
   { campaigns, pool }: { campaigns: Campaigns; pool: Pool }
@@ -48,7 +48,7 @@ export function campaignManagementRoutes(
       answer: pageOf(Answer)
     },
     ({ caller, query }) =>
-      campaignPage(pool, caller.project!.id, query, wire, (rows) =>
+      campaignPage(pool, caller.project!.id, query, responseOf, (rows) =>
         readWarnings(rows.map(({ definition }) => definition))
       )
   )
@@ -59,14 +59,14 @@ export function campaignManagementRoutes(
     async ({ caller, params, reply }) => {
       const row = await saving.get(caller.project!.id, params.campaign_id)
       await readWarnings([row.definition])
-      return tagged(reply, row.version, wire(row))
+      return tagged(reply, row.version, responseOf(row))
     }
   )
 
   manage.put(
     one,
     {
-      summary: 'Save a campaign, whether there is one of this id or not',
+      summary: 'Create or replace a campaign',
       access: 'editor',
       body: CampaignBody,
       maxBody: largestBody,
@@ -86,7 +86,7 @@ export function campaignManagementRoutes(
   manage.delete(
     one,
     {
-      summary: 'Archive a campaign: it can no longer be triggered, and its history stays',
+      summary: 'Archive a campaign: it can no longer be triggered, and its versions remain',
       access: 'editor',
       answer: SavedAnswer,
       refusals: ['conflict', ...refusals]
@@ -99,17 +99,17 @@ export function campaignManagementRoutes(
   campaignTrialRoutes(manage, campaigns)
 }
 
-/** The version in If-Match, as we send it in ETag, or bare as people type it. */
+/** Reads the version in If-Match, as ETag sends it, or without quotes as people type it. */
 function expectedOf(request: FastifyRequest): Expected {
   const given = request.headers['if-match']
   if (given === undefined) return undefined
   if (given.trim() === '*') return '*'
   const version = /^\s*(?:W\/)?(?:"(\d{1,9})"|(\d{1,9}))\s*$/.exec(given)
-  // Whatever else is named there is no version of ours, so it cannot be the current one.
+  // Any other text is not a version, so it cannot be the current one.
   return version ? Number(version[1] ?? version[2]) : -1
 }
 
-function wire(row: CampaignRow) {
+function responseOf(row: CampaignRow) {
   return {
     ...row.definition,
     campaign_id: row.id,
@@ -120,10 +120,10 @@ function wire(row: CampaignRow) {
   }
 }
 
-/** What of the body nobody read is known only now. */
+/** Adds warnings about fields of the body that were ignored. */
 async function saved(reply: FastifyReply, { row, result }: Saved, body: unknown = {}) {
   await readWarnings([row.definition])
-  const { warnings, ...campaign } = wire(row)
+  const { warnings, ...campaign } = responseOf(row)
   const ignored = unknownFields(body).map((path) => `${path} is not a field of a campaign, and is ignored.`)
   return tagged(reply, row.version, { ...campaign, warnings: [...warnings, ...ignored], result })
 }

@@ -8,18 +8,18 @@ import { checkCampaignId, readAudience } from './audience/request.ts'
 import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
 import * as store from './store.ts'
 
-/** What became of a campaign that was given to be saved. */
+/** A saved campaign, and the effect of saving it. */
 export interface Saved {
   row: store.CampaignRow
   result: 'created' | 'updated' | 'unchanged'
 }
 
-/** `*`: any version, but there must be one. Absent: whatever is there is replaced. */
+/** The version that a change expects. `*`: any version, but the campaign must exist. Absent: no condition. */
 export type Expected = number | '*' | undefined
 
 export type Saving = ReturnType<typeof createSaving>
 
-/** Everything that can be known to be wrong is told when it is saved, and not to a worker in the night. */
+/** Makes all checks when a campaign is saved, so that none fails later in a worker. */
 async function checked(pool: Pool, body: unknown): Promise<Campaign> {
   const campaign = await parseCampaignInTurns(body)
   if (campaign.default_audience) readAudience(campaign.default_audience, 'default_audience')
@@ -27,14 +27,14 @@ async function checked(pool: Pool, body: unknown): Promise<Campaign> {
   return campaign
 }
 
-/** Campaigns as they are configured. Every change is a new version; saving what is already there changes nothing. */
+/** Saves campaigns. Every change is a new version; an identical campaign changes nothing. */
 export function createSaving(pool: Pool) {
   const stale = (version: number | undefined) =>
     new Refusal(
       'conflict',
       version === undefined
-        ? 'There is no such campaign yet.'
-        : `The campaign was changed meanwhile: it is at version ${version}.`
+        ? 'The campaign does not exist yet.'
+        : `The campaign was changed meanwhile. Its current version is ${version}.`
     )
 
   async function put(
@@ -70,10 +70,10 @@ export function createSaving(pool: Pool) {
     recordAudit(tx, projectId, { actor, action: `campaign.${verb}`, target: id, details: { version } })
 
   return {
-    /** Whether it could be saved: the campaign as it would be, with what is wrong told as saving tells it. */
+    /** Checks a campaign as saving does, and returns it with its defaults. */
     check: (body: unknown): Promise<Campaign> => checked(pool, body),
 
-    /** A campaign that was not there before. */
+    /** Creates a campaign. Refused if the id exists. */
     async create(projectId: ProjectId, actor: string, body: unknown): Promise<Saved> {
       const campaign = await checked(pool, body)
       const id = campaign.campaign_id === undefined ? newId() : checkCampaignId(campaign.campaign_id)
@@ -93,7 +93,7 @@ export function createSaving(pool: Pool) {
       )
     },
 
-    /** The campaign of this id is this one from now on, whether there was one or not. */
+    /** Creates or replaces the campaign with this id. */
     async replace(projectId: ProjectId, actor: string, campaignId: unknown, body: unknown, expected: Expected) {
       const id = checkCampaignId(campaignId)
       const campaign = await checked(pool, body)
@@ -105,7 +105,7 @@ export function createSaving(pool: Pool) {
       return pool.transaction((tx) => put(tx, projectId, actor, id, () => definition, expected))
     },
 
-    /** It can no longer be triggered; what runs goes on, and its history stays. */
+    /** Archives a campaign: it can no longer be triggered. Running triggers go on, and its versions remain. */
     async archive(projectId: ProjectId, actor: string, campaignId: unknown, expected: Expected): Promise<Saved> {
       const id = checkCampaignId(campaignId)
       const archived = (current: Campaign | undefined): Campaign => {
@@ -123,5 +123,5 @@ export function createSaving(pool: Pool) {
   }
 }
 
-const exists = (id: string) => new Refusal('conflict', `A campaign ${id} exists already.`)
+const exists = (id: string) => new Refusal('conflict', `Campaign ${id} exists already.`)
 export const notFound = () => new Refusal('not_found', 'There is no campaign of this id.')

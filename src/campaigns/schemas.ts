@@ -1,36 +1,38 @@
 import { Type } from '@sinclair/typebox'
 import { TriggerBody } from './audience/request-schema.ts'
-import { type CampaignFields, CampaignShape } from './definition/schema.ts'
+import { type CampaignFields, CampaignSchema } from './definition/schema.ts'
 
-/** As it is sent: what has a default may be left out. */
+/** A campaign in a request: fields with a default may be absent. */
 export const CampaignBody = Type.Unsafe<unknown>({
-  ...CampaignShape,
+  ...CampaignSchema,
   required: ['name'],
   description: 'A campaign, as in a campaign file.'
 })
 export const Answer = Type.Object({
-  ...CampaignShape.properties,
+  ...CampaignSchema.properties,
   campaign_id: Type.String(),
-  version: Type.Integer({ description: 'Counts up with every change. Send it as If-Match to change only this one.' }),
+  version: Type.Integer({
+    description: 'Increases with every change. Send it as If-Match to change only this version.'
+  }),
   created_at: Type.String(),
   updated_at: Type.String(),
-  warnings: Type.Array(Type.String(), { description: 'What is saved, but does not do what it seems to.' })
+  warnings: Type.Array(Type.String(), { description: 'Parts of the campaign that probably do not do what was meant.' })
 })
 export const SavedAnswer = Type.Object({
   ...Answer.properties,
   result: Type.Unsafe<'created' | 'updated' | 'unchanged'>({
     type: 'string',
     enum: ['created', 'updated', 'unchanged'],
-    description: 'What saving it did. What is already there is not saved again.'
+    description: 'The effect of the request. An identical campaign is not saved again.'
   })
 })
 export const Version = Type.Object({
-  version: Type.Integer({ description: 'Counts up with every change.' }),
+  version: Type.Integer({ description: 'Increases with every change.' }),
   actor: Type.String(),
   created_at: Type.String(),
   campaign: Type.Unsafe<CampaignFields>({
     type: 'object',
-    description: 'The campaign as it was.',
+    description: 'The campaign in this version.',
     additionalProperties: {}
   })
 })
@@ -46,11 +48,11 @@ export const example = {
 
 const Count = (description: string) => Type.Integer({ description })
 export const Counts = Type.Object({
-  triggers: Count('How often it was triggered.'),
-  targeted: Count('Messages to devices, as of triggers.'),
+  triggers: Count('Number of triggers.'),
+  targeted: Count('Messages to devices, as in a trigger.'),
   sent: Count('Accepted by a gateway.'),
-  failed: Count('Refused for good, or given up.'),
-  skipped: Count('Held back on purpose.'),
+  failed: Count('Refused for good, or not accepted in time.'),
+  skipped: Count('Not sent on purpose.'),
   delivered: Count('Reported by apps.'),
   tapped: Count('Reported by apps.')
 })
@@ -61,12 +63,12 @@ export const TestBody = Type.Object({
     Type.Unsafe<Record<string, unknown>>({
       type: 'object',
       additionalProperties: {},
-      description: 'As of a trigger: {{ trigger.name }}.'
+      description: 'As in a trigger: {{ trigger.name }}.'
     })
   )
 })
 export const TestAnswer = Type.Object({
   delivery_results: Type.Array(Type.Unsafe<object>({ type: 'object', additionalProperties: {} }), {
-    description: 'One for each device, as of messages:send.'
+    description: 'One for each device, as in messages:send.'
   })
 })

@@ -60,7 +60,7 @@ const version = statement(
   'select definition from campaign_versions where project_id = $1 and campaign_id = $2 and version = $3'
 )
 const facts = statement('campaigns.facts', 'select type, status from campaigns where project_id = $1 and id = $2')
-// A slot of the throttle: from when, in turn with everybody else who sends this campaign.
+// Reserves time in the throttle, in turn with the other triggers of this campaign.
 const reserve = statement(
   'campaigns.reserve',
   `update campaigns set throttled_until = greatest(throttled_until, $3) + $4::float8 * interval '1 ms'
@@ -87,7 +87,7 @@ const erase = statement(
 
 const fieldsOf = ({ name, type, status }: Campaign) => [name, type, status]
 
-/** False where there is one of this id, or the project is being erased. */
+/** Returns false if the id exists, or the project is being erased. */
 export async function insertCampaign(
   tx: Db,
   projectId: ProjectId,
@@ -102,7 +102,7 @@ export async function insertCampaign(
   return true
 }
 
-/** The caller holds the lock of the campaign, and knows its version by it. */
+/** The caller has locked the campaign, so its version is current. */
 export async function addVersion(
   tx: Db,
   projectId: ProjectId,
@@ -118,7 +118,7 @@ export async function addVersion(
 
 export const findCampaign = (db: Db, projectId: ProjectId, id: string) => db.one<CampaignRow>(find, [projectId, id])
 
-/** Until the end of the transaction nobody else saves it, or counts what it sends. */
+/** Locks a campaign until the end of the transaction: others can neither save it nor check its frequency cap. */
 export const lockCampaign = async (tx: Db, projectId: ProjectId, id: string): Promise<boolean> =>
   (await tx.query(lock, [projectId, id])).length > 0
 
@@ -136,16 +136,16 @@ export const listVersions = (db: Db, projectId: ProjectId, id: string, before: n
 export const findVersion = async (db: Db, projectId: ProjectId, id: string, number: number) =>
   (await db.one<{ definition: Campaign }>(version, [projectId, id, number]))?.definition
 
-/** What decides whether a campaign can be triggered. */
+/** The fields that decide whether a campaign can be triggered. */
 export const factsOf = (db: Db, projectId: ProjectId, id: string) =>
   db.one<Pick<Campaign, 'type' | 'status'>>(facts, [projectId, id])
 
 export type Totals = Record<(typeof names)[number], number>
 
-/** What all triggers of a campaign counted, those that are no longer kept too. */
+/** The counters of all triggers of a campaign, including deleted ones. */
 export const totalsOf = (db: Db, projectId: ProjectId, id: string) => db.one<Totals>(totals, [projectId, id])
 
-/** From when on so many messages may go, at this rate. */
+/** Reserves room for messages at a rate. Returns the time from which they may be sent. */
 export async function reserveThrottle(
   tx: Db,
   projectId: ProjectId,

@@ -9,15 +9,15 @@ import type { CampaignRow } from './store.ts'
 
 const CampaignSummary = Type.Object({
   campaign_id: Type.String(),
-  name: Type.String({ description: 'As people see it.' }),
+  name: Type.String({ description: 'The display name.' }),
   type: Type.String({ description: 'api_triggered, scheduled or event_triggered. Only the first can be triggered.' }),
   status: Status,
-  version: Type.Integer({ description: 'Counts up with every change.' }),
+  version: Type.Integer({ description: 'Increases with every change.' }),
   topic: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'null: the campaign has no topic.' }),
   updated_at: Type.String()
 })
 
-/** Campaigns as a backend sees them: which exist and which can be triggered. Their content belongs to the management. */
+/** Routes for backends: which campaigns exist and can be triggered. The management API has their content. */
 export function campaignSummaryRoutes(
   api: Routes<ApiCaller, ApiAccess>,
   { campaigns, pool }: { campaigns: Campaigns; pool: Pool }

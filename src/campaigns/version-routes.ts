@@ -12,7 +12,7 @@ import * as store from './store.ts'
 const one = '/projects/:project_id/campaigns/:campaign_id'
 const refusals = ['invalid_campaign_id', 'not_found'] as const
 
-/** Campaigns as they were, and what became of them. */
+/** Routes for the versions and the totals of a campaign. */
 export function campaignHistoryRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
   { saving, pool }: { saving: Saving; pool: Pool }
@@ -44,7 +44,7 @@ export function campaignHistoryRoutes(
   manage.get(
     `${one}/versions/:version`,
     {
-      summary: 'Read a campaign as it was in a version',
+      summary: 'Read a version of a campaign',
       access: 'viewer',
       params: { version: 'The number of the version.' },
       answer: Version,
@@ -54,9 +54,9 @@ export function campaignHistoryRoutes(
       const id = checkCampaignId(params.campaign_id)
       const { version } = params
       const known = version !== undefined && wholeVersion.test(version)
-      // The list of one that begins with it.
+      // A list of one that starts with this version.
       const [row] = known ? await store.listVersions(pool, caller.project!.id, id, Number(version) + 1, 1) : []
-      if (!row || row.version !== Number(version)) throw new Refusal('not_found', 'There is no such version.')
+      if (!row || row.version !== Number(version)) throw new Refusal('not_found', `Version ${version} does not exist.`)
       const { definition, ...rest } = row
       return { ...rest, campaign: definition }
     }
@@ -65,7 +65,7 @@ export function campaignHistoryRoutes(
   manage.get(
     `${one}/counts`,
     {
-      summary: 'What all triggers of a campaign have counted, also those that are no longer kept',
+      summary: 'Read the totals of a campaign, over all its triggers, including deleted ones',
       access: 'viewer',
       answer: Counts,
       refusals

@@ -10,32 +10,31 @@ export class CampaignErased extends Error {
   override readonly name = 'CampaignErased'
 }
 
-/** A version of a campaign, made ready. */
+/** A version of a campaign, ready to be sent. */
 export interface Ready {
   definition: Campaign
   rendering: Rendering
-  /** Every window of a long broadcast asks the same question: the time is that of the trigger. */
+  /** Every batch of a long broadcast evaluates the same condition: its time is that of the trigger. */
   segmentFor(trigger: { properties: Record<string, unknown>; accepted_at: Date }): SegmentAt
 }
 
 export type Versions = ReturnType<typeof createVersions>
 
-/** Versions never change, so this needs no word of changes; it is bounded because there is no end of them. */
-const mostKept = 200
+/** Versions never change, so the cache needs no invalidation, only a limit. */
+const maxCached = 200
 
-/** `key` names the version where there is one. */
+/** `key` names a saved version; a draft has none. */
 export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Campaign, key?: string): Ready {
   return {
     definition,
     rendering: renderer.of(projectId, definition, key),
     segmentFor: ({ properties, accepted_at }) => {
-      // Each target that does not match asks again why, and a trigger may have brought long lists.
+      // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
       const known = new Map<string, CompiledSegment>()
-      return (first, asked) => {
-        const question = `${first} ${asked?.devices} ${asked?.events}`
-        const compiled =
-          known.get(question) ?? compileSegment(definition.segment, properties, accepted_at, first, asked)
-        known.set(question, compiled)
+      return (first, scope) => {
+        const variant = `${first} ${scope?.devices} ${scope?.events}`
+        const compiled = known.get(variant) ?? compileSegment(definition.segment, properties, accepted_at, first, scope)
+        known.set(variant, compiled)
         return compiled
       }
     }
@@ -43,17 +42,17 @@ export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Ca
 }
 
 export function createVersions(pool: Pool, renderer: Renderer) {
-  const kept = new Map<string, Ready>()
+  const cached = new Map<string, Ready>()
   return {
     async get(projectId: ProjectId, campaignId: string, version: number): Promise<Ready> {
       const key = JSON.stringify([projectId, campaignId, version])
-      const known = kept.get(key)
+      const known = cached.get(key)
       if (known) return known
       const definition = await findVersion(pool, projectId, campaignId, version)
       if (!definition) throw new CampaignErased(`version ${version} of campaign ${campaignId}`)
       const ready = readyOf(renderer, projectId, definition, key)
-      if (kept.size >= mostKept) kept.delete(kept.keys().next().value!)
-      kept.set(key, ready)
+      if (cached.size >= maxCached) cached.delete(cached.keys().next().value!)
+      cached.set(key, ready)
       return ready
     }
   }

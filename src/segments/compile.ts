@@ -14,7 +14,7 @@ import { follow, Room, resolve } from './trigger-reference.ts'
 
 export interface CompiledSegment {
   /** The trigger lacks a property that the segment refers to, so no user matches. */
-  nobody: boolean
+  matchesNone: boolean
   /** The condition refers to devices `d`: only matching devices receive the message. */
   usesDevice: boolean
   /** The condition refers to users `u`. */
@@ -30,7 +30,7 @@ interface Compiling {
   properties: Readonly<Record<string, unknown>>
   room: Room
   now: Date
-  nobody: boolean
+  matchesNone: boolean
   usesDevice: boolean
   usesUser: boolean
   scope: Scope | undefined
@@ -53,15 +53,15 @@ export function compileSegment(
     properties: triggerProperties,
     room: new Room(segmentLimits.filled),
     now,
-    nobody: false,
+    matchesNone: false,
     usesDevice: false,
     usesUser: false,
     scope
   }
   const written = nodeSql(segment, compiling)
-  const { nobody, usesDevice, usesUser } = compiling
-  if (nobody) return { nobody, usesDevice, usesUser, condition: 'false', values: [] }
-  return { nobody, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
+  const { matchesNone, usesDevice, usesUser } = compiling
+  if (matchesNone) return { matchesNone, usesDevice, usesUser, condition: 'false', values: [] }
+  return { matchesNone, usesDevice, usesUser, ...numbered(written, placed, firstPlaceholder) }
 }
 
 /** Numbers the placeholders last: a part that is always false needs none, and PostgreSQL accepts no gaps. */
@@ -92,13 +92,13 @@ function attributeSql(condition: AttributeCondition, where: 'segment' | 'where',
   if (attribute.of === 'device') compiling.usesDevice = true
   if (attribute.of === 'user') compiling.usesUser = true
   // Each further value could take as long as the one that was too large.
-  if (compiling.nobody) return 'false'
+  if (compiling.matchesNone) return 'false'
   const { operator } = condition
   const given = Object.hasOwn(condition, 'value')
   const wanted = given ? resolve(condition.value, compiling.properties, compiling.room) : null
   const pattern = operator === 'matches' ? patternOf(condition.value as string, wanted, compiling) : wanted
   if (pattern === undefined || !allStorable(wanted)) {
-    compiling.nobody = true
+    compiling.matchesNone = true
     return 'false'
   }
   const { now, place, scope } = compiling

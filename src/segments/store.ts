@@ -37,10 +37,10 @@ const keyOrder = statement(
 )
 const inTurn = createTurns()
 
-const ask = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[], inKeyOrder = false) =>
-  inTurn(projectId, () => askNow<Row>(pool, text, values, inKeyOrder))
+const evaluate = <Row>(pool: Pool, projectId: ProjectId, text: string, values: unknown[], inKeyOrder = false) =>
+  inTurn(projectId, () => evaluateNow<Row>(pool, text, values, inKeyOrder))
 
-async function askNow<Row>(pool: Pool, text: string, values: unknown[], inKeyOrder: boolean): Promise<Row[]> {
+async function evaluateNow<Row>(pool: Pool, text: string, values: unknown[], inKeyOrder: boolean): Promise<Row[]> {
   try {
     // One round trip for all statements.
     return await pool.transaction(async (tx) => {
@@ -102,7 +102,7 @@ export async function matchBatch(
   const end = await findEnd(pool, projectId, user, size)
   const { from, condition, values } = matched(segment, 6)
   // One row for all ids: a row for each costs more than finding it.
-  const [found] = await ask<{ ids: string[] | null; last: string | null }>(
+  const [found] = await evaluate<{ ids: string[] | null; last: string | null }>(
     pool,
     projectId,
     `select json_agg(id) as ids, (array_agg(user_id))[$5] as last
@@ -155,7 +155,7 @@ export async function countBatch(
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
   const { from, condition, values } = matched(segment, 6)
-  const [count] = await ask<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
+  const [count] = await evaluate<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
     pool,
     projectId,
     `select (count(distinct user_id) filter (where reached))::int as users,
@@ -173,7 +173,7 @@ export async function countBatch(
 /** Returns the devices that match. */
 export async function matchDevices(pool: Pool, projectId: ProjectId, segment: SegmentAt, deviceIds: string[]) {
   const { condition, values } = segment(3)
-  const rows = await ask<{ device_id: string }>(
+  const rows = await evaluate<{ device_id: string }>(
     pool,
     projectId,
     `select d.id as device_id from devices d join users u on u.project_id = $1 and u.id = d.user_id
@@ -186,7 +186,7 @@ export async function matchDevices(pool: Pool, projectId: ProjectId, segment: Se
 /** Returns the users that match; for segments without conditions on devices. */
 export async function matchUsers(pool: Pool, projectId: ProjectId, segment: SegmentAt, userIds: string[]) {
   const { condition, values } = segment(3)
-  const rows = await ask<{ id: string }>(
+  const rows = await evaluate<{ id: string }>(
     pool,
     projectId,
     `select u.id from users u where u.project_id = $1 and u.id = any($2::uuid[]) and ${condition}`,

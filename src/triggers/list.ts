@@ -10,17 +10,17 @@ import type { Triggers } from './triggers.ts'
 
 export const TriggerQuery = Type.Object({
   ...pageQuery,
-  campaign_id: Type.Optional(Type.String({ maxLength: 1024, description: 'Only those of this campaign.' })),
+  campaign_id: Type.Optional(Type.String({ maxLength: 1024, description: 'Only triggers of this campaign.' })),
   state: Type.Optional(State),
   accepted_after: Type.Optional(
     Type.String({
-      description: 'Only those since then: a date or a time in ISO 8601, in UTC unless it says otherwise.'
+      description: 'Only triggers accepted since then: a date or a time in ISO 8601, in UTC unless it has an offset.'
     })
   ),
-  accepted_before: Type.Optional(Type.String({ description: 'Only those before then.' }))
+  accepted_before: Type.Optional(Type.String({ description: 'Only triggers accepted before then.' }))
 })
 
-/** Newest first. The id of a trigger tells when it was accepted, so times are places in the list. */
+/** One page of triggers, the newest first. Ids contain the time of acceptance, so times become bounds on ids. */
 export async function listPage(triggers: Triggers, projectId: ProjectId, query: Static<typeof TriggerQuery>) {
   const { limit = defaultLimit, cursor, campaign_id: campaignId, state } = query
   const from = firstAt('accepted_after', query.accepted_after)

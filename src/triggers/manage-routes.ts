@@ -5,7 +5,7 @@ import { listPage, TriggerQuery } from './list.ts'
 import { TriggerAnswer } from './schemas.ts'
 import type { Triggers } from './triggers.ts'
 
-/** Triggers as the console and the CLI watch them. */
+/** Routes by which the console and the CLI watch triggers. */
 export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, triggers: Triggers): void {
   manage.get(
     '/projects/:project_id/triggers',
@@ -22,7 +22,7 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
   manage.get(
     '/projects/:project_id/triggers/:trigger_id/stream',
     {
-      summary: 'Watch a trigger: an event with all its counters whenever they change, until it has ended',
+      summary: 'Watch a trigger: an event with all counters whenever they change, until it has ended',
       access: 'viewer',
       answerType: 'text/event-stream',
       refusals: ['not_found'],
@@ -31,9 +31,9 @@ export function triggerManagementRoutes(manage: Routes<ManageCaller, ManageAcces
     async ({ caller, params, reply }) => {
       const projectId = caller.project!.id
       const { id } = await triggers.get(projectId, params.trigger_id!)
-      const gone = new AbortController()
-      reply.raw.on('close', () => gone.abort())
-      const stream = triggers.streams.open(projectId, id, gone.signal)
+      const closing = new AbortController()
+      reply.raw.on('close', () => closing.abort())
+      const stream = triggers.streams.open(projectId, id, closing.signal)
       reply.type('text/event-stream').header('cache-control', 'no-store').header('x-accel-buffering', 'no')
       return stream
     }

@@ -15,10 +15,10 @@ const wording = {
   texts: { campaign_not_found: failed, campaign_not_active: failed, campaign_not_api_triggered: failed }
 }
 const params = { campaign_id: 'The id of the campaign, percent-encoded.' }
-const ofTrigger = { trigger_id: 'As the trigger was answered.' }
+const ofTrigger = { trigger_id: 'The id that the trigger request returned.' }
 const TriggerId = Type.Object({ trigger_id: Type.String() })
 
-/** Contract 4.4, and the triggers that come of it. */
+/** Contract 4.4, and routes for the triggers that it creates. */
 export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Triggers): void {
   // The obvious `:campaign_id::trigger` would be one parameter of that name and match every id.
   api.post(
@@ -66,7 +66,7 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
   api.post(
     '/triggers/:trigger_id(^[\\s\\S]*?)::cancel',
     {
-      summary: 'Cancel a trigger: when this is answered, nothing more is handed over',
+      summary: 'Cancel a trigger: after the response no further message is dispatched',
       params: ofTrigger,
       answer: TriggerAnswer,
       refusals: ['not_found']
@@ -77,9 +77,9 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
   api.get(
     '/triggers/:trigger_id/explain',
     {
-      summary: 'Why a user got the message of a trigger, or why not',
+      summary: 'Explain why a user received the message of a trigger, or why not',
       params: ofTrigger,
-      query: Type.Object({ project_user_id: Type.String({ description: 'Whose messages are asked about.' }) }),
+      query: Type.Object({ project_user_id: Type.String({ description: 'The user.' }) }),
       answer: ExplainAnswer,
       refusals: ['not_found', 'invalid_project_user_id']
     },

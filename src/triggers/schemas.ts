@@ -26,7 +26,7 @@ export const TriggerAnswer = Type.Object({
     {
       targeted: Count('sent + failed + skipped + pending.'),
       sent: Count('Accepted by a gateway.'),
-      failed: Count('Refused for good, or not delivered within the time to live.'),
+      failed: Count('Refused for good, or not accepted in time.'),
       skipped: Count('Not sent on purpose; skipped has the reasons.'),
       pending: Count('Not settled yet.'),
       delivered: Count('Reported by apps.'),

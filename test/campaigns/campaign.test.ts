@@ -95,13 +95,13 @@ describe('the examples of the docs', () => {
     )
 
   it('are campaigns, segments and templates that can be saved', async () => {
-    const files = await blocks('campaigns.md', 'yaml')
+    const files = await blocks('guides/campaigns.md', 'yaml')
     assert.ok(files.length > 0)
     for (const file of files) assert.equal(parseCampaign(parse(file)).campaign_id, 'spring')
-    const segments = await blocks('segments.md', 'json')
+    const segments = await blocks('reference/segments.md', 'json')
     assert.ok(segments.length > 1)
     for (const segment of segments) parseCampaign({ ...plain, segment: JSON.parse(segment) })
-    for (const title of await blocks('templates.md', '(?:text|liquid)')) parseCampaign({ ...plain, message: { title } })
+    for (const title of await blocks('reference/templates.md', '(?:text|liquid)')) parseCampaign({ ...plain, message: { title } })
   })
 })
 

@@ -146,7 +146,7 @@ quiet_hours: { from: "22:00" }
       )
       assert.match((await tidings('trigger', 'get', trigger.trigger_id)).stdout, /^Skipped +2 \(/m)
       const explained = await tidings('trigger', 'explain', trigger.trigger_id, '--user', 'bo')
-      assert.match(explained.stdout, /^NO {3}device +The user had no device when it was sent\. \(no_device\)$/m)
+      assert.match(explained.stdout, /^NO {3}device +The user had no device when the trigger ran\. \(no_device\)$/m)
       const since = ['trigger', 'list', '--campaign', 'greeting', '--since']
       assert.match((await tidings(...since, '2026-01-01')).stdout, new RegExp(trigger.trigger_id))
       assert.equal((await tidings(...since, '2999-01-01')).stdout, 'No triggers match.\n')

@@ -42,7 +42,7 @@ async function agree(pool: Pool, world: World, written: Record<string, unknown>,
   const compiled = compileSegment(parseSegment(written), trigger, now, 2)
   assert.equal(compiled.usesDevice, usesDevice(written))
   const expected = matching(written, trigger, now, world)
-  if (compiled.nobody) assert.deepEqual(expected, [])
+  if (compiled.matchesNone) assert.deepEqual(expected, [])
   const found = await selected(pool, compiled)
   assert.deepEqual(found.sort(), expected.sort(), JSON.stringify({ written, trigger }))
   const users = new Set(expected)

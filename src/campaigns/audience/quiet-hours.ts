@@ -3,7 +3,7 @@ import type { QuietHours } from '../definition/schema.ts'
 const minuteMs = 60_000
 const dayMinutes = 1_440
 
-/** Formatters are costly to make. Devices send names in any case, so there can be more spellings than zones. */
+/** Formatters are costly to create. Devices send names in any case, so there can be more spellings than zones. */
 const clocks = new Map<string, Intl.DateTimeFormat>()
 const maxClocks = 2_000
 
@@ -25,26 +25,26 @@ function clockOf(zone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** Whether it names a time zone of the IANA database. Offsets (`+09:00`) know no summer time and are not taken. */
+/** Whether a name is a time zone of the IANA database. Offsets (`+09:00`) have no daylight saving time and are refused. */
 export const isTimeZone = (name: unknown): name is string =>
   typeof name === 'string' && name.length <= 64 && /^[A-Za-z]/.test(name) && clockOf(name) !== undefined
 
-/** What is known of where somebody is: the user's property `timezone` and the device's own. Either may be anything. */
-export interface Whereabouts {
+/** The time zones of a recipient: the user's property `timezone` and the device's own. Either may be any value. */
+export interface Zones {
   user?: unknown
   device?: unknown
 }
 
-/** The zone whose clock counts. `user` falls back to the device, and everything to UTC. */
-export function zoneFor(timezone: string, { user, device }: Whereabouts): string {
+/** The zone of quiet hours. `user` falls back to the device, and both to UTC. */
+export function zoneFor(timezone: string, { user, device }: Zones): string {
   if (timezone !== 'user' && timezone !== 'device') return timezone
-  const wishes = timezone === 'user' ? [user, device] : [device]
-  return wishes.find(isTimeZone) ?? 'UTC'
+  const zones = timezone === 'user' ? [user, device] : [device]
+  return zones.find(isTimeZone) ?? 'UTC'
 }
 
-/** When the quiet hours that `at` lies in are over; null if it lies in none. `from` belongs to them, `to` does not. */
-export function quietUntil(hours: QuietHours, where: Whereabouts, at: Date): Date | null {
-  const zone = zoneFor(hours.timezone, where)
+/** The end of the quiet hours that contain `at`; null if it is outside. `from` belongs to them, `to` does not. */
+export function quietUntil(hours: QuietHours, zones: Zones, at: Date): Date | null {
+  const zone = zoneFor(hours.timezone, zones)
   const [from, to] = [minutesOf(hours.from), minutesOf(hours.to)]
   const quiet = (ms: number) => {
     const minute = localMinute(zone, ms)
@@ -54,12 +54,12 @@ export function quietUntil(hours: QuietHours, where: Whereabouts, at: Date): Dat
   if (!quiet(start)) return null
   const left = (to - localMinute(zone, start) + dayMinutes) % dayMinutes
   const guess = start + left * minuteMs
-  // By how much the clocks were changed on the way, if they were; half a day at most.
+  // The shift of the local clock between start and guess, zero on most days, half a day at most.
   const late = ((localMinute(zone, guess) - to + dayMinutes + dayMinutes / 2) % dayMinutes) - dayMinutes / 2
   return new Date(late === 0 ? guess : firstLoud(quiet, start, guess, late))
 }
 
-/** Clocks go back: later by that much. Clocks go forward: earlier, but not before the moment they were changed. */
+/** Clocks go back: the end is later by that much. Clocks go forward: it is earlier, but not before the change. */
 function firstLoud(quiet: (ms: number) => boolean, start: number, guess: number, late: number): number {
   const shifted = guess - late * minuteMs
   let [low, high] = [Math.max(start, Math.min(guess, shifted)), Math.max(guess, shifted)]

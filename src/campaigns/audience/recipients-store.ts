@@ -5,10 +5,10 @@ import { isUuid, type ProjectId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
 import type { StoredTarget, TargetKind } from './request.ts'
 
-/** A recipient with its living push token, if it has one. */
+/** A recipient with its active push token, if it has one. */
 export type Reachable = Recipient & Omit<reach.ReachRow, 'id' | 'user_id'>
 
-// Two apps that register at once may leave a device with two tokens: the newer one counts.
+// Two concurrent registrations may leave a device with two tokens: the newer one is used.
 const load = statement(
   'campaigns.recipients',
   `select distinct on (d.id) d.id as device_id, d.user_id, u.project_user_id, u.properties, d.platform, d.facts,
@@ -18,7 +18,7 @@ const load = statement(
      left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null
     where d.project_id = $1 and d.id = any($2::text[]) order by d.id, t.registered_at desc nulls last`
 )
-// How many triggers of a campaign each user got something of. What failed was not got.
+// Counts the triggers of a campaign that reached each user. Failed messages did not.
 const received = statement(
   'campaigns.received',
   `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
@@ -27,7 +27,7 @@ const received = statement(
     group by m.user_id`
 )
 
-// Three look-ups by key: an `or` over them would read the table.
+// Three look-ups by key: one condition with `or` would read the whole table.
 const named = statement(
   'campaigns.targets',
   `select 'project_user_id' as kind, u.project_user_id as value, u.id as user_id, d.id as device_id
@@ -41,11 +41,11 @@ const named = statement(
    select 'device_id', d.id, d.user_id, d.id from devices d where d.project_id = $1 and d.id = any($4::text[])`
 )
 
-/** Devices with their users, as templates and rules see them; in order, and without those that are gone. */
+/** Devices with their users, in the order of their ids. Deleted devices are missing. */
 export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
   db.query<Reachable>(load, [projectId, deviceIds])
 
-/** By user: how many other triggers of the campaign reached them since an id of that time. */
+/** By user, the number of other triggers of the campaign that reached them since an id of that time. */
 export async function countReceived(
   tx: Db,
   projectId: ProjectId,
@@ -61,11 +61,11 @@ export interface Named {
   kind: TargetKind
   value: string
   user_id: string
-  /** Null: the user has none. */
+  /** Null: the user has no device. */
   device_id: string | null
 }
 
-/** What targets lead to. Those that lead to nothing are not in the answer. */
+/** The users and devices that targets name. Unknown targets are missing from the result. */
 export function findNamed(db: Db, projectId: ProjectId, targets: StoredTarget[]): Promise<Named[]> {
   const of = (wanted: TargetKind) => targets.filter(([kind]) => kind === wanted).map(([, value]) => value)
   return db.query<Named>(named, [projectId, of('project_user_id'), of('user_id').filter(isUuid), of('device_id')])

@@ -4,7 +4,7 @@ import { maxTargets } from './request.ts'
 import { mostNames } from './unknown-fields.ts'
 
 const targetFields = { project_user_id: Type.String(), device_id: Type.String(), user_id: Type.String() }
-/** Targets are judged by the handler, because a broadcast ignores them whatever they are. */
+/** The handler checks targets, because a broadcast ignores them whatever they are. */
 export const TriggerBody = Type.Object(
   {
     audience: Type.Optional(
@@ -13,15 +13,15 @@ export const TriggerBody = Type.Object(
         properties: {
           broadcast: {
             type: ['boolean', 'null'],
-            description: "All users that match the campaign's segment; targets are ignored."
+            description: "true: everyone in the campaign's segment; targets are ignored."
           },
           targets: {
             [building]: Type.Array(Type.Object(targetFields), { maxItems: maxTargets }),
             description:
-              'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Those outside the segment get nothing.'
+              'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Targets outside the segment receive nothing.'
           }
         },
-        description: "Who is to get it. Absent or null: the campaign's default audience. Without targets: nobody."
+        description: "The recipients. Absent or null: the campaign's default audience. Without targets: no recipients."
       })
     ),
     properties: Type.Optional(

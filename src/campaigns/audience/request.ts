@@ -2,7 +2,7 @@ import { Refusal } from '../../platform/errors.ts'
 import { checkChosenId, checkJson, isAbsent, isObject, readEach, refusing } from '../../platform/fields.ts'
 
 export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
-/** As it is stored: what is named, and by which kind of id. */
+/** A target as it is stored: the kind of id, and the id. */
 export type StoredTarget = [kind: TargetKind, value: string]
 export type StoredAudience = { broadcast: true } | { targets: StoredTarget[] }
 
@@ -38,7 +38,7 @@ const invalid = (path: string, message: string) =>
 export const checkCampaignId = (id: unknown, field = 'campaign_id'): string =>
   checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `${field}: ${message}`))
 
-/** All that the body of a trigger may hold; other fields are ignored with a warning. */
+/** The fields of a trigger request. Other fields are ignored with a warning. */
 export const triggerFields: readonly string[] = ['audience', 'properties']
 
 /** The request of a command. */
@@ -56,7 +56,7 @@ export const readTrigger = (campaignId: unknown, body: unknown): CheckedTrigger 
   ...readTriggerRequest(body)
 })
 
-/** Contract 4.4 and what is settled about it: nothing is coerced, unknown fields are ignored, null is absent. */
+/** Contract 4.4: no value is coerced, unknown fields are ignored, null is absent. */
 export function readTriggerRequest(body: unknown): TriggerRequest {
   if (!isObject(body)) throw invalid('body', 'must be an object')
   return {
@@ -65,13 +65,13 @@ export function readTriggerRequest(body: unknown): TriggerRequest {
   }
 }
 
-/** An audience that names nobody reaches nobody: it never widens to a broadcast, nor to the default audience. */
+/** An audience without targets is empty: it never widens to a broadcast, nor to the default audience. */
 export function readAudience(audience: unknown, path = 'audience'): StoredAudience {
   if (!isObject(audience)) throw invalid(path, 'must be an object')
   const { targets } = audience
   const broadcast = audience.broadcast ?? false
   if (typeof broadcast !== 'boolean') throw invalid(`${path}.broadcast`, 'must be true or false')
-  // Spec 2.4: what is ignored is not judged either.
+  // Spec 2.4: targets beside a broadcast are ignored, so they are not checked.
   if (broadcast) return { broadcast }
   if (isAbsent(targets)) return { targets: [] }
   if (!Array.isArray(targets)) throw invalid(`${path}.targets`, 'must be an array')
@@ -108,7 +108,7 @@ function readTarget(target: unknown, path: string): StoredTarget {
 
 function storedTarget(kind: TargetKind, id: unknown, path: string): StoredTarget {
   const value = checkChosenId(id, longestId[kind], (message) => invalid(path, message))
-  // One id, one spelling: ours are hexadecimal digits.
+  // Ids of users are hexadecimal digits, which have one spelling in lower case.
   return [kind, kind === 'user_id' ? value.toLowerCase() : value]
 }
 

@@ -15,9 +15,9 @@ export interface SkippedTarget {
 
 export interface Resolved {
   deviceIds: string[]
-  /** Whose devices these are. */
+  /** The users of these devices. */
   userIds: string[]
-  /** Targets that come to nothing, each with its reason. */
+  /** Targets that lead to no message, each with its reason. */
   skips: SkippedTarget[]
 }
 
@@ -41,24 +41,23 @@ export const resolveTargets = async (
 ): Promise<Resolved> => (await resolveMany(pool, projectId, [{ segment, targets }]))[0]!
 
 /**
- * Contract 4.4, rules 2, 4 and 6: the devices that targets lead to, as far as they match the segment. A target that
- * leads to no message counts as one skipped, and says why. Several triggers are looked up together, and those that ask
- * the same question ask it once.
+ * Contract 4.4, rules 2, 4 and 6: finds the devices of targets that match the segment. A target that leads to no message
+ * counts as one skipped, with a reason. Several triggers are looked up together, and equal segments are evaluated once.
  */
 export async function resolveMany(pool: Pool, projectId: ProjectId, wanted: Wanted[]): Promise<Resolved[]> {
   const named = new Map(wanted.flatMap(({ targets }) => targets.map((target) => [keyOf(...target), target])))
   const rows = named.size > 0 ? await findNamed(pool, projectId, [...named.values()]) : []
   const found = Map.groupBy(rows, ({ kind, value }) => keyOf(kind, value))
   const leadsOf = ({ targets }: Wanted) => targets.flatMap((target) => found.get(keyOf(...target)) ?? [])
-  const questions = Map.groupBy(wanted, ({ segment }) => {
+  const bySegment = Map.groupBy(wanted, ({ segment }) => {
     const { condition, values } = segment(1)
     return JSON.stringify([condition, values])
   })
   const matching = new Map<Wanted, Set<string>>()
-  for (const asking of questions.values()) {
-    const candidates = new Set(asking.flatMap(leadsOf).flatMap(({ device_id }) => device_id ?? []))
-    const matched = await matchingOf(pool, projectId, asking[0]!.segment, candidates)
-    for (const one of asking) matching.set(one, matched)
+  for (const alike of bySegment.values()) {
+    const candidates = new Set(alike.flatMap(leadsOf).flatMap(({ device_id }) => device_id ?? []))
+    const matched = await matchingOf(pool, projectId, alike[0]!.segment, candidates)
+    for (const one of alike) matching.set(one, matched)
   }
   return wanted.map((one) => resolved(one, leadsOf(one), found, matching.get(one)!))
 }
@@ -83,9 +82,9 @@ function resolved(
 }
 
 async function matchingOf(pool: Pool, projectId: ProjectId, segment: SegmentAt, candidates: Set<string>) {
-  const { nobody, condition } = segment(1)
-  if (nobody || candidates.size === 0) return new Set<string>()
-  // Everyone is in it: nobody has to be asked.
+  const { matchesNone, condition } = segment(1)
+  if (matchesNone || candidates.size === 0) return new Set<string>()
+  // Everyone is in the segment: it need not be evaluated.
   return condition === 'true' ? candidates : matchDevices(pool, projectId, segment, [...candidates])
 }
 
@@ -99,7 +98,7 @@ function reasonOf(
   const devices = leads.flatMap(({ device_id }) => device_id ?? [])
   if (devices.length === 0) return 'no_device'
   if (devices.some((id) => matching.has(id))) return undefined
-  return segment(1).nobody ? 'missing_trigger_property' : 'not_in_segment'
+  return segment(1).matchesNone ? 'missing_trigger_property' : 'not_in_segment'
 }
 
 const keyOf = (kind: TargetKind, value: string) => `${kind} ${value}`

@@ -1,20 +1,20 @@
 import { triggerFields } from './request.ts'
 
-/** Settled-2, 1: what the header X-Service-Warning holds at most. */
+/** Settled-2, 1: the limits of the header X-Service-Warning. */
 export const mostNames = 5
 const longest = 256
 /** Five names of this length, with quotes and commas, fit into the header. */
 const longestName = 40
 
-/** The names that no field of a trigger has: one of them may have been meant to narrow the audience. */
+/** Names in a request that a trigger ignores. One of them may have been meant to narrow the audience. */
 export const unknownFields = (body: unknown): string[] =>
   Object.keys(body as object)
     .filter((name) => !triggerFields.includes(name))
     .slice(0, mostNames)
 
-/** `unknown field "recipients"`, with a comma between several names. Callers chose them: only printable ASCII is left. */
+/** `unknown field "recipients"`, with a comma between several names. Callers choose them, so others than printable ASCII are escaped. */
 export function warningOf(names: readonly string[]): string {
-  // Cut first: a name may have as many bytes as a body.
+  // Cut first: a name may be as long as a body.
   const shown = names.map((name) => printable(name.slice(0, longest)))
   const whole = sentence(shown)
   return whole.length <= longest ? whole : sentence(shown.map(shortened))

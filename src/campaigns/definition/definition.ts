@@ -6,19 +6,19 @@ import { problemsOf } from '../../platform/http/validation.ts'
 import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
-import { type CampaignFields, CampaignShape, type Target } from './schema.ts'
+import { type CampaignFields, CampaignSchema, type Target } from './schema.ts'
 
 export type { Audience, QuietHours, Target } from './schema.ts'
-export { AudienceShape, CampaignShape, QuietHoursShape, TargetShape } from './schema.ts'
+export { AudienceSchema, CampaignSchema, QuietHoursSchema, TargetSchema } from './schema.ts'
 
 /** A checked campaign. `type`, `status`, `segment` and the fields of `quiet_hours` have a value, their default included. */
 export type Campaign = Omit<CampaignFields, 'segment'> & { segment: Segment }
 
-let shapeProblems: ((value: unknown) => Detail[]) | undefined
+let schemaProblems: ((value: unknown) => Detail[]) | undefined
 
 /**
- * Checks a campaign as it comes from a request or a file, and answers it complete. Everything that is wrong is told at
- * once, with its place. Whether PostgreSQL takes the patterns of the segment is for `checkPatterns` to ask.
+ * Checks a campaign of a request or a file, and returns it with its defaults. The refusal lists all problems with their
+ * paths. `checkPatterns` checks the patterns of the segment in PostgreSQL.
  */
 export function parseCampaign(value: unknown): Campaign {
   const steps = readCampaign(value)
@@ -28,7 +28,7 @@ export function parseCampaign(value: unknown): Campaign {
   }
 }
 
-/** The same for a service: to parse a template made for it takes 30 ms, and a campaign has several. */
+/** The same with pauses, for the service: parsing a hostile template takes 30 ms, and a campaign has several. */
 export async function parseCampaignInTurns(value: unknown): Promise<Campaign> {
   const steps = readCampaign(value)
   for (;;) {
@@ -42,21 +42,21 @@ export async function parseCampaignInTurns(value: unknown): Promise<Campaign> {
 function* readCampaign(value: unknown): Generator<undefined, Campaign> {
   if (!isObject(value)) throw refuse('invalid_campaign', [{ path: 'campaign', message: 'must be an object' }])
   const campaign = complete(value)
-  // Compiled on first use, so that a start does not wait for it.
-  shapeProblems ??= problemsOf(CampaignShape)
-  const general = shapeProblems({ ...campaign, segment: {} })
+  // Compiled on first use, so that the start of the service does not wait for it.
+  schemaProblems ??= problemsOf(CampaignSchema)
+  const general = schemaProblems({ ...campaign, segment: {} })
   const [segment, templates]: [Detail[], Detail[]] = [[], []]
   if (!general.some(({ path }) => path.startsWith('segment')))
     campaign.segment = readSegment(value.segment, 'segment', segment)
   const faulty = new Set(general.map(({ path }) => path))
-  // Rules over several fields lean on types, so they look at the fields whose types are right.
+  // Rules over several fields rely on types, so they check only fields whose types are right.
   const roots = new Set(general.map(({ path }) => path.split(/[.[]/)[0]!))
   const sound = Object.fromEntries(Object.entries(campaign).filter(([name]) => !roots.has(name))) as Campaign
   general.push(...meaningProblems(sound, roots))
   const { message, live_activity } = campaign
   const fits = roomAfter(live_activity, mostActivity) >= 0
   yield* readTemplates({ message, ...(fits && { live_activity }) }, templates)
-  // A template that is no text, or too long, has its fault already.
+  // A template that is not a text, or too long, has a problem already.
   const fresh = templates.filter(({ path }) => !faulty.has(path))
   const code = general.length > 0 || (segment.length > 0 && fresh.length > 0) ? 'invalid_campaign' : undefined
   const problems = [...general, ...segment, ...fresh]
@@ -64,12 +64,12 @@ function* readCampaign(value: unknown): Generator<undefined, Campaign> {
   return campaign as Campaign
 }
 
-/** As it was answered or as an editor wants it: nobody means anything by these. */
+/** Fields that responses or editors add. They are ignored without a warning. */
 const harmless = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result', '$schema'])
 
-/** Fields that nobody reads, with their places: they are ignored, as everywhere, but a misspelt one deserves a warning. */
-export function unknownFields(value: unknown, shape: { properties?: object } = CampaignShape, path = ''): string[] {
-  const { properties } = shape as { properties?: Record<string, object> }
+/** Returns the paths of fields that a campaign does not have. They are ignored, but a misspelt one deserves a warning. */
+export function unknownFields(value: unknown, schema: { properties?: object } = CampaignSchema, path = ''): string[] {
+  const { properties } = schema as { properties?: Record<string, object> }
   if (!isObject(value) || !properties) return []
   const found = Object.entries(value).flatMap(([name, inner]) =>
     Object.hasOwn(properties, name)
@@ -84,47 +84,47 @@ export function unknownFields(value: unknown, shape: { properties?: object } = C
 const refuse = (code: RefusalCode, problems: Detail[]) =>
   new Refusal(code, `${problems[0]!.path}: ${problems[0]!.message}`, problems)
 
-/** Known fields only, and those that have a default. */
+/** Keeps known fields and adds defaults. */
 function complete(value: Record<string, unknown>): Record<string, unknown> {
   const campaign: Record<string, unknown> = { type: 'api_triggered', status: 'draft' }
-  for (const name of Object.keys(CampaignShape.properties))
+  for (const name of Object.keys(CampaignSchema.properties))
     if (Object.hasOwn(value, name) && value[name] !== undefined) campaign[name] = value[name]
   if (isObject(campaign.quiet_hours))
     campaign.quiet_hours = { timezone: 'device', action: 'hold', ...campaign.quiet_hours }
   return campaign
 }
 
-/** What a schema cannot say. `roots`: fields that are left out here, because the schema refused them. */
+/** Rules that a schema cannot express. `roots`: fields that are missing here, because the schema refused them. */
 function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail[] {
   const { campaign_id, message, live_activity, frequency_cap, quiet_hours, default_audience } = campaign
   const problems: Detail[] = []
-  const tell = (path: string, text: string) => void problems.push({ path, message: text })
+  const add = (path: string, text: string) => void problems.push({ path, message: text })
   if (campaign_id !== undefined) {
     try {
       checkChosenId(campaign_id, 255, (text) => new Refusal('invalid_campaign', text))
     } catch (error) {
-      tell('campaign_id', (error as Refusal).message)
+      add('campaign_id', (error as Refusal).message)
     }
   }
   if (live_activity && roomAfter(live_activity, mostActivity) < 0)
-    tell('live_activity', `must be at most ${mostActivity} characters of JSON`)
+    add('live_activity', `must be at most ${mostActivity} characters of JSON`)
   if (!message && !live_activity && !roots.has('message') && !roots.has('live_activity'))
-    tell('message', 'must be given, or live_activity')
-  if (message && !message.title && !message.body) tell('message', 'must have a title or a body')
-  if (frequency_cap && parseDuration(frequency_cap.within) === undefined) tell('frequency_cap.within', durationRule)
+    add('message', 'must be given, or live_activity')
+  if (message && !message.title && !message.body) add('message', 'must have a title or a body')
+  if (frequency_cap && parseDuration(frequency_cap.within) === undefined) add('frequency_cap.within', durationRule)
   if (quiet_hours) {
-    if (quiet_hours.from === quiet_hours.to) tell('quiet_hours.to', 'must not be the same time as the beginning')
+    if (quiet_hours.from === quiet_hours.to) add('quiet_hours.to', 'must not be the same time as from')
     const { timezone } = quiet_hours
     if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
-      tell('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
+      add('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
   }
   if (message?.image_url && !isTemplate(message.image_url) && !isUrl(message.image_url, /^https?:$/))
-    tell('message.image_url', 'must be an address with http or https')
+    add('message.image_url', 'must be an address with http or https')
   if (message?.landing_url && !isTemplate(message.landing_url) && !isUrl(message.landing_url))
-    tell('message.landing_url', 'must be an absolute address, such as https://… or app://…')
+    add('message.landing_url', 'must be an absolute address, such as https://… or app://…')
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)
-      tell(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')
+      add(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')
   return problems
 }
 
@@ -150,12 +150,12 @@ function* readTemplates(
 }
 
 const mostProblems = 50
-/** Parsing it takes a few milliseconds at most. */
+/** Parsing as many characters takes a few milliseconds at most. */
 const longTemplate = 2_048
 /** Characters of a Live Activity, its names and values together. A push carries 4 KiB. */
 const mostActivity = 65_536
 
-/** What is left of so many characters after this value; negative where they do not suffice. Deeper levels are refused anyway. */
+/** The room that is left after a value, in characters; negative if it is too small. Deeper levels are refused anyway. */
 function roomAfter(value: unknown, room: number, depth = 0): number {
   if (typeof value === 'string') return room - value.length - 2
   let left = room - 4

@@ -1,4 +1,4 @@
-/** A campaign to try things out with: for a first start, so that there is something to trigger. */
+/** The campaign of a first start, so that there is something to trigger. */
 export const demoCampaign = () => ({
   campaign_id: 'welcome',
   name: 'Welcome',

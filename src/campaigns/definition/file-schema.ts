@@ -1,6 +1,6 @@
 import { durationPattern } from '../../platform/duration.ts'
 import { countOperators, fixedAttributes, segmentLimits as limits, operators } from '../../segments/segments.ts'
-import { CampaignShape } from './schema.ts'
+import { CampaignSchema } from './schema.ts'
 
 type Schema = Record<string, unknown>
 
@@ -19,7 +19,7 @@ const scalar = { type: ['string', 'number', 'boolean', 'null'] }
 const value = {
   anyOf: [scalar, { type: 'array', items: scalar, maxItems: limits.listLength }],
   description:
-    'A list for in and not_in, a duration for within_last, none for exists and not_exists. {{ trigger.x }} refers to the trigger.'
+    'A list for in and not_in, a duration for within_last, no value for exists and not_exists. {{ trigger.x }} refers to the trigger.'
 }
 
 function condition(attribute: Schema, description: string): Schema {
@@ -38,13 +38,13 @@ const definitions: Schema = {
     anyOf: [ref('all'), ref('any'), ref('not'), ref('attribute'), ref('event')],
     description: `Groups and conditions: ${limits.depth} levels and ${limits.conditions} conditions at most.`
   },
-  all: group('all', 'Every one of these holds; of none: everyone.'),
-  any: group('any', 'One of these holds; of none: nobody.'),
+  all: group('all', 'All of these hold. An empty list matches everyone.'),
+  any: group('any', 'At least one of these holds. An empty list matches no one.'),
   not: object({ not: ref('segment') }, ['not'], 'This does not hold.'),
   attribute: condition(
     {
       anyOf: [{ enum: fixedAttributes }, { type: 'string', pattern: '^user\\..' }],
-      description: 'user.<property>, user.properties.<property>, or one of those listed.'
+      description: 'user.<property>, user.properties.<property>, or one of the listed names.'
     },
     'A condition on a user or a device.'
   ),
@@ -56,17 +56,17 @@ const definitions: Schema = {
       within: {
         type: 'string',
         pattern: durationPattern,
-        description: 'Counted are events of the last 15m, 24h, 30d.'
+        description: 'Counts events of the last 15m, 24h, 30d.'
       },
       where: {
         type: 'array',
         items: ref('where'),
         maxItems: limits.conditions,
-        description: 'All hold for each event.'
+        description: 'Conditions on each event; all must hold.'
       }
     },
     ['event', 'operator', 'count'],
-    'A condition on how often something happened.'
+    'A condition on the number of events.'
   ),
   where: condition(
     { type: 'string', pattern: '^event\\..', description: 'event.<property>' },
@@ -79,7 +79,7 @@ interface ObjectSchema extends Schema {
   required: string[]
 }
 
-/** What has a default may be left out. */
+/** Fields with a default are not required. */
 const lenient = (schema: ObjectSchema): Schema => ({
   ...schema,
   required: schema.required.filter((name) => !Object.hasOwn(schema.properties[name]!, 'default'))
@@ -88,14 +88,14 @@ const lenient = (schema: ObjectSchema): Schema => ({
 /** The JSON Schema of a campaign file, for editors and other programs. */
 export function campaignSchema(): Schema {
   // TypeBox marks its schemas with symbols, which JSON leaves out.
-  const shape = JSON.parse(JSON.stringify(CampaignShape)) as ObjectSchema
-  const { type: _, ...segment } = shape.properties.segment!
-  shape.properties.segment = { ...segment, anyOf: [ref('segment'), { type: 'object', maxProperties: 0 }] }
-  shape.properties.quiet_hours = lenient(shape.properties.quiet_hours as ObjectSchema)
+  const schema = JSON.parse(JSON.stringify(CampaignSchema)) as ObjectSchema
+  const { type: _, ...segment } = schema.properties.segment!
+  schema.properties.segment = { ...segment, anyOf: [ref('segment'), { type: 'object', maxProperties: 0 }] }
+  schema.properties.quiet_hours = lenient(schema.properties.quiet_hours as ObjectSchema)
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Tidings campaign',
-    ...lenient(shape),
+    ...lenient(schema),
     anyOf: [{ required: ['message'] }, { required: ['live_activity'] }],
     $defs: definitions
   }

@@ -9,7 +9,7 @@ const oneOf = <const Word extends string>(words: Word[], options: object) =>
 const AnyObject = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: {}, description })
 
-export const TargetShape = Type.Object(
+export const TargetSchema = Type.Object(
   {
     project_user_id: Type.Optional(Type.String({ minLength: 1 })),
     device_id: Type.Optional(Type.String({ minLength: 1 })),
@@ -18,39 +18,39 @@ export const TargetShape = Type.Object(
   { description: 'Exactly one of the three.', minProperties: 1 }
 )
 
-export const AudienceShape = Type.Object({
-  broadcast: Type.Optional(Type.Boolean({ description: 'Everyone in the segment; targets are then ignored.' })),
-  targets: Type.Optional(Type.Array(TargetShape, { maxItems: 20_000 }))
+export const AudienceSchema = Type.Object({
+  broadcast: Type.Optional(Type.Boolean({ description: 'true: everyone in the segment; targets are ignored.' })),
+  targets: Type.Optional(Type.Array(TargetSchema, { maxItems: 20_000 }))
 })
 
 const timeOfDay = saying('must be a time such as 08:30 or 22:00', '^([01][0-9]|2[0-3]):[0-5][0-9]$')
 
-export const QuietHoursShape = Type.Object({
+export const QuietHoursSchema = Type.Object({
   from: Type.String({ ...timeOfDay, description: 'Local time, 22:00.' }),
-  to: Type.String({ ...timeOfDay, description: 'Local time; before from: the next day.' }),
+  to: Type.String({ ...timeOfDay, description: 'Local time; on the next day if it is before from.' }),
   timezone: Type.String({
     default: 'device',
     description: 'device, user (the property timezone, else the device, else UTC) or an IANA name.'
   }),
   action: oneOf(['skip', 'hold'], {
     default: 'hold',
-    description: 'skip: not sent at all. hold: sent when the quiet hours are over.'
+    description: 'skip: the message is not sent. hold: the message is sent when the quiet hours are over.'
   })
 })
 
-const FrequencyCapShape = Type.Object({
+const FrequencyCapSchema = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
   within: Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
 })
 
-const MessageShape = Type.Object({
+const MessageSchema = Type.Object({
   title: Type.Optional(Template('At least one of title and body.')),
   body: Type.Optional(Template('At least one of title and body.')),
   image_url: Type.Optional(Template('http or https.')),
   landing_url: Type.Optional(Template('An absolute address of any scheme.'))
 })
 
-const LiveActivityShape = Type.Object({
+const LiveActivitySchema = Type.Object({
   attributes_type: Type.String({ minLength: 1, maxLength: 255 }),
   attributes: AnyObject('Strings inside are Liquid templates.'),
   content_state: AnyObject('Strings inside are Liquid templates.'),
@@ -62,10 +62,10 @@ const LiveActivityShape = Type.Object({
   )
 })
 
-/** A campaign as it is stored, answered and written in a file. */
-export const CampaignShape = Type.Object({
+/** A campaign as it is stored, returned and written in a file. */
+export const CampaignSchema = Type.Object({
   campaign_id: Type.Optional(
-    Type.String({ minLength: 1, description: '1 to 255 characters, yours to choose; a UUIDv7 when absent.' })
+    Type.String({ minLength: 1, description: '1 to 255 characters of your choice; a UUIDv7 if absent.' })
   ),
   name: Type.String({ minLength: 1, maxLength: 256 }),
   type: oneOf(['api_triggered', 'scheduled', 'event_triggered'], {
@@ -78,18 +78,18 @@ export const CampaignShape = Type.Object({
   segment: Type.Unsafe<object>({
     type: 'object',
     default: { all: [] },
-    description: 'Who may get it: see docs/reference/segments.md. Absent or empty: everyone.'
+    description: 'Who may receive the campaign: see docs/reference/segments.md. Absent or empty: everyone.'
   }),
-  default_audience: Type.Optional(AudienceShape),
-  message: Type.Optional(MessageShape),
-  live_activity: Type.Optional(LiveActivityShape),
+  default_audience: Type.Optional(AudienceSchema),
+  message: Type.Optional(MessageSchema),
+  live_activity: Type.Optional(LiveActivitySchema),
   ttl_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_419_200 })),
   throttle_per_second: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  frequency_cap: Type.Optional(FrequencyCapShape),
-  quiet_hours: Type.Optional(QuietHoursShape)
+  frequency_cap: Type.Optional(FrequencyCapSchema),
+  quiet_hours: Type.Optional(QuietHoursSchema)
 })
 
-export type CampaignFields = Static<typeof CampaignShape>
-export type Audience = Static<typeof AudienceShape>
-export type Target = Static<typeof TargetShape>
-export type QuietHours = Static<typeof QuietHoursShape>
+export type CampaignFields = Static<typeof CampaignSchema>
+export type Audience = Static<typeof AudienceSchema>
+export type Target = Static<typeof TargetSchema>
+export type QuietHours = Static<typeof QuietHoursSchema>

@@ -4,15 +4,15 @@ import type { Campaign } from './definition.ts'
 
 const waiting = { scheduled: 'on a schedule', event_triggered: 'by events' } as const
 
-/** By template, the names in it that stand for nothing; the oldest goes first. */
+/** By template, the names in it that are always empty. The oldest entry is dropped first. */
 const names = new Map<string, readonly string[]>()
 const mostNames = 2_000
-/** Characters of templates that are read for one response, so that a long list costs no more than one long campaign. */
+/** Characters of templates that one response parses, so that a long list costs no more than one long campaign. */
 const mostRead = 65_536
-/** Others get a turn after so many: to parse them takes some milliseconds. */
+/** Characters between two pauses: parsing them takes a few milliseconds. */
 const perTurn = 2_048
 
-/** Reads what `warningsOf` has to know. */
+/** Parses the templates that `warningsOf` reports on. */
 export async function readWarnings(campaigns: readonly Campaign[]): Promise<void> {
   let [read, sinceTurn] = [0, 0]
   for (const campaign of campaigns)
@@ -29,12 +29,12 @@ export async function readWarnings(campaigns: readonly Campaign[]): Promise<void
     }
 }
 
-/** What can be saved, but does not do what whoever wrote it seems to think. */
+/** Warnings about a campaign that can be saved, but probably does not do what its author expects. */
 export function warningsOf(campaign: Campaign): string[] {
   const { type, message, live_activity } = campaign
   const warnings: string[] = []
   if (type !== 'api_triggered')
-    warnings.push(`Campaigns of the type ${type} are kept, but do not run ${waiting[type]} yet.`)
+    warnings.push(`Campaigns of the type ${type} are saved, but do not run ${waiting[type]} yet.`)
   if (message && live_activity) warnings.push('message is not sent: the campaign starts a Live Activity instead.')
   for (const [path, source = ''] of templatesOf(campaign)) {
     for (const name of names.get(source) ?? [])

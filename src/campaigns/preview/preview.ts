@@ -21,14 +21,15 @@ import type { Campaign } from '../definition/definition.ts'
 import { type Ready, readyOf } from '../versions.ts'
 import type { Preview } from './schemas.ts'
 
-/** How long it looks at users. */
-const lookMs = 3_000
-const windowUsers = 10_000
+/** How long a preview evaluates the segment. */
+const countMs = 3_000
+const usersAtOnce = 10_000
 const sampleSize = 5
 /** How long the sample waits for its turn to be rendered. */
 const renderMs = 10_000
 const targetsAtOnce = 500
 
+/** The audience as far as it was counted. */
 interface Found {
   users: number
   devices: number
@@ -47,6 +48,7 @@ const none = (reason: string | null): Found => ({
   skipped: {}
 })
 
+/** Counts the audience of a trigger and renders a sample, without sending anything. */
 export const createPreview =
   (pool: Pool, renderer: Renderer) =>
   async (projectId: ProjectId, definition: Campaign, body: unknown): Promise<Preview> => {
@@ -55,7 +57,7 @@ export const createPreview =
     const ready = readyOf(renderer, projectId, definition)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
-    const found = await find(
+    const found = await countAudience(
       pool,
       projectId,
       ready.segmentFor(trigger),
@@ -70,8 +72,8 @@ export const createPreview =
     }
   }
 
-/** `attributesType`: of the Live Activity that the campaign starts; null where it sends a push. */
-async function find(
+/** `attributesType` is that of the Live Activity that the campaign starts; null if it sends a push. */
+async function countAudience(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
@@ -79,32 +81,32 @@ async function find(
   attributesType: string | null
 ) {
   if (!audience) return none('no_audience')
-  if (segment(1).nobody) return none('missing_trigger_property')
+  if (segment(1).matchesNone) return none('missing_trigger_property')
   try {
     return 'broadcast' in audience
-      ? await findEveryone(pool, projectId, segment, attributesType)
-      : await findTargeted(pool, projectId, segment, audience.targets, attributesType)
+      ? await countEveryone(pool, projectId, segment, attributesType)
+      : await countTargets(pool, projectId, segment, audience.targets, attributesType)
   } catch (error) {
     if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
     throw error
   }
 }
 
-async function findEveryone(
+async function countEveryone(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
   attributesType: string | null
 ): Promise<Found> {
   const found = none(null)
-  const giveUpAt = steadyMs() + lookMs
+  const deadline = steadyMs() + countMs
   let user: string | null = firstUser
   while (user !== null) {
-    if (steadyMs() > giveUpAt) return { ...found, complete: false }
+    if (steadyMs() > deadline) return { ...found, complete: false }
     const from: string = user
-    const wanted = { size: windowUsers, sampleSize: sampleSize - found.sample.length, attributesType }
-    const look = () => countBatch(pool, projectId, segment, from, wanted)
-    const { users, devices, unreachable, sample, next } = await patiently(look, giveUpAt)
+    const wanted = { size: usersAtOnce, sampleSize: sampleSize - found.sample.length, attributesType }
+    const count = () => countBatch(pool, projectId, segment, from, wanted)
+    const { users, devices, unreachable, sample, next } = await patiently(count, deadline)
     found.users += users
     found.devices += devices
     skip(found, unreachableFor(attributesType), unreachable)
@@ -114,7 +116,7 @@ async function findEveryone(
   return found
 }
 
-async function findTargeted(
+async function countTargets(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
@@ -125,17 +127,17 @@ async function findTargeted(
   const matching = new Set<string>()
   const devices = new Set<string>()
   const users = new Set<string>()
-  const giveUpAt = steadyMs() + lookMs
+  const deadline = steadyMs() + countMs
   for (let from = 0; from < targets.length; from += targetsAtOnce) {
-    if (steadyMs() > giveUpAt) {
+    if (steadyMs() > deadline) {
       found.complete = false
       break
     }
     const some = targets.slice(from, from + targetsAtOnce)
-    const part = await patiently(() => resolveTargets(pool, projectId, segment, some), giveUpAt)
-    for (const id of part.deviceIds) matching.add(id)
-    for (const { reason } of part.skips) skip(found, reason, 1)
-    for (const { id, user_id } of await findReachable(pool, projectId, [...part.deviceIds], attributesType)) {
+    const resolved = await patiently(() => resolveTargets(pool, projectId, segment, some), deadline)
+    for (const id of resolved.deviceIds) matching.add(id)
+    for (const { reason } of resolved.skips) skip(found, reason, 1)
+    for (const { id, user_id } of await findReachable(pool, projectId, [...resolved.deviceIds], attributesType)) {
       devices.add(id)
       users.add(user_id)
     }
@@ -144,7 +146,7 @@ async function findTargeted(
   return { ...found, users: users.size, devices: devices.size, sample: [...matching].slice(0, sampleSize) }
 }
 
-/** As triggers count them. */
+/** The reason that triggers count for devices without an endpoint. */
 const unreachableFor = (attributesType: string | null) =>
   attributesType === null ? 'no_push_token' : 'no_live_activity_token'
 
@@ -169,7 +171,7 @@ async function sampleOf(
     const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
     const content = rendered[index]!
     if (content === 'late' || content instanceof TemplateFailed) {
-      const why = content === 'late' ? 'there was no time to render it' : content.message
+      const why = content === 'late' ? 'the time was too short to render it' : content.message
       return { ...shown, reason: `template_failed: ${why}`, content: null, payload_bytes: null }
     }
     const gateway = typeof target === 'object' ? target.gateway : usualGateway(platform)

@@ -7,12 +7,12 @@ import type { Campaigns } from '../campaigns.ts'
 import { DraftBody, example, TestAnswer, TestBody } from '../schemas.ts'
 import { PreviewAnswer } from './schemas.ts'
 
-/** The same request as a trigger, answered without sending anything. */
+/** The preview takes the same request as a trigger. */
 export function campaignPreviewRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Campaigns): void {
   api.post(
     '/campaigns/:campaign_id(^[\\s\\S]*?)::preview',
     {
-      summary: 'See what a trigger would do, without doing it',
+      summary: 'Preview a trigger: its audience and a rendered sample, without sending anything',
       params: { campaign_id: 'The id of the campaign, percent-encoded.' },
       body: TriggerBody,
       maxBody: largestBody,
@@ -28,12 +28,12 @@ export function campaignPreviewRoutes(api: Routes<ApiCaller, ApiAccess>, campaig
 
 const path = '/projects/:project_id/campaigns'
 
-/** What people do with a campaign before anybody gets it. */
+/** Routes that try a campaign before it is sent. */
 export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, campaigns: Campaigns): void {
   manage.post(
     `${path}::preview`,
     {
-      summary: 'See what a trigger of a campaign that is not saved would do, without doing it',
+      summary: 'Preview a trigger of a campaign that is not saved, without sending anything',
       access: 'editor',
       body: DraftBody,
       maxBody: largestBody,
@@ -51,7 +51,7 @@ export function campaignTrialRoutes(manage: Routes<ManageCaller, ManageAccess>, 
   manage.post(
     `${path}/:campaign_id(^[\\s\\S]*?)::test`,
     {
-      summary: 'Send a campaign to chosen devices now, whatever its segment, status and rules',
+      summary: 'Send a test of a campaign to chosen devices now, regardless of its segment, status and limits',
       access: 'editor',
       body: TestBody,
       maxBody: largestBody,

@@ -14,8 +14,8 @@ const mostDevices = 20
 const renderMs = 30_000
 
 /**
- * Sends a campaign to chosen devices, now, whatever its segment, status and rules: to see it on a phone before anybody
- * else does. Answers a messages result for each device.
+ * Sends a campaign to chosen devices now, regardless of its segment, status and limits, so that its author sees it on a
+ * phone first. Returns a delivery result for each device.
  */
 export const createTestSend =
   ({ pool, messages, renderer }: { pool: Pool; messages: Pick<Messages, 'send'>; renderer: Renderer }) =>
@@ -46,9 +46,9 @@ export const createTestSend =
 
 function itemOf(deviceId: string, content: Rendered): object {
   const target = { device_id: deviceId }
-  if (content === 'late') throw new Unavailable('There was no time to render the message.')
+  if (content === 'late') throw new Unavailable('The message could not be rendered in time.')
   if (content instanceof TemplateFailed)
-    throw new Refusal('invalid_template', `The message cannot be made for ${deviceId}: ${content.message}`)
+    throw new Refusal('invalid_template', `The message cannot be rendered for ${deviceId}: ${content.message}`)
   if (content.kind === 'alert') {
     const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
     return { target, title, body, image_url, landing_url }

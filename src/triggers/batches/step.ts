@@ -62,7 +62,7 @@ async function nextUsers(
   users: number,
   devices: number
 ): Promise<Step> {
-  if (segment(1).nobody) return noDevices(cursor, 'missing_trigger_property')
+  if (segment(1).matchesNone) return noDevices(cursor, 'missing_trigger_property')
   const { deviceIds, next } = await matchBatch(pool, projectId, segment, placeOf(cursor), users, devices)
   return {
     deviceIds,

@@ -141,8 +141,8 @@ async function segmentGate(
   userId: string,
   devices: string[]
 ): Promise<Gate> {
-  const { nobody, usesDevice } = segment(1)
-  if (nobody)
+  const { matchesNone, usesDevice } = segment(1)
+  if (matchesNone)
     return stopped(
       'segment',
       'missing_trigger_property',

@@ -101,7 +101,8 @@ describe('the examples of the docs', () => {
     const segments = await blocks('reference/segments.md', 'json')
     assert.ok(segments.length > 1)
     for (const segment of segments) parseCampaign({ ...plain, segment: JSON.parse(segment) })
-    for (const title of await blocks('reference/templates.md', '(?:text|liquid)')) parseCampaign({ ...plain, message: { title } })
+    for (const title of await blocks('reference/templates.md', '(?:text|liquid)'))
+      parseCampaign({ ...plain, message: { title } })
   })
 })
 

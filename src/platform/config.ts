@@ -111,7 +111,7 @@ const plans: Parse<Readonly<Record<string, number>>> = (value) => {
 
 /** Every setting of the service. The names are the environment variables; docs/reference/config.md is printed from here. */
 export const settings = {
-  HOST: setting(text, 'Address to listen on. 0.0.0.0 or :: to be reached from other machines.', {
+  HOST: setting(text, 'Address to listen on. Use 0.0.0.0 or :: to accept connections from other machines.', {
     fallback: '127.0.0.1'
   }),
   PORT: setting(whole(0, 65535), 'Port to listen on. 0 picks a free one.', { fallback: '8080' }),
@@ -123,16 +123,16 @@ export const settings = {
   DATABASE_URL: setting(databaseUrl, 'A PostgreSQL 15 or newer to use instead of the embedded one.', {
     secret: true
   }),
-  DATABASE_POOL_SIZE: setting(whole(2, 200), 'Most connections this process keeps to the database.', {
+  DATABASE_POOL_SIZE: setting(whole(2, 200), 'The most connections that this process keeps to the database.', {
     fallback: '10'
   }),
   PUBLIC_URL: setting(
     url('http', 'https'),
-    'Address under which clients reach the service, where it differs from HOST and PORT.'
+    'Address at which clients reach the service, if it differs from HOST and PORT.'
   ),
   MASTER_KEY: setting(
     masterKey,
-    'Key for the secrets in the database: 32 bytes in base64. Nodes on one database must share it.',
+    'Key that seals the secrets in the database: 32 bytes in base64. All nodes on one database must share it.',
     { fallbackText: 'DATA_DIR/master.key, made on the first start', secret: true }
   ),
   LOG_LEVEL: setting(
@@ -142,26 +142,26 @@ export const settings = {
   ),
   TRUST_PROXY: setting(
     parseTrustProxy,
-    'Whose X-Forwarded-* headers are believed: a number of proxies before the service (true is 1), or their networks, as in loopback,10.0.0.0/8 (also linklocal, uniquelocal). See deployment.md.',
+    'Proxies whose X-Forwarded-* headers count: their number (true is 1), or their networks, as in loopback,10.0.0.0/8 (also linklocal, uniquelocal). See docs/guides/deployment.md.',
     { fallback: 'false' }
   ),
   METRICS_TOKEN: setting(
     credential(''),
-    'Bearer token that opens /metrics. Without it only this machine may read them.',
+    'Bearer token for /metrics. Without it only this machine can read the metrics.',
     { secret: true }
   ),
   WEBHOOK_ALLOW_PRIVATE: setting(
     flag,
-    'Whether webhooks may go to private addresses and plain http. Unset, only projects in simulator mode may call receivers on this machine, and only where neither PUBLIC_URL nor TRUST_PROXY is set.',
+    'Whether webhooks may go to private addresses and plain http. If it is unset, projects in simulator mode may call receivers on this machine, provided that neither PUBLIC_URL nor TRUST_PROXY is set.',
     { fallbackText: 'receivers on this machine, in simulator mode' }
   ),
-  IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'How long an idempotency key is remembered.', { fallback: '24' }),
+  IDEMPOTENCY_HOURS: setting(whole(1, 8760), 'Hours for which an idempotency key is stored.', { fallback: '24' }),
   FCM_PER_SECOND: setting(
     whole(0, 1_000_000),
-    'Messages a second that one Firebase project may send, all nodes together. 9500 keeps within the quota that Google gives to everybody; 0 means as many as it takes.',
+    'Messages a second that one Firebase project may send, all nodes together. 9500 stays within the usual quota of Google; 0 is no limit.',
     { fallback: '9500' }
   ),
-  TASK_RETENTION_DAYS: setting(whole(1, 36500), 'How long finished agent tasks are kept.', { fallback: '30' }),
+  TASK_RETENTION_DAYS: setting(whole(1, 36500), 'Days for which finished agent tasks are kept.', { fallback: '30' }),
   A2A_TENANT_MARK: setting(
     flag,
     'Whether the agent card asks official A2A 1.0 clients to mark their calls, for projects whose agents use both spellings.',
@@ -169,37 +169,44 @@ export const settings = {
   ),
   TEXT_MODEL_URL: setting(
     plainUrl,
-    'OpenAI-compatible API, as in https://host/v1, that is asked about texts of agents which the grammar does not read. Without it none is.'
+    'OpenAI-compatible API, as in https://host/v1, for texts of agents that the grammar does not understand. Without it no model is used.'
   ),
-  TEXT_MODEL_NAME: setting(text, 'Model to ask there. Needed with TEXT_MODEL_URL.'),
-  TEXT_MODEL_KEY: setting(credential('', 4096), 'Bearer token for it, if it wants one.', { secret: true }),
-  TEXT_MODEL_SECONDS: setting(whole(1, 60), 'How long its answer is waited for.', { fallback: '10' }),
-  AUDIT_RETENTION_DAYS: setting(whole(1, 36500), 'How long the audit log is kept.', { fallback: '365' }),
+  TEXT_MODEL_NAME: setting(text, 'Name of the model. Required with TEXT_MODEL_URL.'),
+  TEXT_MODEL_KEY: setting(credential('', 4096), 'Bearer token for that API, if it needs one.', { secret: true }),
+  TEXT_MODEL_SECONDS: setting(whole(1, 60), 'Seconds to wait for its response.', { fallback: '10' }),
+  AUDIT_RETENTION_DAYS: setting(whole(1, 36500), 'Days for which the audit log is kept.', { fallback: '365' }),
   PLANS: setting(plans, 'Plans a project can have, with their campaign triggers per second (0: no limit).', {
     fallback: 'free:10,standard:1000,unlimited:0'
   }),
   WORKER_CONCURRENCY: setting(
     whole(1, 1000),
-    'Jobs of each kind that one process runs at a time; those that only wait for gateways do not count.',
+    'Jobs of each queue that one process runs at a time. Jobs that only wait for gateways do not count.',
     {
       fallback: String(Math.max(4, 2 * availableParallelism())),
       fallbackText: 'twice the cores, at least 4'
     }
   ),
-  SHUTDOWN_SECONDS: setting(whole(0, 600), 'How long a stop waits for requests and jobs in flight.', {
-    fallback: '20'
-  }),
-  BOOTSTRAP_PROJECT_ID: setting(projectId, 'Project to have at every start. Without it the first start makes `demo`.'),
-  BOOTSTRAP_SECRET_KEY: setting(credential('svc_sk_'), 'Secret key that project must have.', { secret: true }),
-  BOOTSTRAP_PUBLIC_KEY: setting(credential('svc_pk_'), 'Public key that project must have.', { secret: true }),
+  SHUTDOWN_SECONDS: setting(
+    whole(0, 600),
+    'Seconds for which a stop waits for requests, and then for jobs, in flight.',
+    {
+      fallback: '20'
+    }
+  ),
+  BOOTSTRAP_PROJECT_ID: setting(
+    projectId,
+    'Project that every start ensures. Without it the first start makes `demo`.'
+  ),
+  BOOTSTRAP_SECRET_KEY: setting(credential('svc_sk_'), 'Secret key of that project.', { secret: true }),
+  BOOTSTRAP_PUBLIC_KEY: setting(credential('svc_pk_'), 'Public key of that project.', { secret: true }),
   BOOTSTRAP_ADMIN_TOKEN: setting(
     credential(''),
-    'Management token with the role admin that must exist. Should start with svc_at_.',
+    'Management token with the role admin that every start ensures. It should start with svc_at_.',
     { secret: true }
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting(
     url('http', 'https'),
-    'OpenTelemetry collector (OTLP over HTTP) that gets a span for each request and job.'
+    'OpenTelemetry collector (OTLP over HTTP) that receives a span for each request and job.'
   )
 }
 
@@ -240,7 +247,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return Object.freeze(config) as Config
 }
 
-/** The page docs/reference/config.md; a test compares. */
+/** Prints docs/reference/config.md; a test compares the two. */
 export function printConfigDocs(): string {
   const rows = Object.entries<Setting<unknown>>(settings).map(([name, { about, fallback, fallbackText }]) => {
     const shown = fallbackText ?? (fallback === undefined ? '' : `\`${fallback}\``)

@@ -1,6 +1,6 @@
 import { errorCatalogue } from './errors.ts'
 
-/** The page docs/reference/errors.md; a test compares. */
+/** Prints docs/reference/errors.md; a test compares the two. */
 export function printErrorDocs(): string {
   const rows = Object.entries(errorCatalogue)
     .map(([code, [status, meaning]]) => ({ code, status, meaning }))

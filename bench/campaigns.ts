@@ -144,14 +144,14 @@ async function broadcast({ client, api, gateway, startWorker }: Running, size: n
   const before = used()
   const began = Date.now()
   const id = await trigger(api.url, project, { broadcast: true })
-  const answered = Date.now() - began
+  const acceptedMs = Date.now() - began
   await ended(api.url, project, id)
   const seconds = (Date.now() - began) / 1000
   const micros = used().map((ms, index) => Math.round(((ms - before[index]!) * 1000) / size))
   const { counted, firstAt } = await arrivals(gateway)
   if (counted !== size) throw new Error(`${counted} pushes arrived for ${size} devices`)
   console.log(
-    `${String(size).padStart(9)} devices: ${Math.round(size / seconds)} messages/s; answered in ${answered} ms, first push ` +
+    `${String(size).padStart(9)} devices: ${Math.round(size / seconds)} messages/s; accepted in ${acceptedMs} ms, first push ` +
       `after ${firstAt - began} ms; CPU a message: worker ${micros[0]} µs, api ${micros[1]} µs, gateway ${micros[2]} µs, ` +
       `PostgreSQL ${database ? `${micros[3]} µs` : 'elsewhere'}; worker at most ${Math.round(mostMegabytes(worker.child.pid!))} MB`
   )
@@ -221,9 +221,9 @@ async function manySingles({ api, startWorker }: Running): Promise<void> {
 const here = import.meta.dirname
 const gateway = fork(`${here}/support/apns-gateway.ts`, [flags.simulator ? 'simulator' : 'counter'])
 process.on('exit', () => gateway.kill('SIGKILL'))
-const [told] = (await once(gateway, 'message')) as [ApnsGateway]
+const [apns] = (await once(gateway, 'message')) as [ApnsGateway]
 const startNode = (role: string, more: string[] = []) =>
-  start(process.execPath, [...more, `${here}/support/campaign-node.ts`, role, JSON.stringify(told)], env)
+  start(process.execPath, [...more, `${here}/support/campaign-node.ts`, role, JSON.stringify(apns)], env)
 const client = new pg.Client({ connectionString: address.href })
 try {
   const api = await startNode('api')

@@ -40,7 +40,7 @@ async function measure() {
   writeFileSync(join(folder, 'ca.pem'), ca)
   writeFileSync(join(folder, 'body'), JSON.stringify({ aps: { alert: { title: 'Hello', body: 'x'.repeat(150) } } }))
   const server = fork(import.meta.filename, ['--server', JSON.stringify({ cert, key })])
-  const port = await new Promise<number>((resolve) => server.once('message', (told) => resolve(Number(told))))
+  const port = await new Promise<number>((resolve) => server.once('message', (message) => resolve(Number(message))))
   const origin = `https://127.0.0.1:${port}`
 
   const found = new Map<string, { perSecond: number[]; cpuMicros: number[] }>()
@@ -72,5 +72,5 @@ async function ceiling(origin: string, sends: number, body: string): Promise<str
   const args = ['-n', String(sends), '-c', '1', '-m', '100', '-d', body, `${origin}/3/device/ab`]
   const ended = await run('h2load', args).catch(() => undefined)
   const [, rate] = /([\d.]+) req\/s/.exec(ended?.stdout ?? '') ?? []
-  return rate ? `${Math.round(Number(rate))} requests/s: what this server can answer` : 'is not installed'
+  return rate ? `${Math.round(Number(rate))} requests/s: the ceiling of this server` : 'is not installed'
 }

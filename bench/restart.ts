@@ -91,9 +91,9 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   }
   over = true
   console.log(`round ${round + 1}: ${await writing} users written, ready again after ${times.at(-1)!.toFixed(0)} ms`)
-  const gone = new Promise((done) => node.once('exit', done))
+  const exited = new Promise((done) => node.once('exit', done))
   node.kill('SIGTERM')
-  await gone
+  await exited
   rmSync(dataDir, { recursive: true, force: true })
 }
 console.log(

@@ -28,9 +28,9 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; memoryMb: 
   const readyMs = performance.now() - began
   await new Promise((resolve) => setTimeout(resolve, 3_000))
   const memoryMb = proportionalMemory(dataDir)
-  const gone = new Promise((resolve) => npm.once('exit', resolve))
+  const exited = new Promise((resolve) => npm.once('exit', resolve))
   npm.kill('SIGTERM')
-  await gone
+  await exited
   return { readyMs, memoryMb }
 }
 

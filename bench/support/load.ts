@@ -35,9 +35,9 @@ export async function start(command: string, args: string[], env: Record<string,
 
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
-  const gone = new Promise((resolve) => child.once('exit', resolve))
+  const exited = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  await gone
+  await exited
 }
 
 /** The parent of a process and its CPU time so far, in microseconds. */

@@ -1,7 +1,7 @@
 import { type Static, type TInteger, Type } from '@sinclair/typebox'
 import { printable, saying } from '../platform/http/schema.ts'
 
-// How projects, keys, tokens and the rest look on the wire: what is taken, what is answered.
+// Schemas of the requests and responses for projects, keys, tokens, nodes and jobs.
 
 const PerSecond = Type.Integer({ minimum: 0, maximum: 1_000_000, description: '0: no limit.' })
 const Days = Type.Integer({ minimum: 1, maximum: 36_500 })

@@ -27,7 +27,7 @@ export interface Violation {
   description: string
 }
 
-interface Told {
+interface ErrorParts {
   status: number
   code: string
   message: string
@@ -36,7 +36,7 @@ interface Told {
   reason?: string
 }
 
-function tell({ status, code, message, details = [], headers, reason = code }: Told): Answer {
+function errorResponse({ status, code, message, details = [], headers, reason = code }: ErrorParts): Answer {
   const error = { code: status, message, status: code, ...(details.length > 0 && { details }) }
   return {
     status,
@@ -54,7 +54,7 @@ const fcmError = (errorCode: string) => ({ '@type': 'type.googleapis.com/google.
 export function refuseFcm(errorCode: string, retryAfterSeconds?: number): Answer {
   const [status, code, message] = codes[errorCode] ?? [500, 'INTERNAL', 'Internal error encountered.']
   const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return tell({ status, code, message, details: [fcmError(errorCode)], headers, reason: errorCode })
+  return errorResponse({ status, code, message, details: [fcmError(errorCode)], headers, reason: errorCode })
 }
 
 /** The code of a status, unless another one is named. */
@@ -65,7 +65,7 @@ export const codeFor = (status: number, named: string | undefined) =>
 export function refuseArgument(violation: Violation, message = violation.description, named = true): Answer {
   const badRequest = { '@type': 'type.googleapis.com/google.rpc.BadRequest', fieldViolations: [violation] }
   const details = named ? [fcmError('INVALID_ARGUMENT'), badRequest] : [badRequest]
-  return tell({ status: 400, code: 'INVALID_ARGUMENT', message, details })
+  return errorResponse({ status: 400, code: 'INVALID_ARGUMENT', message, details })
 }
 
 export const badToken = (): Answer =>
@@ -75,7 +75,7 @@ export const badToken = (): Answer =>
   )
 
 export const unauthenticated = (): Answer =>
-  tell({
+  errorResponse({
     status: 401,
     code: 'UNAUTHENTICATED',
     message:
@@ -84,14 +84,14 @@ export const unauthenticated = (): Answer =>
   })
 
 export const permissionDenied = (project: string): Answer =>
-  tell({
+  errorResponse({
     status: 403,
     code: 'PERMISSION_DENIED',
     message: `Permission 'cloudmessaging.messages.create' denied on resource '//cloudresourcemanager.googleapis.com/projects/${project}'.`
   })
 
 export const notFound = (path: string): Answer =>
-  tell({ status: 404, code: 'NOT_FOUND', message: `The requested URL ${path} was not found on this server.` })
+  errorResponse({ status: 404, code: 'NOT_FOUND', message: `The requested URL ${path} was not found on this server.` })
 
 export const methodNotAllowed = (): Answer =>
-  tell({ status: 405, code: 'METHOD_NOT_ALLOWED', message: 'The method is POST.', headers: { allow: 'POST' } })
+  errorResponse({ status: 405, code: 'METHOD_NOT_ALLOWED', message: 'The method is POST.', headers: { allow: 'POST' } })

@@ -35,8 +35,8 @@ export function createFcm({ accounts, accessTokenSeconds, secret }: FcmRules): G
       return errors.refuseArgument({ field: '', description: 'Invalid JSON payload received.' }, undefined, false)
     const violation = checkShape(payload)
     if (violation) {
-      const told = `Invalid value at '${violation.field}': ${violation.description}`
-      return errors.refuseArgument(violation, told, false)
+      const message = `Invalid value at '${violation.field}': ${violation.description}`
+      return errors.refuseArgument(violation, message, false)
     }
     return checkMessage(payload.message as Record<string, unknown>)
   }

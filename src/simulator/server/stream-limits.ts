@@ -5,7 +5,7 @@ interface Limit {
   allowed: number
   most: number
   /** The limit that was last sent. */
-  told: number
+  sent: number
   pending: boolean
 }
 
@@ -13,7 +13,7 @@ const limits = new WeakMap<Http2Session, Limit>()
 
 /** Starts with the limit of the first SETTINGS. */
 export function beginLimit(session: Http2Session, allowed: number, most: number): void {
-  limits.set(session, { allowed, most, told: Math.min(allowed, most), pending: false })
+  limits.set(session, { allowed, most, sent: Math.min(allowed, most), pending: false })
 }
 
 /** Sets the limit that the gateway chooses for the connection. */
@@ -30,9 +30,9 @@ function change(session: Http2Session | undefined, wanted: Partial<Limit>): void
 /** Waits until the client confirms the last change: Node allows few unconfirmed SETTINGS, and only the newest matters. */
 function announce(session: Http2Session, limit: Limit): void {
   const wanted = Math.min(limit.allowed, limit.most)
-  if (limit.pending || limit.told === wanted || session.destroyed || session.closed) return
+  if (limit.pending || limit.sent === wanted || session.destroyed || session.closed) return
   limit.pending = true
-  limit.told = wanted
+  limit.sent = wanted
   session.settings({ maxConcurrentStreams: wanted }, () => {
     limit.pending = false
     announce(session, limit)

@@ -7,7 +7,7 @@ import { answer, anyToken, apnsCredential, plainServer, push, send, senderFor, t
 
 const only = { fcm: false, webpush: false } as const
 
-test('APNs gets the push as the documentation shows it, and its id is ours', async (t) => {
+test('APNs gets the push as the documentation shows it, with the id of this service', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim))
   const one = push({
@@ -168,7 +168,7 @@ test('a dead token is dead since the time that Apple says', async (t) => {
   assert.ok(unknown.tokenDeadAsOf.getTime() >= before && unknown.tokenDeadAsOf.getTime() <= Date.now())
 })
 
-test('answers that are no JSON, and reasons that nobody knows, are judged by their status', async (t) => {
+test('responses that are not JSON, and unknown reasons, are judged by their status', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim))
   assert.equal(named(await send(sender, push({ token: 'sim-html502-1' }))), 'retry GATEWAY_UNAVAILABLE')
@@ -183,7 +183,7 @@ function nestedDeeply(): Push['content'] {
   return { kind: 'activity-update', activity: { contentState, timestamp: 1 } }
 }
 
-test('a collapse id that no header can carry still is the same for the same', async (t) => {
+test('a collapse id that no header can carry is sent as a digest, the same for the same id', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim))
   for (const collapseId of ['a\r\nb', 'a\r\nb', 'ü'.repeat(40), ' x', 'y'.repeat(64)])
@@ -194,7 +194,7 @@ test('a collapse id that no header can carry still is the same for the same', as
   assert.equal(ids[4], 'y'.repeat(64))
 })
 
-test('what cannot be sent is refused before it is sent', async (t) => {
+test('a push with an invalid token or too large a payload is refused before it is sent', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim))
   const large = { title: 'x'.repeat(4_096) }
@@ -213,12 +213,12 @@ test('what cannot be sent is refused before it is sent', async (t) => {
   assert.equal((await send(sender, push({ content: { kind: 'alert', notification: fits } }))).kind, 'accepted')
 })
 
-test('a project without a credential is told so', async (t) => {
+test('a push of a project without a credential is rejected with CREDENTIALS_MISSING', async (t) => {
   const sender = senderFor(t, null)
   assert.equal(named(await send(sender, push())), 'rejected CREDENTIALS_MISSING')
 })
 
-test('an expired provider token is renewed once for all, and nothing is lost', async (t) => {
+test('an expired provider token is renewed once for all pushes, and none is lost', async (t) => {
   const asked: (string | undefined)[] = []
   const seen: string[] = []
   const server = await plainServer(t, (stream, headers) => {

@@ -29,7 +29,7 @@ async function sendUntilTaken(sender: ReturnType<typeof senderFor>): Promise<Out
   }
 }
 
-test('headers that cannot be decoded end what was on its way as unknown, and nothing is sent twice', async (t) => {
+test('headers that cannot be decoded end the pushes in flight as unknown, and none is sent twice', async (t) => {
   const sim = await simulator(t, only)
   sim.faults.set('apns', { badHpackAfter: 100 })
   const sender = senderFor(t, apnsCredential(sim))
@@ -44,7 +44,7 @@ test('headers that cannot be decoded end what was on its way as unknown, and not
   assert.equal((await sendUntilTaken(sender)).kind, 'accepted')
 })
 
-test('a token may break its connection too, with headers or with silence, though the connection is an old one', async (t) => {
+test('a faulty token breaks its connection, by headers or by silence, also where the connection is old', async (t) => {
   const sim = await simulator(t, only)
   const settings = { pingAfterMs: 100, pingTimeoutMs: 600, deadlineMs: 20_000 }
   const sender = senderFor(t, apnsCredential(sim), { settings })
@@ -57,7 +57,7 @@ test('a token may break its connection too, with headers or with silence, though
   }
 })
 
-test('a half-open connection is found by PING, and the next push takes another', async (t) => {
+test('PING finds a half-open connection, and the next push takes another', async (t) => {
   const sim = await simulator(t, only)
   sim.faults.set('apns', { halfOpenAfter: 2 })
   const settings = { pingAfterMs: 100, pingTimeoutMs: 600, deadlineMs: 60_000 }
@@ -82,7 +82,7 @@ test('pushes on a half-open connection end at their deadline at the latest', asy
   assert.deepEqual(Object.keys(counts), ['unknown GATEWAY_TIMEOUT'])
 })
 
-test('a stream limit that is lowered in the middle is obeyed, and refuses nobody', async (t) => {
+test('a stream limit that is lowered in the middle is obeyed, and refuses no push', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim), { settings: { maxConnections: 1, deadlineMs: 60_000 } })
   sim.faults.set('apns', { latencyMs: 5 })
@@ -100,7 +100,7 @@ test('a stream limit that is lowered in the middle is obeyed, and refuses nobody
   assert.ok([...taken(sim).values()].every((count) => count === 1))
 })
 
-test('a certificate that has ended is told in words, and pushes go when there is another', async (t) => {
+test('an expired certificate is named in the outcome, and pushes leave once it is replaced', async (t) => {
   const sim = await simulator(t, only)
   sim.faults.set('apns', { tlsExpired: true })
   const sender = senderFor(t, apnsCredential(sim), { settings: { unreachableMs: 100 } })
@@ -111,7 +111,7 @@ test('a certificate that has ended is told in words, and pushes go when there is
   assert.equal((await sendUntilTaken(sender)).kind, 'accepted')
 })
 
-test('what a GOAWAY calls unprocessed is sent again on another connection, and nothing else is', async (t) => {
+test('requests that a GOAWAY calls unprocessed are sent again on another connection, and no others', async (t) => {
   const sim = await simulator(t, only)
   // Streams of a client have odd numbers: ten of these twenty are taken.
   sim.faults.set('apns', { goawayAfter: 20, goawayLastStream: 19 })
@@ -122,7 +122,7 @@ test('what a GOAWAY calls unprocessed is sent again on another connection, and n
   assert.equal(sim.ledger.items().filter(({ answer }) => answer.reason === 'beyond').length, 10)
 })
 
-test("Firebase's GOAWAY for too many streams loses nothing that it had not taken", async (t) => {
+test("Firebase's GOAWAY for too many streams loses no push that it had not taken", async (t) => {
   const sim = await simulator(t, { apns: false, webpush: false })
   sim.faults.set('fcm', { goawayAboveStreams: 10, latencyMs: 300 })
   const sender = senderFor(t, fcmCredential(sim), { settings: { deadlineMs: 60_000 } })

@@ -101,7 +101,7 @@ test('requests above the last stream of a GOAWAY are sent again, those below are
   assert.deepEqual(acted.sort(), all.map(({ token }) => `/3/device/${token}`).sort())
 })
 
-test('GOAWAY with an error code ends what was taken as unknown and repeats the rest', async (t) => {
+test('GOAWAY with an error code ends taken requests as unknown and repeats the rest', async (t) => {
   let streams = 0
   const server = await plainServer(t, (stream) => {
     if (stream.session !== server.sessions[0]) return answer(stream, 200)
@@ -113,7 +113,7 @@ test('GOAWAY with an error code ends what was taken as unknown and repeats the r
   assert.deepEqual(tally(await sendAll(sender, pushes(10))), { 'unknown CONNECTION_LOST': 5, accepted: 5 })
 })
 
-test('a dropped socket leaves what was on its way unknown, and nothing else', async (t) => {
+test('a dropped socket ends the pushes in flight as unknown, and no others', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 }, ledgerSize: 10_000 })
   sim.faults.set('apns', { dropAfter: 100 })
   const sender = senderFor(t, apnsCredential(sim))
@@ -128,7 +128,7 @@ test('a dropped socket leaves what was on its way unknown, and nothing else', as
     if (outcome.kind === 'accepted') assert.equal(arrived.get(all[index]!.token), 1)
 })
 
-test('a gateway that never answers is given up at the deadline, all of it', async (t) => {
+test('all pushes to a gateway that never responds end at the deadline', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
   const sender = senderFor(t, apnsCredential(sim), { settings: { deadlineMs: 600 } })
   assert.equal((await send(sender, push())).kind, 'accepted')
@@ -146,7 +146,7 @@ test('a gateway that never answers is given up at the deadline, all of it', asyn
   assert.equal((await send(sender, push())).kind, 'accepted')
 })
 
-test('a connection that answers neither requests nor PING is cut, and the next push takes another', async (t) => {
+test('a connection that responds neither to requests nor to PING is cut, and the next push takes another', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
   // Between the two: it forwards until it is told to swallow everything.
   const { proxy } = await import('./swallowing-proxy.ts')
@@ -160,7 +160,7 @@ test('a connection that answers neither requests nor PING is cut, and the next p
   assert.equal((await send(sender, push())).kind, 'accepted')
 })
 
-test('refused streams cost nothing', async (t) => {
+test('refused streams are repeated at no cost', async (t) => {
   let refusals = 0
   const server = await plainServer(t, (stream) => {
     if (refusals++ % 3 === 0) stream.close(7)
@@ -170,7 +170,7 @@ test('refused streams cost nothing', async (t) => {
   assert.deepEqual(tally(await sendAll(sender, pushes(300))), { accepted: 300 })
 })
 
-test('a gateway that refuses every stream is not hammered, and the pushes come back', async (t) => {
+test('a gateway that refuses every stream gets few requests, and the pushes come back', async (t) => {
   let requests = 0
   const server = await plainServer(t, (stream) => {
     requests += 1
@@ -206,7 +206,7 @@ test('a stream limit of one is obeyed, and so is a limit that changes', async (t
   assert.ok(most > 1 && most <= 5, `${most} at a time`)
 })
 
-test("Apple's limit of one stream until a push is accepted, and after a refusal, refuses nobody", async (t) => {
+test("Apple's limit of one stream until a push is accepted, and after a refusal, refuses no push", async (t) => {
   const sim = await simulator(t, { ...only, ledgerSize: 2_000 })
   const sender = senderFor(t, apnsCredential(sim))
   const all = pushes(300)
@@ -224,7 +224,7 @@ test('a pool whose connections are full opens more, up to the limit', async (t) 
   assert.equal(sender.stats().pools[0]!.connections, 3)
 })
 
-test('a gateway that is away: pushes come back after a moment, and go when it is there again', async (t) => {
+test('pushes to an unreachable gateway come back after a moment, and leave once it is reachable', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, apnsCredential(sim), { settings: { unreachableMs: 300 } })
   sim.faults.set('apns', { down: true })
@@ -246,7 +246,7 @@ test('a gateway that is away: pushes come back after a moment, and go when it is
   assert.equal(outcome.kind, 'accepted')
 })
 
-test('a gateway that was away long ago is given the time to connect', async (t) => {
+test('a gateway that was unreachable long ago gets the time to connect', async (t) => {
   const sim = await simulator(t, only)
   // Connecting takes its time, as it does far from here.
   const slow: H2Transport = {
@@ -284,7 +284,7 @@ test('a connection on which everything fails is replaced by another', async (t) 
   assert.deepEqual(tally(await sendAll(sender, pushes(100))), { accepted: 100 })
 })
 
-test('without TLS nothing is sent', async (t) => {
+test('no push is sent without TLS', async (t) => {
   const sim = await simulator(t, only)
   const settings = { unreachableMs: 100 }
   const sender = senderFor(t, apnsCredential(sim, { origin: sim.apns!.clearUrl }), { settings })
@@ -293,7 +293,7 @@ test('without TLS nothing is sent', async (t) => {
   assert.deepEqual(sim.ledger.items(), [])
 })
 
-test('whatever happens to connections and streams, each push ends once, and what was accepted arrived once', async (t) => {
+test('under any faults of connections and streams each push ends once, and an accepted one arrived once', async (t) => {
   // The same row of numbers each time: mulberry32.
   let state = 11
   const random = () => {

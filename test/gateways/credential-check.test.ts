@@ -23,7 +23,7 @@ async function setUp(t: TestContext, options: SimulatorOptions = {}) {
 }
 
 describe('a check', () => {
-  it('says yes to what the gateway accepts, and why not to what it refuses', async (t) => {
+  it('accepts a credential that the gateway accepts, and gives the reason of a refusal', async (t) => {
     const { apns, fcm } = await setUp(t, { webpush: false, apns: { topics: ['com.example.app'] } })
     const yes = await apns()
     assert.deepEqual([yes.ok, /^Apple accepts the key \w{10} for com\.example\.app\.$/.test(yes.message)], [true, true])
@@ -44,7 +44,7 @@ describe('a check', () => {
     assert.equal(elsewhere.ok, false, elsewhere.message)
   })
 
-  it('says what is in the way when the gateway cannot be reached or trusted', async (t) => {
+  it('names the cause where the gateway cannot be reached or trusted', async (t) => {
     const { apns, fcm, sim } = await setUp(t, { webpush: false })
     assert.match(
       (await apns({ origin: 'https://127.0.0.1:1' })).message,
@@ -60,7 +60,7 @@ describe('a check', () => {
     assert.equal((await fcm()).ok, false)
   })
 
-  it('of a project answers for each of its credentials, and repeats an answer instead of asking again at once', async (t) => {
+  it('of a project has a result for each credential, and repeats a recent result instead of asking again', async (t) => {
     const pool = await testPool(t)
     const shop = 'shop' as ProjectId
     const row = {

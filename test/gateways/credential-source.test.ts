@@ -69,7 +69,7 @@ const standIns: SimulatedGateways = {
   webpush: { origin: 'https://127.0.0.1:3', subject: 'mailto:a@example.com', publicKey: 'B', privateKey: 'C' }
 }
 
-test('a live project gets what was saved, with the addresses of the real gateways', async (t) => {
+test('a live project gets its saved credential, with the addresses of the real gateways', async (t) => {
   const { source, project, gateways, asked } = await setUp(t)
   const shop = await project('shop')
   assert.equal(await source.find(shop, 'apns', 'production', null), null)
@@ -107,7 +107,7 @@ test('a live project gets what was saved, with the addresses of the real gateway
   assert.equal(await source.find(await project('other'), 'fcm', 'production', null), null, 'nor another project')
 })
 
-test('for APNs the exact topic wins, else the only one of the environment, else none', async (t) => {
+test('for APNs the exact topic wins, then the only credential of the environment, then none', async (t) => {
   const { source, project, gateways } = await setUp(t)
   const shop = await project('shop')
   const topicOf = async (environment: 'production' | 'sandbox', app: string | null) => {
@@ -127,7 +127,7 @@ test('for APNs the exact topic wins, else the only one of the environment, else 
 })
 
 describe('a project in simulator mode', () => {
-  it('gets its stand-ins and never what was saved, and changes sides with its mode', async (t) => {
+  it('gets simulated credentials and never saved ones, and changes with its mode', async (t) => {
     const { source, project, gateways, modes, asked } = await setUp(t)
     const demo = await project('demo', 'simulator')
     await gateways.save('test', demo, 'apns', await apnsBody())
@@ -164,7 +164,7 @@ describe('a change', () => {
     return found?.gateway === 'webpush' ? found.subject : null
   }
 
-  it('by another process is seen by its notification', async (t) => {
+  it('of another process takes effect by its notification', async (t) => {
     // A clock that stands still: nothing expires by itself.
     const pool = await testPool(t)
     const listener = createListener(pool, silentLog)
@@ -187,7 +187,7 @@ describe('a change', () => {
     })
   })
 
-  it('is seen without any notification after a few seconds', async (t) => {
+  it('takes effect after a few seconds without a notification', async (t) => {
     let now = 1_000_000
     const { source, project, pool } = await setUp(t, { clock: () => now })
     const shop = await project('shop')

@@ -19,7 +19,7 @@ const refusalOf = (gateway: GatewayName, body: Record<string, unknown>): Refusal
 
 type Case = [what: string, change: Record<string, unknown>, path: string, said: RegExp]
 
-describe('a credential for APNs is refused, with what is wrong,', async () => {
+describe('a credential for APNs is refused with its faults,', async () => {
   const good = await apnsBody()
   const { cert } = await makeCertificates({ host: '127.0.0.1' })
   const cases: Case[] = [
@@ -65,7 +65,7 @@ describe('a credential for APNs is refused, with what is wrong,', async () => {
       assert.ok(message.startsWith(`${path}: `))
     })
 
-  it('naming everything at once, and quoting no secret', () => {
+  it('all of them at once, and no secret is quoted', () => {
     const { details } = refusalOf('apns', { ...good, key_id: 1, team_id: '', topic: 'x y' })
     assert.deepEqual(
       details.map(({ path }) => path),
@@ -97,7 +97,7 @@ describe('a credential for APNs is refused, with what is wrong,', async () => {
   })
 })
 
-describe('a service account for FCM is refused, with what is wrong,', async () => {
+describe('a service account for FCM is refused with its faults,', async () => {
   const good = await serviceAccount()
   const cases: [what: string, account: unknown, path: string, said: RegExp][] = [
     ['when it is absent', undefined, '', /is missing; it must be the file of a service account/],
@@ -175,7 +175,7 @@ describe('a service account for FCM is refused, with what is wrong,', async () =
   })
 })
 
-describe('what is saved for Web Push is refused, with what is wrong,', () => {
+describe('a credential for Web Push is refused with its faults,', () => {
   const good = vapidBody()
   const cases: Case[] = [
     ['without a subject', { subject: undefined }, 'subject', /is missing/],

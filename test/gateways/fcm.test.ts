@@ -39,7 +39,7 @@ const plainCredential = ({ credential: { ca, origin } }: PlainServer, version = 
     tokenUri: ''
   }) as const
 
-test('FCM gets the push as the documentation shows it, and its name is kept', async (t) => {
+test('FCM gets the push as the documentation shows it, and the name in its response is kept', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, fcmCredential(sim))
   const one = toFcm({
@@ -98,7 +98,7 @@ test('FCM gets the push as the documentation shows it, and its name is kept', as
   })
 })
 
-test("without a caller's key there is no collapse_key, and an address that is not https is no link", async (t) => {
+test('without a key of the caller there is no collapse_key, and an address that is not https is no link', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, fcmCredential(sim))
   const content = { kind: 'alert', notification: { body: 'World', landingUrl: 'app://x' } } as const
@@ -191,7 +191,7 @@ test('every error of FCM has its outcome', async (t) => {
   }
 })
 
-test('proxies that answer in HTML are waited for', async (t) => {
+test('a response in HTML of a proxy leads to a retry', async (t) => {
   const server = await plainServer(t, (stream) => {
     stream.respond({ ':status': 502, 'content-type': 'text/html' })
     stream.end('<html>')
@@ -201,7 +201,7 @@ test('proxies that answer in HTML are waited for', async (t) => {
   assert.ok(outcome.kind === 'retry' && outcome.gatewayCode === '502')
 })
 
-test('an answer that makes no sense ends its own push and nothing else', async (t) => {
+test('a nonsensical response ends its own push and no other', async (t) => {
   const odd = [
     '{"error":{"details":[{"@type":{"toString":1}}],"status":{"toString":1}}}',
     '{"error":[]}',
@@ -250,7 +250,7 @@ test('an access token that is refused is exchanged once; refused again, the cred
   assert.ok(outcome.kind === 'retry' && outcome.gatewayCode === 'UNAUTHENTICATED')
 })
 
-test('a service account that Google refuses is told in its words; one that cannot be asked is tried again', async (t) => {
+test('the outcome quotes Google where it refuses the service account; an unreachable Google leads to a retry', async (t) => {
   const server = await plainServer(t, (stream) => answer(stream, 200, { name: 'n' }))
   const refusing = { of: async () => Promise.reject(new ProviderTokenFailed('refused', 'The key was revoked.')) }
   const refused = await send(senderFor(t, plainCredential(server), { providerTokens: refusing }), toFcm())
@@ -263,7 +263,7 @@ test('a service account that Google refuses is told in its words; one that canno
   assert.equal(named(later), 'retry GATEWAY_UNAVAILABLE')
 })
 
-test('a quota that is used up closes the gate for the project, and everything goes when it opens', async (t) => {
+test('a used-up quota holds back the pushes of the project, and all leave when it opens', async (t) => {
   let limited = true
   let requests = 0
   const server = await plainServer(t, (stream) => {

@@ -37,7 +37,7 @@ async function persist(sender: GatewaySender, one: Push, withinMs: number): Prom
   }
 }
 
-test('a wrong key stops the sending within 50 requests, burns few pushes and no token', async (t) => {
+test('a wrong key stops sending within 50 requests, fails few pushes and turns off no token', async (t) => {
   const sim = await simulator(t, only)
   const { privateKey } = await createApnsCredentials()
   const right = apnsCredential(sim)
@@ -58,7 +58,7 @@ test('a wrong key stops the sending within 50 requests, burns few pushes and no 
   assert.deepEqual(tally(all), { accepted: 100 })
 })
 
-test('a refused credential is tried again by itself: what was put right at the gateway is noticed', async (t) => {
+test('a refused credential is tried again, so that a correction at the gateway takes effect', async (t) => {
   let right = false
   let requests = 0
   const server = await plainServer(t, (stream) => {
@@ -75,7 +75,7 @@ test('a refused credential is tried again by itself: what was put right at the g
   assert.deepEqual(tally(await waiting), { accepted: 30 })
 })
 
-test('a device that gets too many waits alone', async (t) => {
+test('a device that gets too many pushes waits alone', async (t) => {
   const busy = 'aa'.repeat(32)
   let refusals = 0
   const server = await plainServer(t, (stream, headers) => {
@@ -94,7 +94,7 @@ test('a device that gets too many waits alone', async (t) => {
   assert.equal(refusals, 1)
 })
 
-test('a gateway that has too much gets less, and more again later', async (t) => {
+test('an overloaded gateway gets fewer pushes, and more again later', async (t) => {
   let overloaded = true
   const server = await plainServer(t, (stream) =>
     overloaded ? answer(stream, 503, { reason: 'ServiceUnavailable' }) : answer(stream, 200)
@@ -112,7 +112,7 @@ test('a gateway that has too much gets less, and more again later', async (t) =>
     assert.deepEqual(tally(await sendAll(sender, pushes(50))), { accepted: 50 })
 })
 
-test('tokens are not believed dead while most of a new credential are', async (t) => {
+test('dead tokens are not believed while most tokens of a new credential are dead', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 100 } })
   const sender = senderFor(t, apnsCredential(sim))
   const outcomes = await sendAll(
@@ -124,7 +124,7 @@ test('tokens are not believed dead while most of a new credential are', async (t
   assert.ok(dead.length < 20, `${dead.length} tokens turned off`)
 })
 
-test('tokens are believed dead once the credential has proved right', async (t) => {
+test('dead tokens are believed once the credential has proved right', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 100 } })
   const sender = senderFor(t, apnsCredential(sim))
   await sendAll(sender, pushes(100))
@@ -135,7 +135,7 @@ test('tokens are believed dead once the credential has proved right', async (t) 
   assert.ok(outcomes.every((outcome) => outcome.kind === 'rejected' && outcome.tokenDeadAsOf))
 })
 
-test('the queue is bounded: a slow gateway makes the caller wait, and all arrives', async (t) => {
+test('the queue is bounded: a slow gateway makes the caller wait, and every push arrives', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 }, ledgerSize: 5_000 })
   sim.faults.set('apns', { latencyMs: 30 })
   const sender = senderFor(t, apnsCredential(sim))
@@ -200,7 +200,7 @@ test('idle pools are closed, and the oldest idle one makes room when there are t
   assert.deepEqual(sender.stats(), { pools: [], sockets: 0 })
 })
 
-test('a new version of a credential takes over, and what is on its way with the old one still ends', async (t) => {
+test('a new version of a credential takes over, and pushes in flight with the old one still end', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 100 } })
   let version = 1
   const sender = senderFor(t, () => apnsCredential(sim, { version }), { settings: { credentialMs: 20 } })
@@ -219,7 +219,7 @@ test('a new version of a credential takes over, and what is on its way with the 
   assert.equal((await slow).kind, 'accepted')
 })
 
-test('closing waits for what is on its way, gives the rest back and takes nothing more', async (t) => {
+test('closing waits for pushes in flight, gives the rest back and takes no more', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
   const sender = senderFor(t, apnsCredential(sim))
   await send(sender, push())
@@ -234,7 +234,7 @@ test('closing waits for what is on its way, gives the rest back and takes nothin
   assert.deepEqual([late.kind, late.free], ['retry', true])
 })
 
-test('closing does not wait longer than it was told; what was cut off is unknown', async (t) => {
+test('closing waits until its deadline at most, and pushes that it cuts off are unknown', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
   const sender = senderFor(t, apnsCredential(sim))
   await send(sender, push())
@@ -256,7 +256,7 @@ test('pushes are counted by gateway and outcome', async (t) => {
   assert.match(text, /^tidings_pushes_in_flight\{gateway="apns"\} 0$/m)
 })
 
-test('a process lives as long as somebody waits for an outcome, and no longer', async () => {
+test('a sender keeps the process alive while a caller waits for an outcome, and no longer', async () => {
   const script = `
     import { createSender } from './src/gateways/sender/sender.ts'
     import { push } from './test/gateways/senders.ts'

@@ -14,7 +14,7 @@ const credentialOf = { apns: apnsCredential, fcm: fcmCredential, webpush: webPus
 const tokenOf = (sim: Simulator, gateway: GatewayName) =>
   gateway === 'webpush' ? { token: JSON.stringify(sim.createSubscription({})) } : gateway === 'fcm' && { token: 'abc' }
 
-test('what is measured is what each gateway measures, to the byte', async (t) => {
+test('a payload is measured as each gateway measures it, to the byte', async (t) => {
   const sim = await simulator(t)
   const sizes = new Set<number>()
   for (const gateway of ['apns', 'fcm', 'webpush'] as const) {

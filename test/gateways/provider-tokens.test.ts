@@ -52,7 +52,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
     assert.ok(!JSON.stringify(row).includes(token.split('.')[2]!) && !row!.name.includes(apns.keyId))
   })
 
-  it('is one for all processes that ask at once', async (t) => {
+  it('is one for all processes that request it at once', async (t) => {
     const { process } = await setUp(t)
     const processes = Array.from({ length: 4 }, () => process())
     const tokens = await Promise.all(processes.flatMap((each) => [each.of(apns), each.of({ ...apns }), each.of(apns)]))
@@ -60,7 +60,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
     assert.equal(await process().of({ ...apns, projectId: 'another' as ProjectId }), tokens[0], 'Apple counts by team')
   })
 
-  it('is renewed after 50 minutes, by one of them for all', async (t) => {
+  it('is renewed after 50 minutes, by one process for all', async (t) => {
     const { clock, process } = await setUp(t)
     const [one, two] = [process(), process()]
     const first = await one.of(apns)
@@ -104,7 +104,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
     assert.equal(await process().of(apns, second), second)
   })
 
-  it('is not given to whoever only claims the team and the key', async (t) => {
+  it('is not given to a project that only claims the team and the key', async (t) => {
     const { process } = await setUp(t)
     const tokens = process()
     const other = await createCredentials()
@@ -121,7 +121,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
     assert.deepEqual(decodeProtectedHeader(second), decodeProtectedHeader(first))
   })
 
-  it('is made by the others when the one that makes it dies', async (t) => {
+  it('is made by another process when the one that makes it dies', async (t) => {
     const { pool, process } = await setUp(t)
     const before = await process().of(apns)
     // As a process leaves it that was killed between taking the row and writing to it.
@@ -139,7 +139,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
 
 // They wait for pauses after failures.
 describe('an access token for FCM', { concurrency: 4 }, () => {
-  it('is had from the token endpoint once, by one process for all, and the gateway takes it', async (t) => {
+  it('comes from the token endpoint once, by one process for all, and the gateway takes it', async (t) => {
     const sim = await simulator(t, { apns: false, webpush: false })
     const { process } = await setUp(t)
     const credential = fcmCredential(standIns(sim))
@@ -196,7 +196,7 @@ describe('an access token for FCM', { concurrency: 4 }, () => {
     await assert.rejects(tokens.of(fcm), /away/)
   })
 
-  it('is not asked for again at once after a failure, neither here nor by another process', async (t) => {
+  it('is not requested again at once after a failure, in this process or another', async (t) => {
     const { pool, clock, process } = await setUp(t)
     let asked = 0
     const exchange = async () => {
@@ -220,7 +220,7 @@ describe('an access token for FCM', { concurrency: 4 }, () => {
     assert.equal(asked, 3)
   })
 
-  it('is refused in words: a wrong key, an unknown account, an endpoint that is away, silent or none', async (t) => {
+  it('fails with a cause: a wrong key, an unknown account, an endpoint that is unreachable, silent or missing', async (t) => {
     const sim = await simulator(t, { apns: false, webpush: false })
     const { process } = await setUp(t)
     const credential = fcmCredential(standIns(sim))

@@ -7,7 +7,7 @@ import { answer, anyToken, plainServer, push, pushes, send, sendAll, senderFor, 
 
 type Retry = Extract<Outcome, { kind: 'retry' }>
 
-test('while a gateway fails, what is tried again is at most a fifth of what is sent; the rest waits', async (t) => {
+test('while a gateway fails, repeats are at most a fifth of all pushes; the rest waits', async (t) => {
   let fails = true
   let requests = 0
   const server = await plainServer(t, (stream) => {
@@ -33,7 +33,7 @@ test('while a gateway fails, what is tried again is at most a fifth of what is s
     assert.deepEqual(tally(await sendAll(sender, pushes(wave, { repeat: true }))), { accepted: wave })
 })
 
-test('pushes for the first time overtake repeats, which still get their turn', async (t) => {
+test('fresh pushes overtake repeats, which still get their turn', async (t) => {
   const held: ServerHttp2Stream[] = []
   const order: string[] = []
   let release = false
@@ -61,7 +61,7 @@ test('pushes for the first time overtake repeats, which still get their turn', a
   assert.ok(repeats[0]! <= 6 && repeats[1]! <= 11, `repeats have the places ${repeats}`)
 })
 
-test('Firebase gets what its quota allows, growing within a minute; the stand-in gets all', async (t) => {
+test('Firebase gets what its quota allows, growing within a minute; the simulator gets all', async (t) => {
   const server = await plainServer(t, (stream) => answer(stream, 200, { name: 'projects/p/messages/1' }))
   const { privateKey: _, keyId: __, teamId: ___, topic: ____, environment: _____, ...common } = server.credential
   const credential: FcmCredential = {

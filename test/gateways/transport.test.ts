@@ -41,7 +41,7 @@ async function until(holds: () => boolean) {
 }
 
 for (const [name, transport] of transports) {
-  test(`${name}: a request is answered with status, headers and body, and many at a time`, async (t) => {
+  test(`${name}: a request gets status, headers and body, and many run at a time`, async (t) => {
     const server = await plainServer(t, (stream, headers, body) =>
       answer(stream, 201, { path: headers[':path'], body }, { 'x-told': 'yes' })
     )
@@ -65,7 +65,7 @@ for (const [name, transport] of transports) {
     assert.ok(told.includes('limit'))
   })
 
-  test(`${name}: GOAWAY: nothing new is taken, what is above it was refused, what is below is answered`, async (t) => {
+  test(`${name}: after GOAWAY no new request is taken, those above it are refused and those below get responses`, async (t) => {
     const streams: ServerHttp2Stream[] = []
     const server = await plainServer(t, (stream) => void streams.push(stream))
     const { connection, request, told } = await open(t, transport, server)
@@ -104,7 +104,7 @@ for (const [name, transport] of transports) {
     assert.equal((await request()).kind, 'refused')
   })
 
-  test(`${name}: half of a refusal is no answer, half of a success is one`, async (t) => {
+  test(`${name}: half of a refusal is lost, half of a success is a success`, async (t) => {
     const server = await plainServer(t, (stream, headers) => {
       stream.respond({ ':status': headers[':path'] === '/ok' ? 200 : 410 })
       stream.write('{"reason":')
@@ -114,7 +114,7 @@ for (const [name, transport] of transports) {
     assert.equal((await (await open(t, transport, server)).request('/ok')).kind, 'answer')
   })
 
-  test(`${name}: a request ends at its deadline, and its connection goes on`, async (t) => {
+  test(`${name}: a request ends at its deadline, and its connection stays`, async (t) => {
     const server = await plainServer(t, (stream, headers) => {
       if (headers[':path'] !== '/hang') answer(stream, 200)
     })
@@ -126,7 +126,7 @@ for (const [name, transport] of transports) {
     assert.equal((await request()).kind, 'answer')
   })
 
-  test(`${name}: an endless answer does not fill the memory`, async (t) => {
+  test(`${name}: an endless response does not fill the memory`, async (t) => {
     const server = await plainServer(t, (stream) => {
       stream.respond({ ':status': 500 })
       stream.end('x'.repeat(1_000_000))
@@ -135,7 +135,7 @@ for (const [name, transport] of transports) {
     assert.ok(ending.kind === 'answer' && ending.status === 500 && ending.body.length <= 64 * 1024)
   })
 
-  test(`${name}: draining sends what was just asked for and closes after the last answer; closing cuts`, async (t) => {
+  test(`${name}: draining sends pending requests and closes after the last response; closing cuts`, async (t) => {
     const server = await plainServer(t, (stream) => void setTimeout(answer, 50, stream, 200))
     const gently = await open(t, transport, server)
     const asked = gently.request()
@@ -155,13 +155,13 @@ for (const [name, transport] of transports) {
     )
   })
 
-  test(`${name}: a PING is answered`, async (t) => {
+  test(`${name}: a PING gets a response`, async (t) => {
     const server = await plainServer(t, () => {})
     const { connection } = await open(t, transport, server)
     await new Promise<void>((resolve) => assert.equal(connection.ping(resolve), true))
   })
 
-  test(`${name}: who is not there, not trusted or silent is not connected to`, async (t) => {
+  test(`${name}: a connection to an absent, untrusted or silent peer fails`, async (t) => {
     const server = await plainServer(t, () => {})
     const events = { onDraining() {}, onClosed() {}, onLimit() {} }
     await assert.rejects(transport.open('https://127.0.0.1:1', {}, events, 5_000), /ECONNREFUSED/)

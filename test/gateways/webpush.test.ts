@@ -36,7 +36,7 @@ function browser() {
   return { p256dh, auth, open, token }
 }
 
-test('what we encrypt is opened by another implementation, from empty to the largest', () => {
+test('another implementation decrypts every payload, from empty to the largest', () => {
   const { p256dh, auth, open } = browser()
   for (const length of [0, 1, 100, 3_992, 3_993]) {
     const text = randomBytes(length)
@@ -107,7 +107,7 @@ test('one signature serves for all pushes to one push service', async (t) => {
   assert.equal(seen.size, 1)
 })
 
-test('every answer of a push service has its outcome', async (t) => {
+test('every response of a push service has its outcome', async (t) => {
   const table: [status: number, body: object | undefined, outcome: string, dead?: 'dead'][] = [
     [201, undefined, 'accepted'],
     [202, undefined, 'accepted'],
@@ -151,7 +151,7 @@ test('every answer of a push service has its outcome', async (t) => {
   assert.equal(requests, table.length, 'no redirect is followed')
 })
 
-test('a subscription made with another key of ours is dead; keys that the browser never made are too', async (t) => {
+test('a subscription made with another key of the project is dead; one with invalid keys is too', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, webPushCredential(sim))
   const other = toBrowser(sim, { key: createVapidKeys().publicKey })
@@ -165,7 +165,7 @@ test('a subscription made with another key of ours is dead; keys that the browse
     assert.equal(named(await send(sender, push({ gateway: 'webpush', token }))), 'rejected TOKEN_INVALID')
 })
 
-test('what is larger than push services take is not sent, and a Live Activity is not for browsers', async (t) => {
+test('a payload over the limit is not sent, and a Live Activity is not for browsers', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, webPushCredential(sim))
   const sized = (length: number) => ({ kind: 'alert', notification: { body: 'x'.repeat(length) } }) as const
@@ -175,7 +175,7 @@ test('what is larger than push services take is not sent, and a Live Activity is
   assert.equal(sim.ledger.items().length, 0)
 })
 
-test('one push service that limits us does not stop the others', async (t) => {
+test('one push service that limits the project does not stop the others', async (t) => {
   const sim = await simulator(t, only)
   const sender = senderFor(t, webPushCredential(sim))
   // The same machine under two names is two push services.
@@ -221,7 +221,7 @@ test('endpoints are known push services, or the simulator, and nothing else', as
   assert.ok(outcome.kind === 'rejected' && /not a known push service/.test(outcome.message) && !outcome.tokenDeadAsOf)
 })
 
-test('a name that leads to a private address is not connected to', async () => {
+test('a host name with a private address gets no connection', async () => {
   const events = { onDraining() {}, onClosed() {}, onLimit() {} }
   for (const origin of ['https://localhost:1', 'https://127.0.0.1:1', 'https://[::1]:1'])
     await assert.rejects(nodeHttp2.open(origin, { publicOnly: true }, events, 1_000), /public|not be called|refused/i)

@@ -60,7 +60,7 @@ async function given(t: TestContext) {
   return { pool, sql, sender, messages, draft }
 }
 
-it('E2: what a chunk could not dispatch in its time is due at once, and not when its hold would have ended', async (t) => {
+it('E2: messages that a batch could not dispatch in time are due at once, and not when their claim would have ended', async (t) => {
   const { pool, sql, sender, messages, draft } = await given(t)
   const triggerId = newId()
   const drafts = Array.from({ length: 300 }, (_, n) => draft(triggerId, `d${n}`))
@@ -75,7 +75,7 @@ it('E2: what a chunk could not dispatch in its time is due at once, and not when
   )
 })
 
-it('E2: a retry is recorded of a message that a chunk has left, also where the chunk could not say so', async (t) => {
+it('E2: a retry of a message that a batch released is written, also where the response to the release was lost', async (t) => {
   const { pool, sql, sender, messages, draft } = await given(t)
   for (const fails of [false, true]) {
     const [triggerId, answer] = [newId(), Promise.withResolvers<Outcome>()]
@@ -97,7 +97,7 @@ it('E2: a retry is recorded of a message that a chunk has left, also where the c
   }
 })
 
-it('E2: a clock that jumps makes no second run dispatch what waits for room in the first one', async (t) => {
+it('E2: a clock that jumps makes no second run dispatch a message that waits for room in the first one', async (t) => {
   const { pool, sql, sender, messages, draft } = await given(t)
   const rows = await pool.transaction((tx) =>
     messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])

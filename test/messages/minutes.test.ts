@@ -12,7 +12,7 @@ const minutes = async (id: string, query = '') =>
 const total = (items: Minute[], name: 'sent' | 'failed' | 'tapped') => items.reduce((sum, item) => sum + item[name], 0)
 
 describe('GET /manage/v1/projects/{id}/messages:minutes', () => {
-  it('counts what was sent, failed and tapped, minute by minute, and only of its project', async () => {
+  it('counts sent, failed and tapped messages minute by minute, and only of its project', async () => {
     await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
       json: { platform: 'IOS', project_user_id: 'ana', device_id: 'ana-phone' }
     })
@@ -31,7 +31,7 @@ describe('GET /manage/v1/projects/{id}/messages:minutes', () => {
     assert.equal(total(await minutes(other.id), 'sent'), 0)
   })
 
-  it('answers every minute, also those in which nothing happened, and refuses a day and more', async () => {
+  it('lists every minute, also those without messages, and refuses more than a day', async () => {
     const seen = await minutes(other.id, '?last=5')
     assert.equal(seen.length, 5)
     const gaps = seen.slice(1).map((item, index) => Date.parse(item.minute) - Date.parse(seen[index]!.minute))

@@ -69,8 +69,8 @@ async function given(t: TestContext, onSettled?: (tx: Db, changes: OutcomeChange
 
 const soon = () => ({ deadline: Date.now() + 5_000 })
 
-describe('delivery for campaigns', () => {
-  it('writes drafts once: an earlier run of the same trigger stands, with its ids and outcomes', async (t) => {
+describe('messages of triggers', () => {
+  it('persist writes drafts once: rows of an earlier run stand, with their ids and outcomes', async (t) => {
     const { pool, messages, draft, sender } = await given(t)
     const triggerId = newId()
     const first = await pool.transaction((tx) =>
@@ -100,7 +100,7 @@ describe('delivery for campaigns', () => {
     )
   })
 
-  it('tells each end once, in the transaction that records it', async (t) => {
+  it('subscribers get each outcome once, in the transaction that settles it', async (t) => {
     const { pool, sql, messages, draft, sender, told } = await given(t, async (tx, changes) => {
       const statement = { name: 'test.count', text: 'update settings set value = value::int + $1', acrossProjects: '' }
       await tx.run(statement, [changes.length])
@@ -127,7 +127,7 @@ describe('delivery for campaigns', () => {
     assert.deepEqual(job, { key: 'p', later: true })
   })
 
-  it('does not send again what was accepted, even if telling of it fails for good', async (t) => {
+  it('an accepted message is not sent again, even if a subscriber fails for good', async (t) => {
     const { pool, messages, draft, states } = await given(t, async () => {
       throw new Error('a bug of somebody else')
     })
@@ -138,7 +138,7 @@ describe('delivery for campaigns', () => {
     assert.deepEqual(await states(), { a: 'accepted', b: 'accepted' })
   })
 
-  it('records an outcome whose words hold what the database cannot store, and does not send it again', async (t) => {
+  it('an outcome with characters that the database refuses is settled, and the message is not sent again', async (t) => {
     const { pool, sql, messages, draft, sender, told } = await given(t)
     const unstorable = { message: 'cut in two: \ud83d', gatewayCode: 'Raw\0' }
     sender.script('a', { ...rejected('PAYLOAD_INVALID'), ...unstorable } as Outcome)
@@ -157,7 +157,7 @@ describe('delivery for campaigns', () => {
     assert.equal(told.length, 2)
   })
 
-  it('is at most a few hundred answers ahead of the database, and goes on when that keeps up', async (t) => {
+  it('dispatch is at most a few hundred responses ahead of the database, and continues when it keeps up', async (t) => {
     let waits: Promise<void> | undefined
     const { pool, messages, draft, sender, states } = await given(t, async () => waits)
     const rows = await pool.transaction((tx) => {
@@ -195,7 +195,7 @@ describe('delivery for campaigns', () => {
     assert.equal(sender.pushes.length, 2_000)
   })
 
-  it('hands nothing over that was canceled meanwhile', async (t) => {
+  it('dispatch skips messages that were canceled meanwhile', async (t) => {
     const { pool, messages, draft, sender, told, states } = await given(t)
     const triggerId = newId()
     const rows = await pool.transaction((tx) =>
@@ -220,7 +220,7 @@ describe('delivery for campaigns', () => {
     assert.equal(told.filter(({ to }) => to === 'skipped').length, 2)
   })
 
-  it('writes what is attended without a time, and gives one to what is left of it', async (t) => {
+  it('rows of a batch have no due time, and release gives one to open rows', async (t) => {
     const { pool, sql, messages, draft, sender } = await given(t)
     const triggerId = newId()
     sender.script('b', 'silence')
@@ -243,7 +243,7 @@ describe('delivery for campaigns', () => {
     )
   })
 
-  it('does not send again what it still follows, when a run after a failure finds it without an answer', async (t) => {
+  it('a run after a failure does not dispatch messages that this process still follows', async (t) => {
     const { pool, messages, draft, sender, states } = await given(t)
     const [triggerId, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
     sender.script('a', answer.promise)
@@ -259,7 +259,7 @@ describe('delivery for campaigns', () => {
     await eventually(async () => assert.deepEqual(await states(), { a: 'accepted' }))
   })
 
-  it('records the outcome of a message whose user has become another meanwhile', async (t) => {
+  it('the outcome of a message is settled though its user was merged meanwhile', async (t) => {
     const { pool, sql, messages, draft, told, sender } = await given(t)
     const [other, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
     await sql(
@@ -280,7 +280,7 @@ describe('delivery for campaigns', () => {
     )
   })
 
-  it('does not touch what somebody else has taken meanwhile', async (t) => {
+  it('dispatch leaves messages alone that another process claimed meanwhile', async (t) => {
     const { pool, sql, messages, draft, sender } = await given(t)
     const triggerId = newId()
     const rows = await pool.transaction((tx) =>
@@ -298,7 +298,7 @@ describe('delivery for campaigns', () => {
     )
   })
 
-  it('stops when it is told to, and leaves the rest to others', async (t) => {
+  it('dispatch stops on its signal, and releases the rest', async (t) => {
     const { pool, messages, draft, sender, states } = await given(t)
     sender.shut()
     const stop = new AbortController()
@@ -316,7 +316,7 @@ describe('delivery for campaigns', () => {
     assert.deepEqual(sender.pushes, [])
   })
 
-  it('does not write for a user who is gone, or a project that is being erased', async (t) => {
+  it('persist writes nothing for a deleted user, or a project that is being erased', async (t) => {
     const { pool, sql, messages, draft } = await given(t)
     const write = (drafts: Draft[]) => pool.transaction((tx) => messages.persist(tx, projectId, drafts))
     const rows = await write([draft(newId(), 'a', { userId: newId() }), draft(newId(), 'b')])

@@ -77,7 +77,7 @@ async function given(t: TestContext) {
   return { pool, other, users, rows, settleMeanwhile }
 }
 
-it('outcomes of several months are recorded while another transaction changes some of the messages', async (t) => {
+it('outcomes of several months are settled while another transaction changes some of the messages', async (t) => {
   const { pool, other, users, rows, settleMeanwhile } = await given(t)
   // Some move to the other user, as where two are joined, and some are reported by their device.
   await other.query(`update messages set user_id = $1 where user_id = $2 and place < 20`, [users[1], users[0]])
@@ -98,7 +98,7 @@ it('outcomes of several months are recorded while another transaction changes so
   assert.ok(settled.some(({ device_id, user_id }) => device_id === 'd0' && user_id === users[1]))
 })
 
-it('a message that is removed while its outcome is recorded stays removed, and the others have theirs', async (t) => {
+it('a message that is deleted while its outcome is settled stays deleted, and the others have theirs', async (t) => {
   const { pool, other, rows, settleMeanwhile } = await given(t)
   await other.query('delete from messages where place in (7, 8, 9)')
   assert.equal((await settleMeanwhile()).length, rows.length - 3)
@@ -110,7 +110,7 @@ it('a message that is removed while its outcome is recorded stays removed, and t
   assert.ok(now.every(({ state }) => state === 'accepted'))
 })
 
-it('a message that is settled or taken while it is released for another try stays as it is', async (t) => {
+it('a message that is settled or claimed while it is released for a retry stays as it is', async (t) => {
   const { pool, other, rows, settleMeanwhile } = await given(t)
   await other.query(`update messages set state = 'skipped', due_at = null where place = 7`)
   await other.query(`update messages set owner = $1 where place = 8`, [newId()])

@@ -85,7 +85,7 @@ describe('credentials of the gateways', () => {
     assert.ok(!replaced.text.includes(given.private_key))
   })
 
-  it('that are refused change nothing, and the answer names the field', async () => {
+  it('that are refused change nothing, and the response names the field', async () => {
     const { id } = await service.project()
     const good = await apnsBody({ environment: 'production' })
     const { json: before } = await put(id, 'apns', good)
@@ -146,7 +146,7 @@ describe('credentials of the gateways', () => {
     assert.deepEqual([wrongMethod.status, wrongMethod.headers.allow], [405, 'DELETE, GET, HEAD, PUT'])
   })
 
-  it('of a project are at most a hundred', async () => {
+  it('are at most a hundred in a project', async () => {
     const { id } = await service.project()
     const body = await apnsBody()
     for (let index = 0; index < 50; index += 1) {
@@ -181,7 +181,7 @@ describe('between projects and roles', () => {
     }
   })
 
-  it('nobody sees or changes those of another project', async () => {
+  it('no project sees or changes credentials of another', async () => {
     const [one, two] = [await service.project(), await service.project()]
     await put(one.id, 'webpush', { subject: 'mailto:one@example.com' })
     const headers = { authorization: `Bearer ${await tokenOf('admin', two.id)}` }
@@ -217,7 +217,7 @@ describe('between projects and roles', () => {
     assert.match(json.credentials[0].message, /does not open/)
   })
 
-  it('secrets are in no answer and in no audit entry, and every change is in the log', async () => {
+  it('secrets are in no response and in no audit entry, and every change is in the audit log', async () => {
     const { id } = await service.project()
     const [apns, account, vapid] = [await apnsBody(), await serviceAccount(), vapidBody()]
     const replies = [
@@ -252,7 +252,7 @@ describe('between projects and roles', () => {
     ])
   })
 
-  it('deleting the project takes its credentials along', async () => {
+  it('deleting the project deletes its credentials', async () => {
     const { id } = await service.project()
     await put(id, 'webpush', { subject: 'mailto:push@example.com' })
     assert.equal((await service.manage('DELETE', `/projects/${id}`)).status, 200)

@@ -36,7 +36,7 @@ async function updateToken(project: TestProject, device: string, type: string, i
 const reasonOf = ({ additional_params }: Json) => additional_params.failure_reason.replace(/ .*/, '')
 
 describe('POST /api/v1/live-activities:start does it', () => {
-  it('sends to the start token of the type, with the words that nobody gave', async () => {
+  it('sends to the start token of the type, with the default alert', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', { id: 's-1', push_environment: 'sandbox', app_identifier: 'com.example.app' })
     await startToken(project, 's-1', 'Ride', 'start-ride')
@@ -76,7 +76,7 @@ describe('POST /api/v1/live-activities:start does it', () => {
     assert.deepEqual(push!.content.activity.alert, { title: 'Ride', body: 'Here' })
   })
 
-  it('reaches every iPhone of the user that has a token, and says why where none has', async () => {
+  it('reaches every iPhone of the user that has a token, and gives the reason where none has', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'i-1', { id: 'i-2', platform: 'ANDROID', push_token_type: 'FCM' }, 'i-3')
     await givenUser(project, 'bo', { id: 'i-4', platform: 'ANDROID', push_token_type: 'FCM' })

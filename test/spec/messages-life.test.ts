@@ -41,7 +41,7 @@ async function withPool<Result>(work: (pool: Pool) => Promise<Result>): Promise<
 }
 
 describe('GET /api/v1/messages', () => {
-  it('reads one message with all that is known of it', async () => {
+  it('reads one message with all its fields', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'r-1', 'r-2')
     sender.script('r-1', rejected('TOKEN_MISMATCH'))
@@ -108,7 +108,7 @@ describe('GET /api/v1/messages', () => {
     assert.deepEqual(ids(managed.json), ofBo.slice(0, 2))
   })
 
-  it('refuses a cursor of its own making, a status it does not know, and a message that is not there', async () => {
+  it('refuses a foreign cursor, an unknown status and a message that does not exist', async () => {
     const project = await service.project()
     const own = Buffer.from('["x","y"]').toString('base64url')
     for (const query of [`?cursor=${own}`, '?cursor=a', '?status=DONE', '?limit=0']) {
@@ -124,7 +124,7 @@ describe('GET /api/v1/messages', () => {
 })
 
 describe('what devices report', () => {
-  it('sets delivered and tapped, once for each device, and tells of it', async () => {
+  it('sets delivered and tapped once for each device, and subscribers get it', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'e-1', 'e-2')
     const [{ message_id }] = await results(project, [to('ana')])
@@ -160,7 +160,7 @@ describe('what devices report', () => {
 })
 
 describe('outcomes', () => {
-  it('are told once, when a message ends, with what became of it', async () => {
+  it('reach subscribers once, when a message is settled', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'o-1', 'o-2')
     sender.script('o-1', rejected('TOKEN_INVALID'))
@@ -176,7 +176,7 @@ describe('outcomes', () => {
     ])
   })
 
-  it('are written and told together, or not at all', async () => {
+  it('are written and published together, or not at all', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'w-1')
     outcomesFail = 2
@@ -190,7 +190,7 @@ describe('outcomes', () => {
 describe('messages and their user', () => {
   const later = () => retry('PROJECT_RATE_LIMITED', { notBefore: Date.now() + 3_600_000 })
 
-  it('go with a user who is deleted; what was not sent is told as canceled, and is not sent', async () => {
+  it('are deleted with their user; open ones are published as canceled, and not sent', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'g-1', 'g-2')
     await givenUser(project, 'bo', 'g-3')
@@ -209,7 +209,7 @@ describe('messages and their user', () => {
     )
   })
 
-  it('deleted while a push is under way, end without an error', async () => {
+  it('that are deleted while a gateway has them end without an error', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'm-1')
     const { promise, resolve } = Promise.withResolvers<ReturnType<typeof rejected>>()
@@ -226,7 +226,7 @@ describe('messages and their user', () => {
     )
   })
 
-  it('move along when an anonymous user turns out to be somebody', async () => {
+  it('move to the user that an anonymous user logs in as', async () => {
     const project = await service.project()
     await asApp(project, 'POST', '/devices', { devices: [{ id: 'v-1', platform: 'IOS', push_token: 'aa' }] })
     const [{ message_id }] = await results(project, [{ target: { device_id: 'v-1' }, title: 'a' }])
@@ -256,7 +256,7 @@ describe('the months of messages', () => {
       )
     ).map(({ name }) => name)
 
-  it('are there at the start, and made on demand where they are missing', async () => {
+  it('exist at the start, and are made on demand where they are missing', async () => {
     assert.equal((await partitions()).length, 4)
     const project = await service.project()
     await givenUser(project, 'ana', 'n-1')
@@ -265,7 +265,7 @@ describe('the months of messages', () => {
     assert.equal((await partitions()).length, 4)
   })
 
-  it('go when no project keeps them; a project that keeps less loses its own sooner', async () => {
+  it('are dropped when no project keeps them; a project that keeps fewer days loses its messages sooner', async () => {
     await withPool((pool) => makePartitions(pool, messageMonths, new Date('2020-06-15T00:00:00Z')))
     assert.ok((await partitions()).includes('messages_2020_06'))
     const [short, long] = [await service.project({ retention: { messages_days: 2 } }), await service.project()]

@@ -23,8 +23,8 @@ const identities = (device: string) => new Set(sender.to(device).map(({ pushId, 
 
 // They wait for the deadline of a request together.
 describe('sending', { concurrency: true }, () => {
-  describe('a push that cannot be handed over at once', { concurrency: true }, () => {
-    it('is tried again within the request, as the same push', async () => {
+  describe('a message that no gateway accepts at once', { concurrency: true }, () => {
+    it('is repeated within the request, as the same push', async () => {
       const project = await service.project()
       await givenUser(project, 'a', 'a-1')
       sender.script('a-1', retry('GATEWAY_UNAVAILABLE'), retry('GATEWAY_UNAVAILABLE'), accepted())
@@ -36,7 +36,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal((await read(project, result.message_id)).json.devices[0].attempts, 3)
     })
 
-    it('whose answer was lost is repeated under the same collapse id', async () => {
+    it('whose response was lost is repeated under the same collapse id', async () => {
       const project = await service.project()
       await givenUser(project, 'b', 'b-1')
       sender.script('b-1', lost(), accepted())
@@ -46,7 +46,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(identities('b-1').size, 1)
     })
 
-    it('fails when its answer is lost three times', async () => {
+    it('fails when its response is lost three times', async () => {
       const project = await service.project()
       await givenUser(project, 'c', 'c-1')
       sender.script('c-1', lost('GATEWAY_TIMEOUT'))
@@ -56,7 +56,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(sender.to('c-1').length, 3)
     })
 
-    it('does not spend attempts on what is free', async () => {
+    it('is not charged for repeats that cost no attempt', async () => {
       const project = await service.project()
       await givenUser(project, 'd', 'd-1')
       const free = retry('GATEWAY_UNAVAILABLE', { free: true })
@@ -66,7 +66,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal((await read(project, result.message_id)).json.devices[0].attempts, 1)
     })
 
-    it('expires when its time is over before it may be tried again', async () => {
+    it('expires when its time to live ends before the retry', async () => {
       const project = await service.project()
       await givenUser(project, 'e', 'e-1')
       sender.script('e-1', retry('PROJECT_RATE_LIMITED', { notBefore: Date.now() + 60_000 }))
@@ -78,7 +78,7 @@ describe('sending', { concurrency: true }, () => {
       )
     })
 
-    it('is pending when its retry lies behind the deadline, and ends by itself later', async () => {
+    it('is pending when its retry lies behind the deadline, and is settled later', async () => {
       const project = await service.project()
       await givenUser(project, 'f', 'f-1')
       sender.script('f-1', retry('PROJECT_RATE_LIMITED', { notBefore: Date.now() + 11_500 }), accepted())
@@ -96,7 +96,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(identities('f-1').size, 1)
     })
 
-    it('is pending when no gateway answers within 10 s, and its late answer counts, without a repeat', async () => {
+    it('is pending when no gateway responds within 10 s, and a late response settles it without a repeat', async () => {
       const project = await service.project()
       await givenUser(project, 'g', 'g-1', 'g-2')
       const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()
@@ -114,7 +114,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(sender.to('g-1').length, 1)
     })
 
-    it('that a process left behind is found, and repeated as the same push', async () => {
+    it('of a dead process is found, and repeated as the same push', async () => {
       const project = await service.project()
       await givenUser(project, 'h', 'h-1')
       const [result] = await results(project, [to('h')])
@@ -132,7 +132,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(identities('h-1').size, 1)
     })
 
-    it('E2: that this process follows is not repeated, however late its answer and whatever its time', async () => {
+    it('E2: that this process follows is not repeated, however late the response and whatever its time', async () => {
       const project = await service.project()
       await givenUser(project, 'h', 'h-2')
       const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()
@@ -150,7 +150,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(sender.to('h-2').length, 1)
     })
 
-    it('goes to the token that the phone has by then, and nowhere if it was turned off', async () => {
+    it('goes to the token that the phone has by then, and fails if the token was turned off', async () => {
       const project = await service.project()
       await givenUser(project, 'i', 'i-1', 'i-2')
       for (const device of ['i-1', 'i-2'])
@@ -190,7 +190,7 @@ describe('sending', { concurrency: true }, () => {
   })
 
   describe('a gateway without room', () => {
-    it('makes items wait, and those that found none in time go on by themselves', async () => {
+    it('makes items wait, and those that found no room in time are retried later', async () => {
       const project = await crowded.project()
       const devices = Array.from({ length: 1_000 }, (_, n) => ({ id: `j-${n}`, platform: 'IOS', push_token: `${n}` }))
       await project.call('POST', '/api/v1/devices', { json: { devices } })

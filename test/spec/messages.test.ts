@@ -9,7 +9,7 @@ const sender = scriptedSender()
 const service = await startService({}, { sender })
 
 describe('POST /api/v1/messages:send does it', () => {
-  it('answers one result for each item, in order, with the ids of device and gateway', async () => {
+  it('returns one result for each item, in order, with the ids of device and gateway', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'ana-1')
     await givenUser(project, 'bo', 'bo-1')
@@ -46,7 +46,7 @@ describe('POST /api/v1/messages:send does it', () => {
     })
   })
 
-  it('reaches all reachable devices of a user, the last seen first, and tells of each where that is asked for', async () => {
+  it('reaches all reachable devices of a user, the last seen first, and lists each on request', async () => {
     const project = await service.project()
     await givenUser(
       project,
@@ -75,7 +75,7 @@ describe('POST /api/v1/messages:send does it', () => {
     assert.deepEqual([sender.to('cy-off'), sender.to('cy-bare')], [[], []])
   })
 
-  it('succeeds if one device got it, with the first that did; fails with what can be mended if none did', async () => {
+  it('succeeds if one device got it, with the first that did; otherwise fails with the reason that a caller can mend', async () => {
     const project = await service.project()
     await givenUser(project, 'di', 'di-1', 'di-2', 'di-3')
     sender.script('di-3', rejected('TOKEN_INVALID'))
@@ -100,7 +100,7 @@ describe('POST /api/v1/messages:send does it', () => {
     )
   })
 
-  it('says why there is nobody to send to, with 200, and keeps that result too', async () => {
+  it('responds with 200 and the reason where no device can be reached, and keeps that result too', async () => {
     const project = await service.project()
     await givenUser(project, 'lonely')
     await givenUser(
@@ -148,7 +148,7 @@ describe('POST /api/v1/messages:send does it', () => {
     assert.deepEqual([result.status, result.additional_params.device_id], [succeed, 'eve-1'])
   })
 
-  it('carries the additive fields, and the collapse key as what makes repeats one', async () => {
+  it('carries the additive fields, and the collapse key under which repeats replace each other', async () => {
     const project = await service.project()
     await givenUser(project, 'flo', 'flo-1')
     const before = Date.now()
@@ -187,7 +187,7 @@ describe('POST /api/v1/messages:send does it', () => {
     assert.match(long!.collapseId, /^[0-9a-f]{64}$/)
   })
 
-  it('takes 1,000 items, and answers them in order', async () => {
+  it('takes 1,000 items, and returns their results in order', async () => {
     const project = await service.project()
     const devices = Array.from({ length: 1_000 }, (_, n) => ({ id: `many-${n}`, platform: 'IOS', push_token: `${n}` }))
     assert.equal((await project.call('POST', '/api/v1/devices', { json: { devices } })).status, 200)
@@ -207,7 +207,7 @@ describe('POST /api/v1/messages:send does it', () => {
     assert.deepEqual([n, open], [1_000, 0])
   })
 
-  it('sends a thing that is asked for twice in one request twice', async () => {
+  it('sends an item that is twice in one request twice', async () => {
     const project = await service.project()
     await givenUser(project, 'gus', 'gus-1')
     const found = await results(project, [to('gus'), to('gus')])
@@ -247,7 +247,7 @@ describe('POST /api/v1/messages:send does it', () => {
     }
   })
 
-  it('fails an item that no gateway could take, without harm to its neighbours', async () => {
+  it('fails an item that is too large for every gateway, without harm to the others', async () => {
     const project = await service.project()
     await givenUser(project, 'huge', 'huge-1')
     const [large, small] = await results(project, [to('huge', { body: 'x'.repeat(500_000) }), to('huge')])

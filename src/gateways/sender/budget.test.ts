@@ -11,7 +11,7 @@ const taken = (budget: ReturnType<typeof createBudget>, now: number, wanted: num
   return taken
 }
 
-test('while nothing works, a fifth of what is sent may be sent again, and one a second besides', () => {
+test('while the gateway fails, repeats are a fifth of fresh pushes, and one a second besides', () => {
   const budget = createBudget()
   let sent = 0
   let again = 0
@@ -23,14 +23,14 @@ test('while nothing works, a fifth of what is sent may be sent again, and one a 
   assert.ok(again > 0.19 * sent && again <= 0.2 * sent + 180, `${again} of ${sent}`)
 })
 
-test('what was earned is forgotten after a few minutes', () => {
+test('earned places are forgotten after a few minutes', () => {
   const budget = createBudget()
   for (let turn = 0; turn < 10_000; turn += 1) budget.fresh(at)
   const later = taken(budget, at + 600_000, 10_000)
   assert.ok(later < 700, `${later}`)
 })
 
-test('when the gateway works again, all that waits is let through soon', () => {
+test('when the gateway works again, all waiting repeats leave soon', () => {
   const budget = createBudget()
   assert.ok(taken(budget, at, 1_000) <= 60)
   let waiting = 10_000

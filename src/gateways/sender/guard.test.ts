@@ -6,7 +6,7 @@ const times = (count: number, what: () => void) => {
   for (let turn = 0; turn < count; turn += 1) what()
 }
 
-test('a new credential of which most tokens are dead is not believed, one that has worked is', () => {
+test('dead tokens of a new credential are not believed where most are dead; those of a proven one are', () => {
   const fresh = createGuard()
   times(19, fresh.tokenDead)
   assert.equal(fresh.holds, false, 'few answers say nothing')
@@ -18,7 +18,7 @@ test('a new credential of which most tokens are dead is not believed, one that h
   assert.equal(proven.holds, false)
 })
 
-test('where few tokens were dead before, ten times as many are not believed, however many they are', () => {
+test('where few tokens were dead before, ten times that share is not believed', () => {
   const guard = createGuard()
   times(100, () => {
     times(98, guard.accepted)
@@ -33,7 +33,7 @@ test('where few tokens were dead before, ten times as many are not believed, how
   assert.equal(guard.holds, false, 'and ends when the tokens are good again')
 })
 
-test('where many tokens are dead as a rule, all are believed', () => {
+test('where many tokens are usually dead, all are believed', () => {
   const guard = createGuard()
   times(1_000, () => {
     guard.tokenDead()

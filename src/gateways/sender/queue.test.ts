@@ -18,11 +18,11 @@ function leaving(waiting: Record<Kind, number>, count: number): Record<Kind, num
 }
 
 describe('the queue of a pool', () => {
-  it('E5: lets a push that a caller waits for go before those of a campaign', () => {
+  it('E5: sends urgent pushes before those of a campaign', () => {
     assert.deepEqual(leaving({ urgent: 1, fresh: 100, repeat: 100 }, 1), { urgent: 1, fresh: 0, repeat: 0 })
   })
 
-  it('has each kind leave, however many of the others come', () => {
+  it('sends pushes of each kind, however many of the others come', () => {
     assert.deepEqual(leaving({ urgent: 100, fresh: 100, repeat: 100 }, 20), { urgent: 16, fresh: 2, repeat: 2 })
     assert.deepEqual(leaving({ urgent: 0, fresh: 100, repeat: 100 }, 20), { urgent: 0, fresh: 16, repeat: 4 })
     assert.deepEqual(leaving({ urgent: 0, fresh: 0, repeat: 9 }, 9), { urgent: 0, fresh: 0, repeat: 9 })

@@ -11,7 +11,7 @@ function sentIn(rate: ReturnType<typeof createRate>, fromMs: number, forMs = 1_0
 
 const at = 1_000_000
 
-test('without a quota nothing is held back', () => {
+test('without a quota no push is held back', () => {
   const rate = createRate(() => 0, 60_000)
   for (let turn = 0; turn < 100_000; turn += 1) assert.ok(rate.takes(at))
 })
@@ -28,7 +28,7 @@ test('a quota is approached within a minute and then kept', () => {
   assert.ok(full > 94_000 && full <= 97_500, `${full} in ten seconds`)
 })
 
-test('after a minute of rest it begins anew, after less it does not', () => {
+test('the growth begins anew after a minute of rest, and not after less', () => {
   const rate = createRate(() => 1_000, 60_000)
   sentIn(rate, at, 61_000)
   assert.ok(sentIn(rate, at + 100_000) > 900)
@@ -36,7 +36,7 @@ test('after a minute of rest it begins anew, after less it does not', () => {
   assert.ok(again < 150, `${again} after a rest`)
 })
 
-test('a pushback takes a fifth away, which comes back within seconds', () => {
+test('a pushback lowers the rate by a fifth, which grows back within seconds', () => {
   const rate = createRate(() => 1_000, 1)
   sentIn(rate, at, 3_000)
   rate.pushback(at + 3_000)
@@ -48,7 +48,7 @@ test('a pushback takes a fifth away, which comes back within seconds', () => {
   assert.ok(more >= 900, `${more} four seconds later`)
 })
 
-test('also where there is no quota, and one that is busy pushing back still gets some', () => {
+test('a pushback also lowers a rate without a quota, down to a hundred a second', () => {
   const rate = createRate(() => 0, 60_000)
   for (let now = at; now < at + 2_000; now += 1) for (let turn = 0; turn < 2; turn += 1) rate.takes(now)
   rate.pushback(at + 2_000)

@@ -90,7 +90,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
       port,
       bootstrapped,
       consoleUrl: role === 'worker' ? undefined : `${baseUrl}/console/${signIn}`,
-      idle: worker.idle,
+      idle: () => worker.idle(),
       agents: capabilities.agents,
       close
     }

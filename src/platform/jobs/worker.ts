@@ -13,23 +13,23 @@ import * as store from './store.ts'
 
 export interface WorkerOptions {
   pool: Pool
-  /** Hears of new jobs at once. Without it they are found by polling. */
+  /** Announces new jobs at once. Without it they are found by polling. */
   listener?: Listener | undefined
   log: Log
   // A definition takes its own payload and no other, so a list of different ones can only say that they are definitions.
   jobs: ReadonlyArray<JobDefinition<never>>
-  /** The id of this node in `nodes`, for those who look into the table. */
+  /** The id of this node in `nodes`, for operators who read the table. */
   nodeId: string
   /** How many jobs of each queue run here at once. */
   concurrency: number
-  /** Instead, for the queues named: those whose jobs do little but wait. */
+  /** The number for queues whose jobs are I/O-bound. */
   wider?: Readonly<Record<string, number>>
   pollMs?: number
 }
 
 export interface Worker {
   start(): void
-  /** Takes no more jobs, waits for the running ones, and at the deadline hands the rest to other workers. */
+  /** Claims no more jobs, waits for the running ones, and at the deadline releases the rest to other workers. */
   stop(deadlineMs: number): Promise<void>
   /** Resolves when nothing is due that this worker could run, and nothing runs here. For tests. */
   idle(): Promise<void>
@@ -40,186 +40,225 @@ const jobsPerSweep = 1_000
 const lockedMs = 50
 const longestAwayMs = 5_000
 /** The time a stop allows for recording its runs, after its deadline. */
-const handOverMs = 2_000
+const releaseMs = 2_000
 
-export function createWorker(options: WorkerOptions): Worker {
-  const { pool, listener, log, nodeId, concurrency, wider = {}, pollMs = 1_000 } = options
-  const definitions = new Map(options.jobs.map((job) => [job.name, job as JobDefinition]))
-  const names = [...definitions.keys()]
-  const leases = [...definitions.values()].map(({ leaseMs }) => leaseMs)
-  const renewMs = Math.min(...leases, defaultLeaseMs) / 3
-  const bell = createBell()
-  const session = createSession(pool, keepRecurring)
+export const createWorker = (options: WorkerOptions): Worker => new JobWorker(options)
 
+class JobWorker implements Worker {
+  readonly #options: WorkerOptions
+  readonly #definitions: ReadonlyMap<string, JobDefinition>
+  readonly #pollMs: number
+  readonly #renewMs: number
+  readonly #bell = createBell()
+  readonly #session: Session
+  readonly #queues: readonly Queue[]
+  readonly #laterReach = createReach()
   /** Everything that was claimed: running, or ended and not yet recorded. The queues bound it. */
-  const runs = new Map<Run, Queue>()
-  let ended: Run[] = []
-  const queues: Queue[] = [...new Set([workQueue, ...[...definitions.values()].map((job) => job.queue)])].map((name) =>
-    createQueue({
-      name,
-      definitions,
-      concurrency: wider[name] ?? concurrency,
-      session,
-      nodeId,
-      begin: (run) => begin(run, queueOf(name)),
-      ring: bell.ring
-    })
-  )
-  const queueOf = (name: string): Queue => queues.find((queue) => queue.name === name)!
-  const isClaiming = () => queues.some((queue) => queue.isClaiming())
-  const hintAll = () => {
-    for (const queue of queues) queue.hint()
-  }
-  const laterReach = createReach()
-  let sweepAt = 0
-  let renewAt = 0
-  let state: 'new' | 'working' | 'stopping' | 'stopped' = 'new'
-  let away = 0
-  let over = false
-  let watch: NodeJS.Timeout | undefined
+  readonly #runs = new Map<Run, Queue>()
+  #ended: Run[] = []
+  #sweepAt = 0
+  #renewAt = 0
+  #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new'
+  /** Rounds that failed in a row, because the database did not respond. */
+  #away = 0
+  #over = false
+  #watch: NodeJS.Timeout | undefined
 
-  async function keepRecurring(fresh: Session): Promise<void> {
-    const kept = [...definitions.values()].filter(({ everyMs }) => everyMs !== undefined)
+  constructor(options: WorkerOptions) {
+    const { pool, nodeId, concurrency, wider = {}, pollMs = 1_000 } = options
+    this.#options = options
+    this.#pollMs = pollMs
+    const definitions = new Map(options.jobs.map((job) => [job.name, job as JobDefinition]))
+    this.#definitions = definitions
+    const leases = [...definitions.values()].map(({ leaseMs }) => leaseMs)
+    this.#renewMs = Math.min(...leases, defaultLeaseMs) / 3
+    this.#session = createSession(pool, (fresh) => this.#keepRecurring(fresh))
+    const names = new Set([workQueue, ...[...definitions.values()].map((job) => job.queue)])
+    this.#queues = [...names].map((name) => {
+      const queue: Queue = createQueue({
+        name,
+        definitions,
+        concurrency: wider[name] ?? concurrency,
+        session: this.#session,
+        nodeId,
+        begin: (run) => this.#begin(run, queue),
+        ring: this.#bell.ring
+      })
+      return queue
+    })
+  }
+
+  start(): void {
+    if (this.#state !== 'new') throw new Error('a worker starts once')
+    this.#state = 'working'
+    this.#options.listener?.on(store.channel, (queue) => this.#hear(queue))
+    this.#watch = setInterval(() => this.#watchLeases(), this.#renewMs / 2)
+    void this.#work().then(() => {
+      this.#over = true
+    })
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    if (this.#state !== 'working') return
+    this.#state = 'stopping'
+    this.#bell.ring()
+    await until(() => this.#isAtRest(), deadlineMs)
+    // Jobs of a claim in flight must be released as well.
+    await until(() => !this.#isClaiming(), releaseMs)
+    const rest = this.#releaseRuns()
+    await until(() => ![...this.#runs.keys()].some(({ outcome }) => outcome), releaseMs)
+    this.#state = 'stopped'
+    this.#bell.ring()
+    clearInterval(this.#watch)
+    await until(() => this.#over, releaseMs)
+    if (rest > 0) await this.#session.query(store.hint).catch(() => {})
+    await this.#session.close()
+  }
+
+  async idle(): Promise<void> {
+    const names = [...this.#definitions.keys()]
+    for (;;) {
+      await until(() => this.#isAtRest())
+      const due = await this.#options.pool.query(store.anyDue, [names])
+      if (due.length === 0 && this.#isAtRest()) return
+      this.#hintAll()
+      this.#sweepAt = 0
+      this.#bell.ring()
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+  }
+
+  #isClaiming(): boolean {
+    return this.#queues.some((queue) => queue.isClaiming())
+  }
+
+  /** A job of a claim in flight is no longer due and does not run yet. */
+  #isAtRest(): boolean {
+    return this.#runs.size === 0 && !this.#isClaiming()
+  }
+
+  #hintAll(): void {
+    for (const queue of this.#queues) queue.hint()
+  }
+
+  /** A notification names the queue of a new job. Rows of an older version are in no queue of their own. */
+  #hear(queue: string | undefined): void {
+    const named = queue ? this.#queues.filter(({ name }) => name === queue) : []
+    if (named.length > 0) for (const one of named) one.hint()
+    else this.#hintAll()
+    this.#bell.ring()
+  }
+
+  async #keepRecurring(fresh: Session): Promise<void> {
+    const kept = [...this.#definitions.values()].filter(({ everyMs }) => everyMs !== undefined)
     if (kept.length === 0) return
     const everyMs = kept.map((job) => job.everyMs)
     await fresh.query(store.keepRecurring, [kept.map(() => newId()), kept.map(({ name }) => name), everyMs])
-    hintAll()
+    this.#hintAll()
   }
 
-  async function work(): Promise<void> {
-    while (state !== 'stopped') {
+  async #work(): Promise<void> {
+    const { log } = this.#options
+    while (this.#state !== 'stopped') {
       try {
-        await turn()
-        if (away > 0) log.info('jobs run again: the database answers')
-        away = 0
+        await this.#turn()
+        if (this.#away > 0) log.info('jobs run again: the database answers')
+        this.#away = 0
       } catch (error) {
-        if (away++ === 0) log.error({ error: (error as Error).message }, 'jobs wait: the database does not answer')
+        if (this.#away++ === 0)
+          log.error({ error: (error as Error).message }, 'jobs wait: the database does not answer')
       }
-      await bell.heard(away > 0 ? Math.min(100 * 2 ** away, longestAwayMs) : untilNext())
+      await this.#bell.heard(this.#away > 0 ? Math.min(100 * 2 ** this.#away, longestAwayMs) : this.#untilNext())
     }
   }
 
   /** One round: record ended jobs, renew leases, wake due jobs, claim more. */
-  async function turn(): Promise<void> {
-    if (ended.length > 0) await record()
-    if (nowMs() >= renewAt) {
-      renewAt = nowMs() + renewMs
-      await renew(session, [...runs.keys()])
+  async #turn(): Promise<void> {
+    if (this.#ended.length > 0) await this.#record()
+    if (nowMs() >= this.#renewAt) {
+      this.#renewAt = nowMs() + this.#renewMs
+      await renew(this.#session, [...this.#runs.keys()])
     }
-    if (state === 'working' && nowMs() >= sweepAt) await sweep()
-    // Asked once more: the stop may have come meanwhile, and would not wait for a claim that begins after it.
+    if (this.#isWorking() && nowMs() >= this.#sweepAt) await this.#sweep()
+    // Checked once more: a stop may have come meanwhile, and would not wait for a claim that begins after it.
     // All claims are sent together: the session returns their rows in order.
-    if (state === 'working') await Promise.all(queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
+    if (this.#isWorking())
+      await Promise.all(this.#queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
   }
 
-  async function record(): Promise<void> {
-    const batch = ended
-    // Others end while these are being recorded.
-    ended = []
+  #isWorking(): boolean {
+    return this.#state === 'working'
+  }
+
+  async #record(): Promise<void> {
+    const batch = this.#ended
+    // Other runs end while these are being recorded.
+    this.#ended = []
     let left = new Set(batch)
     try {
-      left = new Set(await settle(session, batch, log))
+      left = new Set(await settle(this.#session, batch, this.#options.log))
     } finally {
-      ended = [...left, ...ended]
-      for (const run of batch) if (!left.has(run)) leave(run)
+      this.#ended = [...left, ...this.#ended]
+      for (const run of batch) if (!left.has(run)) this.#forget(run)
     }
   }
 
-  function leave(run: Run): void {
-    runs.get(run)?.leave(run)
-    runs.delete(run)
-    if (run.outcome?.kind === 'back') sweepAt = Math.min(sweepAt, nowMs() + run.outcome.delayMs)
+  #forget(run: Run): void {
+    this.#runs.get(run)?.leave(run)
+    this.#runs.delete(run)
+    if (run.outcome?.kind === 'back') this.#sweepAt = Math.min(this.#sweepAt, nowMs() + run.outcome.delayMs)
   }
 
-  async function sweep(): Promise<void> {
+  async #sweep(): Promise<void> {
     const sentAt = nowMs()
-    const backMs = laterReach.lookBackMs()
-    const found = await session.query<{ woken: number; nextInMs: number | null }>(store.sweep, [jobsPerSweep, backMs])
+    const backMs = this.#laterReach.lookBackMs()
+    const found = await this.#session.query<{ woken: number; nextInMs: number | null }>(store.sweep, [
+      jobsPerSweep,
+      backMs
+    ])
     const { woken, nextInMs } = found[0]!
-    if (woken < jobsPerSweep) laterReach.clear(sentAt, backMs)
-    sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? pollMs, pollMs)
-    hintAll()
+    if (woken < jobsPerSweep) this.#laterReach.clear(sentAt, backMs)
+    this.#sweepAt = woken === jobsPerSweep ? 0 : nowMs() + Math.min(nextInMs ?? this.#pollMs, this.#pollMs)
+    this.#hintAll()
   }
 
-  function begin(run: Run, queue: Queue): void {
-    runs.set(run, queue)
+  #begin(run: Run, queue: Queue): void {
+    this.#runs.set(run, queue)
     const finish = () => {
       if (run.outcome === released) return
-      ended.push(run)
-      bell.ring()
+      this.#ended.push(run)
+      this.#bell.ring()
     }
     run.start().then(finish, finish)
   }
 
+  /** Ends the runs that a stop could not wait for, so that other workers claim their jobs. Returns their number. */
+  #releaseRuns(): number {
+    const rest = [...this.#runs.keys()].filter((run) => !run.outcome && !run.completed && !run.lost)
+    for (const run of rest) {
+      run.outcome = released
+      run.lose('the worker stops')
+      this.#ended.push(run)
+    }
+    this.#bell.ring()
+    return rest.length
+  }
+
   /** Runs beside the loop, so that signals abort also while the database is silent. */
-  function watchLeases(): void {
-    for (const run of runs.keys()) {
+  #watchLeases(): void {
+    for (const run of this.#runs.keys()) {
       if (run.completed || run.lost || nowMs() < run.leaseEndsAt) continue
-      log.warn({ job: run.job.name, jobId: run.job.id }, 'a job was lost: its lease could not be renewed in time')
+      const { name: job, id: jobId } = run.job
+      this.#options.log.warn({ job, jobId }, 'a job was lost: its lease could not be renewed in time')
       run.lose('the lease was not renewed in time')
     }
-    bell.ring()
+    this.#bell.ring()
   }
 
-  function untilNext(): number {
-    const locked = ended.length > 0 ? lockedMs : Number.POSITIVE_INFINITY
-    const next = state === 'working' ? Math.min(sweepAt, renewAt) : renewAt
-    return Math.max(1, Math.min(locked, next - nowMs(), pollMs))
-  }
-
-  return {
-    start() {
-      if (state !== 'new') throw new Error('a worker starts once')
-      state = 'working'
-      listener?.on(store.channel, (queue) => {
-        // Rows of an older version are in no queue of their own.
-        const named = queue ? queues.filter(({ name }) => name === queue) : []
-        if (named.length > 0) for (const one of named) one.hint()
-        else hintAll()
-        bell.ring()
-      })
-      watch = setInterval(watchLeases, renewMs / 2)
-      void work().then(() => {
-        over = true
-      })
-    },
-
-    async stop(deadlineMs) {
-      if (state !== 'working') return
-      state = 'stopping'
-      bell.ring()
-      await until(() => runs.size === 0 && !isClaiming(), deadlineMs)
-      // Jobs of a claim in flight must be released as well.
-      await until(() => !isClaiming(), handOverMs)
-      const rest = [...runs.keys()].filter((run) => !run.outcome && !run.completed && !run.lost)
-      for (const run of rest) {
-        run.outcome = released
-        run.lose('the worker stops')
-        ended.push(run)
-      }
-      bell.ring()
-      await until(() => ![...runs.keys()].some(({ outcome }) => outcome), handOverMs)
-      state = 'stopped'
-      bell.ring()
-      clearInterval(watch)
-      await until(() => over, handOverMs)
-      if (rest.length > 0) await session.query(store.hint).catch(() => {})
-      await session.close()
-    },
-
-    async idle() {
-      for (;;) {
-        // A job that a claim under way has taken is no longer due and does not run yet.
-        const atRest = () => runs.size === 0 && !isClaiming()
-        await until(atRest)
-        const due = await pool.query(store.anyDue, [names])
-        if (due.length === 0 && atRest()) return
-        hintAll()
-        sweepAt = 0
-        bell.ring()
-        await new Promise((resolve) => setTimeout(resolve, 5))
-      }
-    }
+  #untilNext(): number {
+    const locked = this.#ended.length > 0 ? lockedMs : Number.POSITIVE_INFINITY
+    const next = this.#isWorking() ? Math.min(this.#sweepAt, this.#renewAt) : this.#renewAt
+    return Math.max(1, Math.min(locked, next - nowMs(), this.#pollMs))
   }
 }
 

@@ -51,7 +51,7 @@ describe('a text model', () => {
     }
     const { model, lines } = modelAt(server.url, 10)
     assert.equal(await model.read(text), undefined)
-    assert.match(lines.join(), /"reason":"its answer is too long"/)
+    assert.match(lines.join(), /"reason":"its response is too long"/)
     await closed.promise
   })
 

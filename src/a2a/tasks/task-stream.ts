@@ -1,0 +1,107 @@
+import { Readable } from 'node:stream'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { type RpcId, success } from '../envelope.ts'
+import { isSettled, isTerminal, type LogEntry, type Task, taskAt } from '../model.ts'
+import type { Watch } from './watch.ts'
+
+export interface StreamRequest {
+  projectId: ProjectId
+  id: RpcId
+  dialect: Dialect
+  /** The task as it is known now. */
+  task: Task
+  /** The number of entries of its log that the first event stands for. */
+  from: number
+  /** Of the first event, where that shows messages; all where undefined. */
+  historyLength?: number | undefined
+  /** Whether more may come of a task that waits for its caller. */
+  waits: boolean
+  /** The stream ends with the error of this promise. */
+  failed?: Promise<unknown>
+}
+
+/** Replays the log of a task to one client as server-sent events, until the task settles. */
+export class TaskStream extends Readable {
+  readonly #id: RpcId
+  readonly #dialect: Dialect
+  readonly #unsubscribe: () => void
+  /** Runs when no further event comes. */
+  readonly #stopped: (stream: TaskStream) => void
+  /** Runs when the client has read the end, or disconnects: until then the stream takes its place. */
+  readonly #closed: () => void
+  #latest: Task
+  #position: number
+  #over = false
+  /** The log is read only while the client reads, so at most one log waits here. */
+  #wanted = true
+
+  constructor(
+    { projectId, id, dialect, task, from }: StreamRequest,
+    watch: Pick<Watch, 'subscribe'>,
+    { stopped, closed }: { stopped: (stream: TaskStream) => void; closed: () => void }
+  ) {
+    super()
+    this.#id = id
+    this.#dialect = dialect
+    this.#latest = task
+    this.#position = from
+    this.#stopped = stopped
+    this.#closed = closed
+    this.#unsubscribe = watch.subscribe(projectId, task, (changed) => {
+      if (changed.revision < this.#latest.revision) return
+      this.#latest = changed
+      this.#pump()
+    })
+  }
+
+  begin({ task, from, historyLength, waits, failed }: StreamRequest): void {
+    this.#write(this.#dialect.begin(taskAt(task, from), { historyLength, artifacts: true }))
+    // A task that settled before the stream began has nothing more to show.
+    const { state } = task.status
+    if (from >= task.log.length && (waits ? isTerminal(state) : isSettled(state))) this.finish()
+    failed?.catch((error: Error) => {
+      if (!this.#over) this.destroy(error)
+    })
+  }
+
+  beat(): void {
+    if (!this.#over && this.readableLength === 0) this.push(': still here\n\n')
+  }
+
+  finish(): void {
+    if (this.#over) return
+    this.#stop()
+    this.push(null)
+  }
+
+  override _read(): void {
+    this.#wanted = true
+    this.#pump()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#stop()
+    this.#closed()
+    done(error)
+  }
+
+  #stop(): void {
+    this.#over = true
+    this.#unsubscribe()
+    this.#stopped(this)
+  }
+
+  #pump(): void {
+    while (this.#wanted && !this.#over && this.#position < this.#latest.log.length) {
+      const entry = this.#latest.log[this.#position] as LogEntry
+      this.#position += 1
+      this.#write(this.#dialect.update(this.#latest, entry))
+      if ('status' in entry && isSettled(entry.status.state)) this.finish()
+    }
+  }
+
+  #write(result: unknown): void {
+    if (result !== undefined) this.#wanted = this.push(`data: ${JSON.stringify(success(this.#id, result))}\n\n`)
+  }
+}

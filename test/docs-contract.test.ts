@@ -36,6 +36,16 @@ describe('docs/contract.md', () => {
     assert.deepEqual(missing, [])
   })
 
+  it('has every clause that a comment of the source names', () => {
+    const missing = globSync('src/**/*.{ts,tsx}', { cwd: root }).flatMap((file) =>
+      [...read(file).matchAll(/\bcontract ((?:[AB]\.)?\d(?:\.\d)*)/gi)]
+        .map(([, clause]) => clause!)
+        .filter((clause) => !clauses.has(clause))
+        .map((clause) => `${file}: ${clause}`)
+    )
+    assert.deepEqual(missing, [])
+  })
+
   it('names only texts, codes, headers and fields that the source has', () => {
     const source = globSync('src/**/*.{ts,tsx}', { cwd: root }).map(read).join('\n').toLowerCase()
     const literals = [...contract.matchAll(/`([A-Za-z][\w -]*)`/g)].map(([, text]) => text!)

@@ -76,7 +76,7 @@ export function createOperations({
       message.taskId = message.taskId.toLowerCase()
     }
     if (config) await configs.check(projectId, config, 'configuration.taskPushNotificationConfig.url')
-    // Settled-2, 9: the key alone decides. Where the messageId is the key, its text says no more than the key does.
+    // Contract B.9: the key alone decides. Where the messageId is the key, its text says no more than the key does.
     const { messageId: _, ...rest } = message
     const text = canonical(rest)
     // A large message takes its further steps in a later turn of the event loop.

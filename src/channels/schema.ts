@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 // Schemas document the bodies; fields.ts reads them, so that each fault names its place.
 
-/** Null counts as absent (settled-2, 9). */
+/** Null counts as absent (contract B.9). */
 export const OrNull = <Value>(type: string, more: object) =>
   Type.Optional(Type.Unsafe<Value | null>({ ...more, type: [type, 'null'] }))
 export const Text = (description: string) => OrNull<string>('string', { description })

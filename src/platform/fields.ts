@@ -10,7 +10,7 @@ export type Fields = Record<string, unknown>
 export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Settled-2, 9: many clients write null for a field that they do not set. */
+/** Contract B.9: many clients write null for a field that they do not set. */
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
 /** Counts code points, as people count characters; cheap where the UTF-16 units alone already fit. */

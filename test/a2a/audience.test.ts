@@ -30,7 +30,7 @@ async function reached(data: Json, ...more: Json[]): Promise<number | string> {
 }
 const question = (task: Json) => task.status.message.parts[0].text as string
 
-describe('settled-2, 9: trigger-campaign by agents takes the audience of 2.4', () => {
+describe('B.9: trigger-campaign by agents takes the audience of 2.4', () => {
   it('as REST spells it and as agents do, beside or instead of its flat fields', async () => {
     for (const audience of [{ targets: ana }, { broadcast: false, targets: bo }, { broadcast: null, targets: ana }])
       assert.equal(await reached({ audience }), 1, JSON.stringify(audience))

@@ -59,7 +59,7 @@ for (const name of names) {
         assert.equal((await send({ a: imitation })).status, 409, imitation)
     })
 
-    it('settled-2, 9: may choose its own key, which alone decides, whatever the message id is', async () => {
+    it('B.9: may choose its own key, which alone decides, whatever the message id is', async () => {
       const key = { headers: { 'x-service-idempotency-key': randomUUID() } }
       const message = create('d')
       const first = await agent.call('send', { message }, key)

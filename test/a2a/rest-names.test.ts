@@ -13,7 +13,7 @@ await givenUser(project, 'ana', 'ana-phone')
 const agent = agentOf(service, project, 'plain')
 const state = async (data: Json) => (await agent.send(data)).status.state
 
-describe('settled-2, 9: skills take the field names and the target of the REST API', () => {
+describe('B.9: skills take the field names and the target of the REST API', () => {
   it('create-user', async () => {
     const skill = 'create-user'
     assert.equal(await state({ skill, project_user_id: 'bo', properties: { snake_case: 1 } }), 'completed')

@@ -76,7 +76,7 @@ describe('the spelling of an answer', () => {
     assert.deepEqual(await pages({}), [3, 0, 'completed', ''])
   })
 
-  it('settled-2, 9: of a list without a sign is official where all of its first page is, else the contract’s; each task keeps its own', async () => {
+  it('B.9: of a list without a sign is official where all of its first page is, else the contract’s; each task keeps its own', async () => {
     const walked = async (turns: ('plain' | 'official' | 'legacy')[], pageSize = 1) => {
       const agents = await three()
       for (const turn of turns.toReversed()) await agents[turn].send(create)

@@ -234,7 +234,7 @@ for (const asked of operations) {
         const body = typeof example === 'string' ? example : bodyText(example)
         const reply = await send(method, pathOf(asked, project), { ...given, 'content-type': type }, body)
         assertSound(reply, asked, `${method} ${path} as ${type}`)
-        // Settled 2: where a fixed text is the only refusal, JSON is read under the types that clients send unasked.
+        // A.2: where a fixed text is the only refusal, JSON is read under the types that clients send unasked.
         const read = type === 'text/plain' && hasFixedText(operation)
         const statuses = read ? [200] : [400, 415, 401, 409]
         assert.ok(statuses.includes(reply.status), `${type}: ${reply.status} ${reply.text}`)

@@ -18,7 +18,7 @@ const warned = async (body: Json): Promise<unknown> => {
   return reply.headers['x-service-warning']
 }
 
-describe('settled-2, 1: a trigger body with unknown top-level fields', () => {
+describe('B.1: a trigger body with unknown top-level fields', () => {
   it('is 200 as before, and the header names the field', async () => {
     const reply = await trigger(project, { recipients: targets })
     assert.deepEqual([reply.status, Object.keys(reply.json)], [200, ['trigger_id']])

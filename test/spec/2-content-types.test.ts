@@ -36,7 +36,7 @@ const unasked = [
 ]
 const others = ['text/html', 'application/xml', 'text/plain; charset=utf-16', 'multipart/form-data; boundary=x', 'x']
 
-describe('settled 2: content types', () => {
+describe('A.2: content types', () => {
   for (const [clause, method, path, json, text] of contract) {
     it(`${clause}: a JSON body is read as JSON where the client chose no type`, async () => {
       for (const type of unasked) {

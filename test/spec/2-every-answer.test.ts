@@ -6,7 +6,7 @@ import { startService } from '../support/service.ts'
 const service = await startService()
 const project = await service.project()
 
-describe('every answer (settled 2)', () => {
+describe('every answer (A.2)', () => {
   it('carries X-Request-ID: a valid one of the caller, else a new UUIDv7', async () => {
     const id = async (given?: string) =>
       (await service.ask('GET', '/healthz', { headers: { 'x-request-id': given } })).headers['x-request-id']

@@ -20,7 +20,7 @@ async function token(role: string, projectId?: string): Promise<string> {
   return reply.json.token
 }
 
-describe('/manage/v1 projects (settled 8)', () => {
+describe('/manage/v1 projects (A.8)', () => {
   it('creates a live project on the standard plan with the default limits, and reads it', async () => {
     const reply = await service.manage('POST', '/projects', { json: { name: 'Shop' } })
     assert.equal(reply.status, 201)

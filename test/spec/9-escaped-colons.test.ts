@@ -16,7 +16,7 @@ const trigger = async (path: string) => {
   return { id: reply.json.trigger_id, campaign: json.campaign_id }
 }
 
-describe('settled-2, 9: %3A is a colon in every verb of a path', () => {
+describe('B.9: %3A is a colon in every verb of a path', () => {
   it('messages:send, live-activities:* and users:batch', async () => {
     const target = { project_user_id: 'ana' }
     const activity = { target, attributes_type: 'Ride', attributes: {}, content_state: {} }

@@ -19,7 +19,7 @@ const send = (item: Json) => project.call('POST', '/api/v1/messages:send', { jso
 const start = (item: Json) =>
   project.call('POST', '/api/v1/live-activities:start', { json: { live_activities: [item] } })
 
-describe('settled-2, 9: null is absent', () => {
+describe('B.9: null is absent', () => {
   it('4.4: a null audience is the default audience, null properties are none', async () => {
     const found = await run(project, { audience: null, properties: null })
     assert.deepEqual([found.counts.targeted, found.counts.sent], [1, 1])

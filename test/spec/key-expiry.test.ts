@@ -19,7 +19,7 @@ const opens = async (node: Pick<TestService, 'url'>, projectId: string, key: str
   return ask(node.url, 'GET', '/api/v1/users/none', { headers })
 }
 
-describe('a key with an end (settled 2, 1)', () => {
+describe('a key with an end (B.1)', () => {
   it('works until then, is refused from then on by every node and by agents, and is still listed', async () => {
     const { id } = await service.project()
     const node = await service.another()
@@ -79,7 +79,7 @@ describe('a key with an end (settled 2, 1)', () => {
   })
 })
 
-describe('rotating a key (settled 2, 1)', () => {
+describe('rotating a key (B.1)', () => {
   it('returns a new key of the same kind and name; both work, the old one for 24 hours', async () => {
     const { id } = await service.project()
     const old = (await make(id, { kind: 'public', name: 'web' })).json

@@ -20,7 +20,7 @@ const sentTo = (device: string) => sender.to(device).length
 /** Enough for a job that was added to run, and for the sweepers, which are hurried. */
 const quietMs = 1_500
 
-describe('pausing a project (settled 2, 1)', () => {
+describe('pausing a project (B.1)', () => {
   it('says since when, as often as it is asked, and is recorded once', async () => {
     const project = await service.project()
     const first = await pause(project)

@@ -13,7 +13,7 @@ const leadsTo =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
-describe('settled-2, 9: the guard, where this machine may be called', () => {
+describe('B.9: the guard, where this machine may be called', () => {
   it('lets loopback addresses and names pass, by http too', () => {
     for (const url of [
       'http://127.0.0.1:9999/a',
@@ -81,7 +81,7 @@ describe('settled-2, 9: the guard, where this machine may be called', () => {
   })
 })
 
-describe('settled-2, 9: local receivers of a service', async () => {
+describe('B.9: local receivers of a service', async () => {
   const service = await startService()
   const hook = `${receiver.url}/hook`
   const register = async (node: TestService, { id }: TestProject, url = hook) =>

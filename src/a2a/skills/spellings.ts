@@ -12,7 +12,7 @@ const camelOf = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) 
 const snakeOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
- * Settled-2, 9: fields may be spelt as the REST API spells them, in snake_case, and null is absent. Null properties stay:
+ * Contract B.9: fields may be spelt as the REST API spells them, in snake_case, and null is absent. Null properties stay:
  * what they mean depends on the skill. Names that are not known in either spelling come back as `unknown`.
  */
 export function inOurNames(given: Fields, isKnown: (name: string) => boolean, path = '') {

@@ -43,7 +43,7 @@ export function dialectInToken(pageToken: unknown): DialectName | undefined {
 /**
  * A page in the spelling the call shows. Where it shows none, each task is spelt in its own, and the first page decides
  * for all pages what else there is to decide: the total, and whether artifacts are shown. The contract's rules hold
- * unless every task of that page is official (settled-2, 9).
+ * unless every task of that page is official (contract B.9).
  */
 export async function listPage(
   { pool, totals }: { pool: Pool; totals: Totals },

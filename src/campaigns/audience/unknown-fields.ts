@@ -1,6 +1,6 @@
 import { triggerFields } from './request.ts'
 
-/** Settled-2, 1: the limits of the header X-Service-Warning. */
+/** Contract B.1: the limits of the header X-Service-Warning. */
 export const mostNames = 5
 const longest = 256
 /** Five names of this length, with quotes and commas, fit into the header. */

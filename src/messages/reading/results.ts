@@ -86,7 +86,7 @@ export function resultOf(messageId: string, rows: MessageRow[]): DeliveryResult 
   }
 }
 
-/** Settled 5: `additional_params` has its three keys and no others, unless the caller asks for the devices. */
+/** Contract A.5: `additional_params` has its three keys and no others, unless the caller asks for the devices. */
 export function shownResult({ message_id, status, additional_params }: DeliveryResult, expanded = false) {
   const { device_id, gateway_message_id, failure_reason, devices, simulated = false } = additional_params
   const three = { device_id, gateway_message_id, failure_reason }

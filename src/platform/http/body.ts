@@ -27,7 +27,7 @@ export function installBodyParser(app: FastifyInstance): void {
       if (request.routeOptions.config.bytes) return done(null, body)
       try {
         ;(request as Read)[bytes] = body
-        // Settled 2: the contract's own endpoints, those with a fixed text, read JSON under the unasked types too.
+        // Contract A.2: the contract's own endpoints, those with a fixed text, read JSON under the unasked types too.
         const { wording } = request.routeOptions.config
         const type = request.headers['content-type'] ?? ''
         if (body.length > 0 && !(jsonType.test(type) || (wording?.invalid !== undefined && unaskedType.test(type))))

@@ -64,7 +64,7 @@ export function createMethodTable() {
       return found && [...found.methods].sort()
     },
     /**
-     * Settled-2, 9: an escaped colon before a verb is a colon, since some clients escape every colon of a path. A path
+     * Contract B.9: an escaped colon before a verb is a colon, since some clients escape every colon of a path. A path
      * that its method knows as it stands is left alone, so that `GET …/campaigns/x%3Atest` still reads the id `x:test`.
      */
     withVerb(method: string, path: string, colon: string): string {

@@ -1,9 +1,9 @@
 import { type Context, defaultOperators, type FilterImplOptions, type Liquid, type Operators, toValue } from 'liquidjs'
 
 /**
- * What filters and comparisons cost, in the units of `templateLimits.work`: about eight for each microsecond. The library
- * counts what most filters make, after they made it; here stands what it does not count, and it is counted before: a
- * single filter or comparison with a list or a text of a trigger could otherwise run for seconds.
+ * The cost of filters and comparisons, in the units of `templateLimits.work`: about eight for each microsecond. The library
+ * counts the results of most filters afterwards. This file counts the rest, and beforehand: a single filter or comparison
+ * with a list or a text of a trigger could otherwise run for seconds.
  */
 
 type Limiter = Context['memoryLimit']
@@ -23,7 +23,7 @@ class Budget {
     this.limiter.use(units)
   }
 
-  /** The library will count it: only refuses what is more than is left. */
+  /** Refuses more than is left, without counting it: the library counts it later. */
   need(units: number): void {
     const { base, limit } = this.limiter as unknown as { base: number; limit: number }
     if (base + units > limit) this.limiter.use(units)
@@ -84,19 +84,19 @@ const texts = (budget: Budget, args: readonly unknown[]) => {
   return sum
 }
 
-/** Becomes text as a whole, and the library counts that text once it is made. */
+/** The arguments become text, which the library counts afterwards. */
 const asText: Charge = (budget, args) => budget.need(texts(budget, args))
-/** The same where the library counts nothing. */
+/** The arguments become text, which the library does not count. */
 const uncounted: Charge = (budget, args) => budget.use(texts(budget, args))
 
-/** To look for a text in another takes the product of their lengths, in the worst case and in one uninterrupted call. */
+/** Searching a text takes the product of both lengths in the worst case, in one uninterrupted call. */
 const search = (within: number, wanted: number) => (wanted > 8 ? (within * wanted) / 512 : 0)
 const searching: Charge = (budget, args) => {
   asText(budget, args)
   budget.use(search(textLength(args[0], budget.left), textLength(args[1], budget.left)))
 }
 
-/** Looks into each item: what is looked for may be a long path, or a list to compare with. */
+/** Looks up a property of each item, which may be a long path, and may compare it with a list. */
 const perItem =
   (units: number): Charge =>
   (budget, [list, property, expected]) => {
@@ -106,7 +106,7 @@ const perItem =
     budget.use(length(list) * (units + path + compared))
   }
 
-/** Adds up items, or what a path finds in them; a text or a list is made a number of. */
+/** Adds up items, or the values at a path in them. Texts and lists are converted to numbers. */
 const summing: Charge = (budget, args) => {
   perItem(2)(budget, args)
   const list = toValue(args[0])
@@ -116,7 +116,7 @@ const summing: Charge = (budget, args) => {
     else if (Array.isArray(item)) uncounted(budget, [item])
 }
 
-/** Each comparison of a sort looks at two keys, and makes text of those that are lists. */
+/** Each comparison of a sort reads two keys, and converts lists to text. */
 const sorting: Charge = (budget, args) => {
   perItem(1)(budget, args)
   const list = toValue(args[0])
@@ -134,7 +134,7 @@ const sorting: Charge = (budget, args) => {
   budget.use(rounds * (list.length / 2 + keys))
 }
 
-/** A list in a list costs what is in it: put into itself again and again, it would double each time. */
+/** A list in a list costs all its items: appended to itself again and again, it would double each time. */
 const nesting: Charge = (budget, args) => {
   for (const arg of args) {
     const plain = toValue(arg)
@@ -143,7 +143,7 @@ const nesting: Charge = (budget, args) => {
 }
 
 const longestFormat = 1_000
-/** Conversions that ask the tables of a locale. */
+/** Conversions that use the tables of a locale. */
 const worded = new Set('aAbBchxXpZ')
 
 const dating: Charge = (budget, [value, format, zone]) => {
@@ -168,7 +168,7 @@ const charges = new Map<string, Charge>([
     uncounted(budget, [mark])
     budget.use(jsonLength(value, budget.left, 0))
   }),
-  // Characters are counted from the start of a text, and once more for a place that is told from its end.
+  // Characters are counted from the start of a text, and once more for a position from its end.
   ...named('slice', (budget, [value]) => budget.use(Array.isArray(toValue(value)) ? 0 : texts(budget, [value]) / 8)),
   ...named('remove remove_first remove_last replace replace_first replace_last split', searching),
   ...named('map', perItem(1)),
@@ -182,7 +182,7 @@ const charges = new Map<string, Charge>([
   ...named('compact default first last pop reverse shift size uniq', () => {})
 ])
 
-/** Every filter has its price; one that has none is not offered. */
+/** Charges every filter. A filter without a price is a bug. */
 export function chargeFilters(engine: Liquid): void {
   for (const [name, filter] of Object.entries(engine.filters)) {
     const charge = charges.get(name)
@@ -223,7 +223,7 @@ const containment = (budget: Budget, left: unknown, right: unknown) => {
   budget.use(left.length / 64 + search(left.length, wanted))
 }
 
-/** The operators of the library, counted by the sizes of what they compare. */
+/** The operators of the library, charged by the size of their operands. */
 export const chargedOperators: Operators = {
   ...defaultOperators,
   ...Object.fromEntries(['==', '!='].map((operator) => [operator, charged(operator, equality)])),
@@ -231,7 +231,7 @@ export const chargedOperators: Operators = {
   contains: charged('contains', containment)
 }
 
-/** As people expect it: nothing for what is missing, lists one item after the other, objects as JSON. */
+/** Text of a value: empty for a missing one, the items of a list one after the other, an object as JSON. */
 export function textOf(value: unknown, most = Number.POSITIVE_INFINITY): string {
   if (typeof value === 'string') return value
   if (value === null || value === undefined) return ''
@@ -244,7 +244,7 @@ export function textOf(value: unknown, most = Number.POSITIVE_INFINITY): string 
     return text
   }
   if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return String(value)
-  // What is cut off here is over the limit, and refused.
+  // A longer text is over the limit and is refused.
   if (jsonLength(value, most * 8, 0) > most * 8) return ' '.repeat(most + 1)
   return JSON.stringify(value)
 }

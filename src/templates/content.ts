@@ -16,7 +16,7 @@ export interface ActivityTemplates {
   alert?: { title?: string | undefined; body?: string | undefined } | undefined
 }
 
-/** What is rendered for a recipient. With both, the Live Activity is made. `{{ campaign.id }}` and `.name` are its own. */
+/** The templates of a campaign. With both, the Live Activity is rendered. `{{ campaign.id }}` and `.name` refer to it. */
 export interface Source {
   campaign_id?: string | undefined
   name: string
@@ -27,7 +27,7 @@ export interface Source {
 /** Levels of objects and lists in a Live Activity. */
 export const templateDepth = 16
 
-/** Every template with its place; undefined where it is nested too deeply to be read. */
+/** Yields every template with its path; undefined for one that is nested too deeply. */
 export function* templatesOf({
   message,
   live_activity
@@ -42,7 +42,7 @@ export function* templatesOf({
   yield* templatesIn({ attributes, content_state, alert }, 'live_activity', 0)
 }
 
-/** Every string inside, with its place; undefined where it goes too deep. */
+/** Yields every string in a value with its path; undefined for one that is nested too deeply. */
 function* templatesIn(value: unknown, path: string, depth: number): Generator<[string, string | undefined]> {
   if (typeof value === 'string') yield [path, value]
   else if (depth > templateDepth) yield [path, undefined]

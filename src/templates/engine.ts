@@ -4,30 +4,31 @@ import { chargedOperators, chargeFilters, textOf } from './budget.ts'
 export const templateLimits = {
   /** Characters of a template. */
   source: 16_384,
-  /** Characters of what it renders to: a push carries 4 KiB. */
+  /** Characters of the result: a push carries 4 KiB. */
   output: 16_384,
   /**
-   * What one rendering may use up: characters and list items made or looked through, characters written, and eighty for
-   * each step, which takes about 10 µs (`template-budget.ts` has the price of each filter). It does not depend on how busy the machine is, so a template that renders here renders everywhere.
+   * Work of one rendering: characters and list items created or searched, characters written, and eighty for each step,
+   * which takes about 10 µs (`budget.ts` has the price of each filter). It does not depend on the load of the machine, so
+   * a template that renders here renders everywhere.
    */
   work: 200_000,
-  /** A second lock, should something slow count for little. */
+  /** A second limit, in case something slow is charged too little. */
   milliseconds: 1_000,
-  /** Tags inside tags: rendering them takes stack. */
+  /** Levels of nested tags, because rendering them takes stack. */
   depth: 50
 } as const
 
 const perStep = 80
 
-/** Those that read no files and make no markup. */
+/** Tags that read no files and create no markup. */
 const tags = new Set([
   ...['assign', 'capture', 'case', 'comment', 'cycle', 'echo', 'for', 'if', 'unless'],
   ...['break', 'continue', 'increment', 'decrement', 'raw', '#']
 ])
 
 /**
- * Left out are those that parse an expression while rendering (`where_exp`: nobody could tell whose data it needs), that
- * roll dice (`sample`: two tries of one message would differ), and whose time grows with the square (`strip_html`).
+ * Excluded are filters that parse an expression while rendering (`where_exp`: the data it needs is unknown before), that
+ * are random (`sample`: two attempts of one message would differ), and that take quadratic time (`strip_html`).
  */
 const filters = new Set([
   ...['abs', 'at_least', 'at_most', 'ceil', 'divided_by', 'floor', 'minus', 'modulo', 'plus', 'round', 'times'],
@@ -42,7 +43,7 @@ const filters = new Set([
 
 export function createEngine(): Liquid {
   const engine = new Liquid({
-    // No file system: with a map of templates none is ever looked at.
+    // A map of templates keeps the library from the file system.
     templates: {},
     ownPropertyOnly: true,
     strictFilters: true,
@@ -63,14 +64,14 @@ export function createEngine(): Liquid {
   return engine
 }
 
-/** 1234567.8 → 1,234,567.8. Not of Liquid itself, but points and prices are written so. No number is longer than that. */
+/** 1234567.8 → 1,234,567.8. Liquid has no such filter, but points and prices are written so. No number exceeds 40 characters. */
 function withDelimiter(value: unknown, mark: unknown = ','): string {
   const text = textOf(value)
   const whole = text.length <= 40 ? /^-?\d+(?=\.\d+$|$)/.exec(text)?.[0] : undefined
   return whole === undefined ? text : whole.replace(/\B(?=(?:\d{3})+$)/g, textOf(mark)) + text.slice(whole.length)
 }
 
-/** The library counts what filters make; loops and what is written are counted here, where every block passes. */
+/** Counts loops and written text, which the library does not count. Every block passes here. */
 function countSteps({ renderer }: Liquid): void {
   const renderTemplates = renderer.renderTemplates.bind(renderer)
   renderer.renderTemplates = function* (templates, context, emitter) {

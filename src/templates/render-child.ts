@@ -8,28 +8,28 @@ import { TemplateFailed } from './template.ts'
  * stops it where one rendering takes too long, and V8 ends it where one takes too much memory.
  */
 
-/** What it keeps is for the service to say: a name with a text adds it, and `drop` forgets. */
-interface Kept {
+/** A cached value. The service controls the cache: a key with a text adds it, `drop` removes keys. */
+interface Cached {
   key: string
-  /** JSON; absent where it is kept already. */
+  /** JSON; absent if the value is cached already. */
   json?: string
 }
 
 export interface RenderRequest {
   drop: string[]
-  campaign: Kept
-  trigger: Kept
-  /** A JSON list of recipients; null: only what is the same for all of them. */
+  campaign: Cached
+  trigger: Cached
+  /** A JSON list of recipients; null: render only the templates that are the same for all. */
   recipients: string | null
 }
 
 export type RenderOutcome = { made: Made } | { failed: string }
-/** For the first recipients; fewer than were asked for where time or room ran out. */
+/** Outcomes for the first recipients; fewer than requested if time or room ran out. */
 export interface RenderResponse {
   outcomes: RenderOutcome[]
 }
 
-/** One request takes no longer, unless one recipient does: requests of other projects wait. */
+/** Time of one request, unless one recipient takes longer: requests of other projects wait. */
 const sliceMs = 15
 /** Characters of one response. */
 const mostMade = 262_144
@@ -82,8 +82,8 @@ function respond(request: RenderRequest): RenderResponse {
 
 process.on('message', (request: RenderRequest) => process.send!(respond(request)))
 process.on('disconnect', () => process.exit())
-// A terminal sends these to all processes in front of it: the service finishes its work first, and needs this one.
+// A terminal sends these signals to all its processes. The service still needs this one to finish its work.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 process.send!('ready')
-// The end of this process gives no time for it.
+// Flushed now, because the process may be killed at any time.
 flushCompileCache()

@@ -7,16 +7,16 @@ import type { RenderRequest, RenderResponse } from './render-child.ts'
 
 /** Heap of a process. A trigger of 1 MiB takes up to 15 MB of it, a rendering a few. */
 const heapMb = 128
-/** What one process keeps of campaigns and triggers, so that they are sent once and not with every request. */
-const mostKept = { entries: 64, characters: 2_097_152 }
+/** Campaigns and triggers that one process caches, so that they are not sent with every request. */
+const maxCached = { entries: 64, characters: 2_097_152 }
 const startMs = 20_000
 
-/** The process ended while it rendered. */
+/** The process ended during a request. */
 export class LaneEnded extends Error {
   override readonly name = 'LaneEnded'
 }
 
-/** What a request is about, by a name; the text is made only where the process does not have it. */
+/** A campaign or trigger by its key. The text is created only if the process has not cached it. */
 export interface Named {
   key: string
   json(): string
@@ -30,17 +30,17 @@ export interface Asked {
 
 export type Lane = ReturnType<typeof openLane>
 
-// The sources as they are, or as a package has them.
+// TypeScript in the sources, JavaScript in a package.
 const file = fileURLToPath(new URL(`./render-child${extname(import.meta.url)}`, import.meta.url))
 
-/** Templates read and write dates as this process would; nothing else of its surroundings is theirs to know. */
-function surroundings(): Record<string, string> {
+/** The environment of the process: time zone and locale, so that dates read the same, and no secrets. */
+function environment(): Record<string, string> {
   const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions()
   const compiled = getCompileCacheDir()
   return {
     TZ: timeZone,
     LC_ALL: `${locale.replaceAll('-', '_')}.UTF-8`,
-    // To read the sources again takes half of its start and of its memory.
+    // Compiling the sources again takes half of the start time and of the memory.
     ...(compiled !== undefined && { NODE_COMPILE_CACHE: dirname(compiled) })
   }
 }
@@ -49,11 +49,11 @@ function surroundings(): Record<string, string> {
 export function openLane() {
   const child = fork(file, {
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=4', '--disable-warning=ExperimentalWarning'],
-    env: surroundings(),
+    env: environment(),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc']
   })
-  const kept = new Map<string, number>()
+  const cached = new Map<string, number>()
   let waiting: PromiseWithResolvers<unknown> | undefined
   let open = true
   let started = false
@@ -71,13 +71,13 @@ export function openLane() {
   async function next(send?: () => void): Promise<unknown> {
     if (!open) throw new LaneEnded('The process that renders templates has ended.')
     waiting = Promise.withResolvers()
-    hold(child, true)
+    keepAlive(child, true)
     try {
       send?.()
       return await waiting.promise
     } finally {
       waiting = undefined
-      hold(child, false)
+      keepAlive(child, false)
     }
   }
 
@@ -102,25 +102,25 @@ export function openLane() {
     .finally(() => clearTimeout(tooSlow))
   ready.catch(() => {})
 
-  /** Makes room for one more, the oldest first. */
+  /** Caches a value. The oldest ones make room for it. */
   function keep({ key, json }: Named, drop: string[], needed: Set<string>): { key: string; json?: string } {
-    const known = kept.get(key)
-    kept.delete(key)
+    const known = cached.get(key)
+    cached.delete(key)
     if (known !== undefined) {
-      kept.set(key, known)
+      cached.set(key, known)
       return { key }
     }
     const text = json()
     let characters = text.length
-    for (const size of kept.values()) characters += size
-    for (const [old, size] of kept) {
-      if (kept.size < mostKept.entries && characters <= mostKept.characters) break
+    for (const size of cached.values()) characters += size
+    for (const [old, size] of cached) {
+      if (cached.size < maxCached.entries && characters <= maxCached.characters) break
       if (needed.has(old)) continue
       characters -= size
-      kept.delete(old)
+      cached.delete(old)
       drop.push(old)
     }
-    kept.set(key, text.length)
+    cached.set(key, text.length)
     return { key, json: text }
   }
 
@@ -132,7 +132,7 @@ export function openLane() {
     get open() {
       return open
     },
-    /** Rejects with `LaneEnded` where the process ends, or is killed. One at a time. */
+    /** Rejects with `LaneEnded` if the process ends or is killed. One request at a time. */
     async ask({ campaign, trigger, recipients }: Asked): Promise<RenderResponse> {
       const drop: string[] = []
       const needed = new Set([campaign.key, trigger.key])
@@ -148,9 +148,9 @@ export function openLane() {
   }
 }
 
-/** An idle process does not keep the service from ending. */
-function hold(child: ChildProcess, held: boolean): void {
-  if (held) {
+/** An idle process must not keep the service from ending. */
+function keepAlive(child: ChildProcess, busy: boolean): void {
+  if (busy) {
     child.ref()
     child.channel?.ref()
   } else {

@@ -5,30 +5,30 @@ import { type Asked, type Lane, LaneEnded, openLane } from './render-lane.ts'
 import { TemplateFailed, tooLong } from './template.ts'
 
 /**
- * Who renders when (record 0027). All projects share one process and take turns. A request that does not end in 40 ms
- * keeps its process, which from then on is a slow one, and a spare process serves the others. What a slow project asks
- * for goes to slow processes for a while; there are few of them, and one project has one at a time.
+ * Schedules rendering (record 0027). All projects share one process and take turns. A request that takes more than 40 ms
+ * keeps its process, which becomes a slow one, and a spare process serves the others. Further requests of that project go
+ * to slow processes for a while; there are few of them, and one project uses one at a time.
  */
 const limits = {
   patienceMs: 40,
-  /** For one recipient, or for several: these are then tried one by one. */
+  /** Time limits for one recipient and for several; several are tried one by one afterwards. */
   oneMs: 1_000,
   severalMs: 250,
   slowForMs: 30_000,
   slowLanes: 2,
-  /** Projects that are known not to be slow. */
+  /** Projects that are remembered as quick. */
   quick: 10_000,
-  /** Requests of one project that wait. A job has one at a time, so only previews can come to more. */
+  /** Waiting requests of one project. A job has one at a time, so only previews can reach the limit. */
   waiting: 200,
-  /** A process without work ends: its memory comes back. */
+  /** An idle process ends after this time to free its memory. */
   idleMs: 60_000
 }
 
 export interface Turn extends Asked {
   projectId: ProjectId
-  /** One recipient, or none: there is nothing to take apart. */
+  /** The request has at most one recipient, so it cannot be split. */
   alone: boolean
-  /** Gives up waiting for a turn at this time. */
+  /** The deadline of the wait for a turn. */
   untilMs: number
 }
 
@@ -43,7 +43,7 @@ export type RenderTurns = ReturnType<typeof createRenderTurns>
 
 export function createRenderTurns(start: () => Lane = openLane) {
   const queues = new Map<ProjectId, Waiting[]>()
-  /** Projects that were slow, and until when they count as such. */
+  /** Slow projects, and the time until which they count as slow. */
   const slow = new Map<ProjectId, number>()
   /** Projects whose last request was not slow. */
   const quick = new Set<ProjectId>()
@@ -55,7 +55,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
   let stopped = 0
   let idle: NodeJS.Timeout | undefined
 
-  /** The system may refuse a process for want of memory, and Node throws then: callers learn it as of one that ended. */
+  /** Node throws if the system refuses a process for lack of memory. Callers see a process that ended. */
   function open(): Lane {
     try {
       return start()
@@ -66,7 +66,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
 
   const isSlow = (projectId: ProjectId) => (slow.get(projectId) ?? 0) > Date.now()
 
-  /** The longest waiting project of those that may begin; it goes to the end of the line. */
+  /** Takes a request of the longest waiting project that may start. The project moves to the end of the line. */
   function next(may: (projectId: ProjectId) => boolean): Waiting | undefined {
     for (const [projectId, queue] of queues) {
       if (!may(projectId)) continue
@@ -88,7 +88,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
   }
 
   function giveUp(turn: Waiting): void {
-    // The start of a process is nobody's delay: a batch that gave up on it would never begin.
+    // The start of a process does not count: a batch that timed out over it would never start.
     if (!isSlow(turn.projectId) && spare?.started !== true) {
       turn.timer = setTimeout(() => giveUp(turn), limits.patienceMs)
       return
@@ -103,7 +103,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
     if (closed) return
     if (!sharedBusy) {
       if ([...queues.keys()].some((projectId) => !isSlow(projectId))) prepare()
-      // Whom we do not know begins when there is a process to take over from it.
+      // An unknown project starts only when a spare process could take over.
       const turn = next((projectId) => !isSlow(projectId) && (spare?.started === true || quick.has(projectId)))
       if (turn) void runShared(turn)
     }
@@ -116,7 +116,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
     restWhenIdle()
   }
 
-  /** Starts what is not there. */
+  /** Starts missing processes. */
   function prepare(): void {
     if (!shared?.open) {
       shared = spare?.open ? spare : open()
@@ -149,7 +149,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
         turn.resolve(first.outcomes)
         return
       }
-      if (closed) throw new Unavailable('The service stops.')
+      if (closed) throw new Unavailable('The service is stopping.')
       slow.set(turn.projectId, Date.now() + limits.slowForMs)
       quick.delete(turn.projectId)
       shared = spare
@@ -210,13 +210,13 @@ export function createRenderTurns(start: () => Lane = openLane) {
     }
   }
 
-  /** The process ended by itself, most likely for want of memory: one recipient alone is tried twice. */
+  /** The process ended by itself, most likely for lack of memory. A single recipient is tried twice. */
   function failed(lane: Lane, turn: Waiting, error: Error): void {
     if (lane.open) void lane.kill()
     stopped += 1
     turn.endings += 1
     if (!(error instanceof LaneEnded)) turn.reject(error)
-    else if (closed) turn.reject(new Unavailable('The service stops.'))
+    else if (closed) turn.reject(new Unavailable('The service is stopping.'))
     else if (!turn.alone) turn.resolve('split')
     else if (turn.endings < 2) add(turn, true)
     else turn.resolve(new TemplateFailed('it takes more memory than one rendering may'))
@@ -242,14 +242,14 @@ export function createRenderTurns(start: () => Lane = openLane) {
 
   return {
     /**
-     * The outcomes for the first recipients, at least one. `late`: its turn did not come in time; `split`: ask for each
-     * recipient alone; a failure: the template is at fault.
+     * Returns outcomes for the first recipients, at least one. `late`: the turn did not come in time; `split`: request
+     * each recipient alone; a failure: the template is at fault.
      */
     ask(turn: Turn): Promise<RenderOutcome[] | 'late' | 'split' | TemplateFailed> {
       const queue = queues.get(turn.projectId)
-      if (closed) return Promise.reject(new Unavailable('The service stops.'))
+      if (closed) return Promise.reject(new Unavailable('The service is stopping.'))
       if ((queue?.length ?? 0) >= limits.waiting)
-        return Promise.reject(new Unavailable('Too many messages of this project wait to be rendered.'))
+        return Promise.reject(new Unavailable('Too many messages of this project are waiting to be rendered.'))
       return new Promise((resolve, reject) => {
         add({ ...turn, resolve, reject, timer: undefined, endings: 0 })
         pump()
@@ -270,7 +270,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
       for (const queue of queues.values())
         for (const turn of queue) {
           clearTimeout(turn.timer)
-          turn.reject(new Unavailable('The service stops.'))
+          turn.reject(new Unavailable('The service is stopping.'))
         }
       queues.clear()
       await Promise.all(lanes.map((lane) => lane?.kill()))

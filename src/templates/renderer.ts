@@ -9,23 +9,23 @@ import { isTemplate, TemplateFailed } from './template.ts'
 /** Recipients and characters of one request to the process that renders. */
 const slice = { recipients: 50, characters: 262_144 }
 
-/** The message, why it cannot be made, or `late`: there was no time to try. */
+/** The message, the reason why it cannot be rendered, or `late`: the time was too short to try. */
 export type Rendered = Made | TemplateFailed | 'late'
-/** Makes the content for each recipient, in their order. */
+/** Renders the content for each recipient, in their order. */
 export type Render = (recipients: readonly Recipient[], untilMs: number) => Promise<Rendered[]>
 
-/** A version of a campaign, as the process that renders knows it. */
+/** Renders one version of a campaign. */
 export interface Rendering {
-  /** `key` names the trigger where several calls speak of the same one. */
+  /** `key` names the trigger, so that several calls share its cached properties. */
   for(trigger: Triggered, key?: string): Render
 }
 
 export type Renderer = ReturnType<typeof createRenderer>
 
-/** Renders campaigns in processes of their own, so that no template holds up anything but its own project. */
+/** Renders campaigns in separate processes, so that a slow template delays only its own project. */
 export function createRenderer(metrics?: Metrics, open?: () => Lane) {
   const turns = createRenderTurns(open)
-  // Triggers whose shared templates did not end: no chunk of them tries again.
+  // Triggers whose shared templates timed out. Their other batches do not try again.
   const hopeless = new Map<string, TemplateFailed>()
   metrics?.gauge(
     'tidings_rendering',
@@ -35,10 +35,10 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane) {
 
   function of(projectId: ProjectId, definition: Source, version: string = newId()): Rendering {
     const sources = [...templatesOf(definition)].flatMap(([, source = '']) => (isTemplate(source) ? source : []))
-    // A text that is only text needs no process.
+    // Plain text needs no process.
     if (sources.length === 0) return here(definition)
     const campaign = { key: `campaign ${version}`, json: () => JSON.stringify(definition) }
-    // A name can be written with escapes.
+    // A template can write a name with escapes.
     const mentions = (root: string) => sources.some((source) => source.includes(root) || source.includes('\\'))
     const [needsUser, needsTrigger] = [mentions('user'), mentions('trigger')]
     const written = ({ device_id, project_user_id, properties, platform, facts }: Recipient) =>
@@ -104,7 +104,7 @@ async function renderAll(
       rendered.push(outcome)
       if (asked) continue
       asked = true
-      // Is it this recipient's message only, or one that is the same for all? Each would take as long.
+      // Checks once whether the shared templates fail: then every recipient would take as long.
       const shared = await turns.ask({ ...subject, recipients: null, alone: true })
       if (shared instanceof TemplateFailed) {
         if (hopeless.size >= 1_000) hopeless.delete(hopeless.keys().next().value!)

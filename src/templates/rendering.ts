@@ -9,7 +9,7 @@ import {
   userScope
 } from './template.ts'
 
-/** Who gets it, as templates see it. */
+/** A recipient with the data that templates and eligibility checks use. */
 export interface Recipient {
   device_id: string
   user_id: string
@@ -19,7 +19,7 @@ export interface Recipient {
   facts: Readonly<Record<string, string | null>>
 }
 
-/** As much of a recipient as a template can speak of. */
+/** The part of a recipient that templates can refer to. */
 export type Addressee = Omit<Recipient, 'user_id'>
 
 export interface Triggered {
@@ -40,9 +40,9 @@ export type Made =
     }
 
 export interface Making {
-  /** Makes the content for one recipient. Throws `TemplateFailed` where it cannot be made. */
+  /** Renders the content for one recipient. Throws `TemplateFailed`. */
   make(recipient: Addressee): Made
-  /** Renders those templates that are the same for every recipient. */
+  /** Renders the templates that are the same for every recipient. */
   shared(): void
 }
 
@@ -50,9 +50,9 @@ export interface Rendering {
   for(trigger: Triggered): Making
 }
 
-/** Strings become templates, everything else stays: a value of any shape that is rendered as a whole. */
+/** A compiled value of any structure. Strings are templates, other values stay as they are. */
 type Compiled = (scope: TemplateScope, once: Once) => unknown
-/** What does not depend on who gets it is rendered once for all. */
+/** Renders a template without recipient data once for all; undefined for other templates. */
 type Once = (template: Template) => string | undefined
 
 function compiled(value: unknown, found: Template[]): Compiled {
@@ -102,7 +102,7 @@ export function renderingOf(campaign: Source): Rendering {
   }
 }
 
-/** What fails for one fails for all, and may take its whole budget to do so: it is not tried again. */
+/** A shared template that fails for one recipient fails for all. Its outcome is kept, because failing may cost the whole budget. */
 function outcomeOf(template: Template, scope: TemplateScope): string | TemplateFailed {
   try {
     return template.render(scope)

@@ -6,12 +6,12 @@ import { createEngine, templateLimits } from './engine.ts'
 export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
 export type TemplateRoot = (typeof templateRoots)[number]
 
-/** What a template can speak of. What it does not depend on may be left out. */
+/** The values of a template. Roots that it does not depend on may be absent. */
 export type TemplateScope = Partial<Record<TemplateRoot, Readonly<Record<string, unknown>>>>
 
 export interface Template {
   readonly dependsOn: ReadonlySet<TemplateRoot>
-  /** Names it speaks of that nobody gives a value. */
+  /** Names in it that never have a value. */
   readonly unknown: readonly string[]
   /** Throws `TemplateFailed`. Synchronous and short: see the limits of the engine. */
   render(scope: TemplateScope): string
@@ -24,10 +24,10 @@ export class TemplateFailed extends Error {
 
 const engine = createEngine()
 
-/** Most texts are only text. */
+/** Whether a text has tags. Most texts have none. */
 export const isTemplate = (text: string): boolean => text.includes('{{') || text.includes('{%')
 
-/** Reads a template, once for each version of a campaign. Throws `Refusal('invalid_template')`. */
+/** Parses a template, once for each version of a campaign. Throws `Refusal('invalid_template')`. */
 export function compileTemplate(source: string, path = 'template'): Template {
   const problems: Detail[] = []
   const template = readTemplate(source, path, problems)
@@ -36,7 +36,7 @@ export function compileTemplate(source: string, path = 'template'): Template {
   return template!
 }
 
-/** Like `compileTemplate`, but adds to a list of problems, and then answers nothing. */
+/** Like `compileTemplate`, but adds problems to a list and returns undefined. */
 export function readTemplate(source: string, path: string, problems: Detail[]): Template | undefined {
   try {
     const fault = tooLarge(source)
@@ -53,7 +53,7 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
 
 function tooLarge(source: string): string | undefined {
   if (source.length > templateLimits.source) return `must be at most ${templateLimits.source} characters`
-  // An end tag closes one level, any other may open one: an upper bound that costs nothing.
+  // An end tag closes one level, these others open one: a cheap upper bound.
   let depth = 0
   for (const [, name] of source.matchAll(/\{%-?\s*(\w+)/g)) {
     if (name!.startsWith('end')) depth--
@@ -63,7 +63,7 @@ function tooLarge(source: string): string | undefined {
   return undefined
 }
 
-/** Every root that is mentioned, also where a variable of the template hides it: one too many does no harm. */
+/** Includes roots that a variable of the template hides: one too many does no harm. */
 function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'unknown'> {
   const { variables, globals, locals } = withoutPlaces(() => engine.analyzeSync(parsed, { partials: false }))
   const known: readonly string[] = templateRoots
@@ -74,8 +74,8 @@ function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'unknown'> {
 }
 
 /**
- * The library tells the line and the column of every name, which nobody asks for here, and counts them from the start of
- * the template each time: the time grew with the square, up to a second for 16 KiB.
+ * Switches off positions during an analysis, which does not need them. The library counts lines from the start of the
+ * template for every name, which takes quadratic time: up to a second for 16 KiB.
  */
 function withoutPlaces<Result>(analyze: () => Result): Result {
   const { getPosition } = Token.prototype
@@ -88,7 +88,7 @@ function withoutPlaces<Result>(analyze: () => Result): Result {
 }
 
 function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: TemplateScope): string {
-  // Only what it is known to depend on: a name put together while rendering finds nothing, for every recipient alike.
+  // Only known dependencies: a name that is composed while rendering is empty, for every recipient alike.
   const visible: Record<string, unknown> = Object.create(null)
   for (const root of dependsOn) visible[root] = scope[root] ?? {}
   try {
@@ -99,20 +99,20 @@ function render(parsed: Parsed[], dependsOn: ReadonlySet<TemplateRoot>, scope: T
 }
 
 /**
- * `split: "" | first` takes half of an emoji, and decoders make any character. No phone shows half a character or NUL,
- * and PostgreSQL refuses them: one such text would keep the whole chunk that it is written with from being sent.
+ * Removes NUL and lone surrogates. `split: "" | first` takes half of an emoji, and decoders create any character; PostgreSQL
+ * refuses such a text, and the whole batch with it.
  */
 const storable = (text: string): string => (isStorable(text) ? text : text.replace(/[\0\p{Surrogate}]/gu, ''))
 
 export const tooLong = 'it takes longer than one rendering may; loop over less'
 
-/** Where the words of the library say little to whoever wrote the template. */
+/** Clearer words for errors of the library. */
 const inWords = new Map([
   ['memory alloc limit exceeded', 'it takes more work than one rendering may; loop over less'],
   ['template render limit exceeded', tooLong]
 ])
 
-/** "line 2, column 7: tag if is not closed", in as far as the library tells. */
+/** "line 2, column 7: tag if is not closed", as far as the library knows the position. */
 function placed(error: unknown): string {
   const message = (error as Error).message
   if (!LiquidError.is(error)) return message
@@ -121,7 +121,7 @@ function placed(error: unknown): string {
   return `line ${line}, column ${column}: ${inWords.get(plain) ?? plain}`
 }
 
-/** `user.name` is a property, `user.id` the id the project chose, `user.properties.id` the property of that name. */
+/** `user.name` is a property, `user.id` the project_user_id, `user.properties.id` the property of that name. */
 export const userScope = (projectUserId: string | null, properties: Readonly<Record<string, unknown>>) => ({
   ...properties,
   id: projectUserId,

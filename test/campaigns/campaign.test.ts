@@ -47,7 +47,7 @@ function refusal(value: unknown): Refusal {
 const schema = new Ajv2020({ strict: false, validateFormats: false }).compile(campaignSchema())
 
 describe('a campaign', () => {
-  it('is taken as it is, and answered complete', () => {
+  it('is accepted as it is, and returned with its defaults', () => {
     assert.deepEqual(parseCampaign(whole), whole)
     assert.deepEqual(parseCampaign(plain), { ...plain, type: 'api_triggered', status: 'draft', segment: { all: [] } })
     const { quiet_hours } = parseCampaign({ ...plain, quiet_hours: { from: '22:00', to: '08:00' } })
@@ -55,9 +55,9 @@ describe('a campaign', () => {
     assert.deepEqual(parseCampaign({ ...plain, segment: {} }).segment, { all: [] })
   })
 
-  it('that was answered is taken again', () => assert.deepEqual(parseCampaign(parseCampaign(whole)), whole))
+  it('that was returned is accepted again', () => assert.deepEqual(parseCampaign(parseCampaign(whole)), whole))
 
-  it('is told in words what a time, a duration and a text must be, not as a pattern', () => {
+  it('is refused with words for a time, a duration and a text, not with a pattern', () => {
     const capped = { count: 1, within: 'soon' }
     const wrong = { ...plain, name: '', frequency_cap: capped, quiet_hours: { from: '8:30', to: '24:00' } }
     assert.deepEqual(
@@ -76,7 +76,7 @@ describe('a campaign', () => {
     assert.ok(!JSON.stringify(campaignSchema()).includes('must be a time'), 'the schema for editors has the pattern')
   })
 
-  it('loses fields that nobody knows, which can be told', () => {
+  it('loses unknown fields, and the caller can list them', () => {
     const odd = JSON.parse('{"name":"A","message":{"body":"b"},"quite_hours":{},"__proto__":{"x":1}}')
     assert.deepEqual(Object.keys(parseCampaign(odd)).sort(), ['message', 'name', 'segment', 'status', 'type'])
     assert.deepEqual(unknownFields(odd), ['quite_hours', '__proto__'])
@@ -214,12 +214,12 @@ describe('a campaign that is not valid', () => {
 })
 
 describe('the published schema', () => {
-  it('takes what the service takes', () => {
+  it('accepts the campaigns that the service accepts', () => {
     for (const campaign of [plain, whole, { ...plain, segment: {} }, parseCampaign(plain)])
       assert.ok(schema(campaign), JSON.stringify(schema.errors))
   })
 
-  it('refuses what an editor should mark', () => {
+  it('refuses campaigns that an editor should mark', () => {
     const leaf = (change: object) => ({
       ...plain,
       segment: { attribute: 'user.a', operator: 'equals', value: 1, ...change }

@@ -29,12 +29,12 @@ function bounded<Result>(work: () => Result): Result {
 }
 
 describe('S1: a segment made to be slow', () => {
-  it('matches nobody where a trigger brings a long list into many conditions', () => {
+  it('matches no user where a trigger inserts a long list into many conditions', () => {
     const segment = parseSegment(all(200, () => on('in', '{{ trigger.list }}')))
     assert.equal(bounded(() => compileSegment(segment, { list }, now)).matchesNone, true)
   })
 
-  it('matches nobody where a trigger brings a long value into a text again and again', () => {
+  it('matches no user where a trigger inserts a long value into a text again and again', () => {
     const segment = parseSegment(all(60, () => on('equals', '{{trigger.x}}'.repeat(300))))
     for (const x of ['x'.repeat(1_000_000), list, { list }])
       assert.equal(bounded(() => compileSegment(segment, { x }, now)).matchesNone, true)

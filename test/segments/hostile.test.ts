@@ -117,7 +117,7 @@ describe('a trigger that carries odd values', () => {
         assert.equal(await count(exact(operator), { x }), 0, operator)
   })
 
-  it('matches nobody where a text cannot be made of them, or cannot be stored', async () => {
+  it('matches no user where they cannot become text, or cannot be stored', async () => {
     const mixed = { not: on('user.text', 'equals', 'a{{ trigger.x }}') }
     for (const x of [deep, '\0', '\ud800']) {
       assert.equal(compileSegment(parseSegment(mixed), { x }, now).matchesNone, true)
@@ -204,7 +204,7 @@ describe('a regular expression', () => {
     await assert.rejects(check('((((x{1,255}){1,255}){1,255}){1,255}){1,255}'), Refusal)
   })
 
-  it('is not broken by what a trigger brings: that is matched as it stands', async () => {
+  it('is not broken by a value of a trigger, which is matched literally', async () => {
     const pattern = on('user.text', 'matches', '^(?:{{ trigger.x }}|zz)$')
     for (const x of [
       '(',

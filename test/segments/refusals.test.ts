@@ -124,7 +124,7 @@ describe('a segment of many faults', () => {
 })
 
 describe('a segment that is valid', () => {
-  it('is answered as it was written, and once more the same', () => {
+  it('is returned as it was written, and parses to the same again', () => {
     const segment = { all: [{ any: [good, { not: { ...event, within: '30d', where: [on('event.a', 'exists')] } }] }] }
     assert.deepEqual(parseSegment(segment), segment)
     assert.deepEqual(parseSegment(parseSegment(segment)), segment)

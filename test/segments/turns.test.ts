@@ -20,7 +20,7 @@ function asking(waitMs = 60_000) {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('questions to segments', () => {
-  it('are asked two at a time for one project and five in all, and the next when one is answered', async () => {
+  it('are evaluated two at a time for one project and five in all, and the next one when one ends', async () => {
     const { begun, ask, answer } = asking()
     const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2'].map((name) => ask(name[0]!, name))
     await turn()

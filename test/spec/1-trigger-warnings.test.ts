@@ -26,7 +26,7 @@ describe('B.1: a trigger body with unknown top-level fields', () => {
     assert.equal((await ended(project, reply.json.trigger_id)).counts.targeted, 2, 'the default audience, as before')
   })
 
-  it('warns of what was meant to be an audience: targets at the top, other cases, other names', async () => {
+  it('warns of fields that were meant as an audience: targets at the top, other cases, other names', async () => {
     for (const name of ['targets', 'broadcast', 'Audience', 'audiences', 'Properties', 'project_user_id', ''])
       assert.equal(await warned({ [name]: targets }), `unknown field "${name}"`)
     assert.equal(await warned({ ...users('ana'), targets: [] }), 'unknown field "targets"', 'beside an audience too')
@@ -86,7 +86,7 @@ describe('B.1: a trigger body with unknown top-level fields', () => {
     assert.deepEqual(draft.json.warnings, ['unknown field "to"'])
   })
 
-  it('what looks like an audience and is none is refused, never taken for an absent one', async () => {
+  it('an invalid audience is refused, never treated as absent', async () => {
     for (const audience of [[], 'ana', 0, false, true, { targets: {} }, { broadcast: 'true' }, { broadcast: 1 }]) {
       const reply = await trigger(project, { audience })
       assert.deepEqual([reply.status, reply.text], [400, invalid], JSON.stringify(audience))

@@ -42,7 +42,7 @@ async function givenPeople(prefix: string): Promise<TestProject> {
 const premium = { attribute: 'user.plan', operator: 'equals', value: 'premium' }
 
 describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
-  it('answers a trigger id at once, and sends to all devices of a targeted user', async () => {
+  it('returns a trigger id at once, and sends to all devices of a targeted user', async () => {
     const project = await givenPeople('a')
     await givenCampaign(service, project)
     const reply = await trigger(project, users('ana'))
@@ -73,7 +73,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     assert.equal((await run(project, everyone)).counts.targeted, 2)
   })
 
-  it('rule 5: without an audience the default audience is used: a broadcast, targets, or nobody', async () => {
+  it('rule 5: without an audience the default audience is used: a broadcast, targets, or none', async () => {
     const project = await givenPeople('d')
     await givenCampaign(service, project)
     const none = await run(project)
@@ -84,7 +84,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     assert.equal((await run(project, { properties: { a: 1 } })).counts.sent, 4)
   })
 
-  it('an audience that names nobody reaches nobody, whatever the default audience is', async () => {
+  it('an audience without targets reaches no one, whatever the default audience is', async () => {
     const project = await givenPeople('e')
     await givenCampaign(service, project, { default_audience: { broadcast: true } })
     for (const audience of [{}, { targets: [] }, { broadcast: false }, { broadcast: false, targets: [] }]) {
@@ -116,7 +116,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     for (const id of ['f-ana-1', 'f-ana-2', 'f-bo', 'f-nobody']) assert.equal(sender.to(id).length, 1, id)
   })
 
-  it('rule 8: templates and conditions refer to trigger properties, and each recipient gets its own text', async () => {
+  it('rule 8: templates and conditions refer to trigger properties, and each recipient receives its own text', async () => {
     const project = await givenPeople('g')
     await givenCampaign(service, project, {
       segment: { attribute: 'user.plan', operator: 'equals', value: '{{ trigger.plan }}' },
@@ -137,7 +137,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     assert.deepEqual((await run(project, users('ana'))).skipped, { missing_trigger_property: 1 })
   })
 
-  it('a device target is judged by its user and by itself', async () => {
+  it('a device target must match the segment by its user and by itself', async () => {
     const project = await givenPeople('h')
     await putDevice(project, { id: 'h-ana-2', platform: 'ANDROID', push_token: 'h2', push_token_type: 'FCM' })
     const android = { attribute: 'device.platform', operator: 'equals', value: 'ANDROID' }
@@ -158,7 +158,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger does it', () => {
     assert.deepEqual([found.counts.sent, found.counts.failed], [1, 1])
   })
 
-  it('a text that cannot be stored as it is made keeps nobody from getting theirs', async () => {
+  it('a rendered text that cannot be stored does not stop the messages of others', async () => {
     const project = await givenPeople('s')
     await put(project, 'bo', { name: '🎉 Bo' })
     await givenCampaign(service, project, { message: { title: 'Hi', body: '{{ user.name | split: "" | first }}' } })
@@ -209,7 +209,7 @@ describe('the paths of a trigger', () => {
     assert.equal(reply.headers['x-service-error-code'], 'invalid_campaign_id')
   })
 
-  it('what is no trigger is not found, or is the id of a campaign, which can only be read', async () => {
+  it('a path without :trigger is not found, or names a campaign, which can only be read', async () => {
     const { call } = await service.project()
     for (const path of ['x:trigger/', 'a/b:trigger']) {
       const reply = await call('POST', `/api/v1/campaigns/${path}`)
@@ -334,7 +334,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger refuses', () => {
     assert.equal(await code('news'), 'campaign_not_active')
   })
 
-  it('a public key, no key, and what is over the limit of the plan, before it looks at anything', async () => {
+  it('a public key, no key, and requests over the limit of the plan, before any other check', async () => {
     const project = await service.project({ limits: { triggers_per_second: 1 } })
     await givenCampaign(service, project)
     const asApp = await trigger(project, [], 'news', { headers: { 'x-service-api-key': project.publicKey } })

@@ -44,7 +44,7 @@ describe('/manage/v1/projects/{id}/campaigns does it', () => {
     assert.deepEqual([again.json.status, again.json.version], ['active', 4], 'an archived one can come back')
   })
 
-  it('warns of what it saves but what hardly does what is meant', async () => {
+  it('warns of parts that it saves but that probably do not do what was meant', async () => {
     const project = await service.project()
     const saved = await save(project, {
       ...news,
@@ -98,7 +98,7 @@ describe('/manage/v1/projects/{id}/campaigns does it', () => {
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, ...Array(7).fill(409)])
   })
 
-  it('makes an id where none is given, and fills in what has a default', async () => {
+  it('creates an id where none is given, and fills in defaults', async () => {
     const project = await service.project()
     const { campaign_id, type, status, segment } = (
       await service.manage('POST', path(project), { json: { name: 'N', message: { body: 'b' } } })

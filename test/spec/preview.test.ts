@@ -11,7 +11,7 @@ const service = await startService({}, { sender })
 const pushesTo = (prefix: string) => sender.pushes.filter(({ deviceId }) => deviceId.startsWith(`${prefix}-`))
 
 describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
-  it('tells who would get what, and sends nothing', async () => {
+  it('returns the audience and a rendered sample, and sends nothing', async () => {
     const project = await service.project()
     await givenMany(service, project, 1_200, 'pre')
     await givenCampaign(service, project, {
@@ -61,7 +61,7 @@ describe('N11: the audience of a preview', () => {
 })
 
 describe('the sizes of a preview', () => {
-  it('are those of the payloads that each gateway would get, and what one of them refuses is told', async () => {
+  it('are those of the payloads for each gateway, and one that is too large is named', async () => {
     const project = await service.project()
     const browser = { endpoint: 'https://fcm.googleapis.com/fcm/send/x', keys: { p256dh: 'x', auth: 'x' } }
     await givenUser(
@@ -93,7 +93,7 @@ describe('the sizes of a preview', () => {
 })
 
 describe('POST /manage/v1/projects/{id}/campaigns:preview', () => {
-  it('tells the same of a campaign that is not saved, says what is wrong with it, and saves nothing', async () => {
+  it('previews a campaign that is not saved, lists its problems, and saves nothing', async () => {
     const project = await service.project()
     await givenMany(service, project, 10, 'draft')
     const preview = (json: Json) => service.manage('POST', `/projects/${project.id}/campaigns:preview`, { json })

@@ -26,7 +26,7 @@ const pushesTo = (prefix: string) => sender.pushes.filter(({ deviceId }) => devi
 const cancel = (project: TestProject, id: string) => project.call('POST', `/api/v1/triggers/${id}:cancel`)
 
 describe('POST /api/v1/triggers/{trigger_id}:cancel', () => {
-  it('during a broadcast: nothing is handed over after the answer, and the counters add up', async () => {
+  it('during a broadcast: no message is dispatched after the response, and the counters add up', async () => {
     const project = await service.project()
     await givenMany(service, project, 8_000, 'cut')
     await givenCampaign(service, project)
@@ -44,7 +44,7 @@ describe('POST /api/v1/triggers/{trigger_id}:cancel', () => {
     assert.equal((await cancel(project, id)).json.state, 'canceled', 'once more changes nothing')
   })
 
-  it('takes back what waits for a gateway, and says canceling while one still has something', async () => {
+  it('cancels messages that wait for a gateway, and stays canceling while a gateway has some', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'w-1', 'w-2')
     await givenCampaign(service, project)
@@ -111,7 +111,7 @@ describe('rules of a campaign', () => {
     assert.deepEqual([reply.json.state, reply.json.skipped], ['canceled', { canceled: 2 }])
   })
 
-  it('a throttle spaces what goes out, over all triggers of the campaign', async () => {
+  it('a throttle spaces messages over all triggers of the campaign', async () => {
     const project = await service.project()
     await givenMany(service, project, 60, 'slow')
     await givenUser(project, 'ana', 'slow-ana')
@@ -147,7 +147,7 @@ describe('rules of a campaign', () => {
     assert.ok(skipped.canceled >= 1)
   })
 
-  it('what outlives its ttl is not sent', async () => {
+  it('a message is not sent after its time to live', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 't-1')
     await givenCampaign(service, project, { ttl_seconds: 0 })
@@ -193,7 +193,7 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
   }
   const stops = ({ gates }: Json) => gates.filter((gate: Json) => !gate.passed).map((gate: Json) => gate.reason)
 
-  it('tells each gate in order, for those who got it and those who did not', async () => {
+  it('lists each gate in order, for users who received the message and users who did not', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'e-1', 'e-2')
     await givenUser(project, 'bo', 'e-3')
@@ -224,7 +224,7 @@ describe('GET /api/v1/triggers/{trigger_id}/explain', () => {
     assert.equal((await project.call('GET', `/api/v1/triggers/x/explain?project_user_id=a`)).status, 404)
   })
 
-  it('tells what a device waits for, and what is wrong with a template', async () => {
+  it('says until when a device is deferred, and why a template fails', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'w-1')
     const clock = (fromNowMs: number) => new Date(Date.now() + fromNowMs).toISOString().slice(11, 16)
@@ -313,7 +313,7 @@ describe('the stream of a trigger', () => {
   })
 })
 
-describe('what is kept of triggers', () => {
+describe('the retention of triggers', () => {
   it('goes with the project', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'gone-1')

@@ -16,7 +16,7 @@ async function givenPeople(prefix: string): Promise<TestProject> {
 }
 
 describe('an idempotency key on a trigger', () => {
-  it('gives one trigger, the same answer again, and 409 for another body', async () => {
+  it('creates one trigger, repeats the response, and responds with 409 to another body', async () => {
     const project = await givenPeople('o')
     await givenCampaign(service, project)
     const keyed = (body: unknown, name = 'idempotency-key') =>

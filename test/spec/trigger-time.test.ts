@@ -15,7 +15,7 @@ import { eventually, startService } from '../support/service.ts'
 const sender = scriptedSender()
 
 describe('time passes for triggers', () => {
-  it('what quiet hours held goes out when they are over, once, and its time to live begins then', async () => {
+  it('messages deferred by quiet hours are sent once when these are over, and their time to live starts then', async () => {
     const service = await startService({}, { sender })
     const project = await service.project()
     await givenUser(project, 'ana', 'q-1', 'q-2')
@@ -61,7 +61,7 @@ describe('time passes for triggers', () => {
     assert.ok(sender.to('q-1')[0]!.notAfter > Date.now())
   })
 
-  it('who is deleted while quiet hours hold a message is booked as skipped at once, and nobody else is', async () => {
+  it('a user deleted while quiet hours defer a message counts as skipped at once, and no other user does', async () => {
     const service = await startService({}, { sender })
     const project = await service.project()
     await givenUser(project, 'ana', 'h-1', 'h-2')
@@ -84,7 +84,7 @@ describe('time passes for triggers', () => {
     assert.equal((await readTrigger(project, ids[1]!)).state, 'completed')
   })
 
-  it('who is deleted while it is decided that quiet hours hold a message is not held', async () => {
+  it('a user deleted while a message is being deferred is not deferred', async () => {
     const service = await startService({}, { sender })
     const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
     const quiet_hours = { from: at(-1), to: at(2), timezone: 'UTC' }
@@ -99,7 +99,7 @@ describe('time passes for triggers', () => {
     }
   })
 
-  it('who is deleted the moment a held chunk falls due is not in it any more', async () => {
+  it('a user deleted when a deferred batch is due is no longer in it', async () => {
     const service = await startService({}, { sender })
     const project = await service.project()
     await givenUser(project, 'ana', 'r-1')
@@ -138,7 +138,7 @@ describe('time passes for triggers', () => {
     assert.deepEqual([counts.targeted, counts.pending, skipped], [2, 1, { canceled: 1 }])
   })
 
-  it('triggers go when their messages do, what they counted stays with the campaign, and what runs stays', async () => {
+  it('triggers are deleted with their messages, their counters stay with the campaign, and running ones stay', async () => {
     const service = await startService({}, { sender })
     const project = await service.project({ retention: { messages_days: 1 } })
     await givenUser(project, 'ana', 'k-1', 'k-2')

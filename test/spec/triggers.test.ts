@@ -24,7 +24,7 @@ const service = await startService({}, { sender })
 const pushesTo = (prefix: string) => sender.pushes.filter(({ deviceId }) => deviceId.startsWith(`${prefix}-`))
 
 describe('a broadcast', () => {
-  it('reaches every device once, however many chunks it takes', async () => {
+  it('reaches every device once, however many batches it takes', async () => {
     const project = await service.project()
     await givenMany(service, project, 3_210, 'all')
     await givenCampaign(service, project, { message: { title: '{{ user.n }} for {{ device.id }}' } })
@@ -38,7 +38,7 @@ describe('a broadcast', () => {
     assert.equal(new Set(reached.map(({ collapseId }) => collapseId)).size, 3_210)
   })
 
-  it('begins with a small chunk, so that the first push does not wait for a thousand others', async () => {
+  it('starts with a small batch, so that the first push does not wait for a thousand others', async () => {
     const project = await service.project()
     await givenMany(service, project, 300, 'early')
     await givenCampaign(service, project)
@@ -75,7 +75,7 @@ describe('a broadcast', () => {
     )
   })
 
-  it('reaches only who matches, and all devices of a user also where these fill more than a chunk', async () => {
+  it('reaches only matching users, with all their devices, also where these fill more than a batch', async () => {
     const project = await service.project()
     await givenMany(service, project, 1_501, 'odd')
     await service.sql(
@@ -111,7 +111,7 @@ describe('a broadcast', () => {
 })
 
 describe('the counters of a trigger', () => {
-  it('tell what failed and why, and wait for retries before it ends', async () => {
+  it('count failures by reason, and wait for retries before the trigger ends', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'c-ok', 'c-dead', 'c-later', 'c-lost')
     await givenCampaign(service, project)
@@ -126,7 +126,7 @@ describe('the counters of a trigger', () => {
     assert.equal(first!.collapseId, second!.collapseId)
   })
 
-  it('count what devices report, also after the end', async () => {
+  it('count reports of devices, also after the end', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'r-1')
     await givenCampaign(service, project)
@@ -140,7 +140,7 @@ describe('the counters of a trigger', () => {
     assert.deepEqual([state, counts.delivered, counts.tapped], ['completed', 1, 1])
   })
 
-  it('book what waits for a user that is deleted as skipped', async () => {
+  it('count the pending messages of a deleted user as skipped', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'd-1')
     await givenCampaign(service, project)
@@ -174,7 +174,7 @@ describe('GET /api/v1/triggers', () => {
     assert.equal((await project.call('GET', '/api/v1/triggers?state=odd')).status, 400)
   })
 
-  it('answers 404 for what is no trigger, and takes ids in any case', async () => {
+  it('responds with 404 to an unknown id, and accepts ids in any case', async () => {
     const project = await service.project()
     await givenCampaign(service, project)
     const { trigger_id } = await run(project, devices('none'))
@@ -185,7 +185,7 @@ describe('GET /api/v1/triggers', () => {
 })
 
 describe('GET /api/v1/triggers by time', () => {
-  it('lists what was accepted since one time and before another, with a cursor too', async () => {
+  it('lists triggers accepted since one time and before another, with a cursor too', async () => {
     const project = await service.project()
     await givenCampaign(service, project)
     const ids: string[] = []
@@ -243,7 +243,7 @@ describe('a trigger whose job is lost', () => {
     assert.equal((await ended(project, id)).counts.sent, 1)
   })
 
-  it('also where only the jobs of its chunks are lost', async () => {
+  it('also where only the jobs of its batches are lost', async () => {
     const project = await service.project()
     await givenMany(service, project, 40, 'lost')
     // A throttle keeps chunks waiting, so that there is something to lose.
@@ -268,7 +268,7 @@ describe('a hostile segment', () => {
   const cutOff = `select pg_cancel_backend(pid) from pg_stat_activity
     where datname = current_database() and state = 'active' and query like '% ~ %'`
 
-  it('fails its own trigger with a reason, and no other; asked by many at once it keeps nobody else waiting', async (t) => {
+  it('fails its own trigger with a reason, and no other; many of them at once delay no other project', async (t) => {
     const [bad, good] = [await service.project(), await service.project()]
     for (const project of [bad, good]) await givenUser(project, 'ana', `h-${project.id}`)
     await put(bad, 'ana', { text: `${'abcd'.repeat(500)}!` })

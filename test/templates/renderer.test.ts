@@ -99,7 +99,7 @@ describe('S1: a rendering that does not end', () => {
     assert.deepEqual((await done).flatMap(titles), Array(4).fill(tooLong))
   })
 
-  it('waits no longer for its turn than it is told to', async () => {
+  it('waits for its turn no longer than its deadline', async () => {
     const slow = project()
     const rendering = renderer.of(slow, campaign(`{{ user.n }}${endless}`)).for({ properties })
     const first = rendering(people(1), soon())

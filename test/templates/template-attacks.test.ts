@@ -112,7 +112,7 @@ describe('S1: a comparison with its worst input', () => {
     })
 })
 
-describe('S1: what a template makes', () => {
+describe('S1: the result of a template', () => {
   it('cannot double by being put into itself', () => {
     for (const last of [
       '{{ a }}',

@@ -58,7 +58,7 @@ describe('a template', () => {
   ]
   for (const [source, text] of cases) it(`${source} renders to ${text}`, () => assert.equal(render(source), text))
 
-  it('never makes half a character or NUL, which nobody can store or show', () => {
+  it('never contains half a character or NUL, which cannot be stored or shown', () => {
     const party = { trigger: { name: '🎉 Zoë' } }
     assert.equal(render('{{ trigger.name | split: "" | first }}!', party), '!')
     assert.equal(render('{{ trigger.name | slice: 0 }}{{ trigger.name | truncate: 4, "" }}', party), '🎉🎉 Zo')
@@ -94,7 +94,7 @@ describe('a template', () => {
   })
 })
 
-describe('what a template depends on', () => {
+describe('the dependencies of a template', () => {
   const cases: [source: string, roots: string[]][] = [
     ['text', []],
     ['{{ trigger.x }}', ['trigger']],

@@ -6,7 +6,7 @@ import { it } from 'node:test'
 const src = resolve(import.meta.dirname, '../src')
 const textOf = (file: string) => readFileSync(resolve(src, file), 'utf8')
 
-it('whoever seals texts says which columns hold them, so that a change of the master key finds them', () => {
+it('every column of sealed texts is registered, so that a change of the master key finds them', () => {
   const sources = globSync('**/*.ts', { cwd: src }).filter((file) => !file.endsWith('.test.ts'))
   const sealing = sources.filter((file) => /import \{[^}]*\bseal\b[^}]*\} from '[^']*secrets\.ts'/.test(textOf(file)))
   const registered = new Set(

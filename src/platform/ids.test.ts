@@ -24,7 +24,7 @@ describe('ids', () => {
     assert.ok(isUuid(firstIdAt(-1)))
   })
 
-  it('are told from other texts', () => {
+  it('are distinguished from other texts', () => {
     assert.ok(isUuid(newId()))
     for (const text of ['', 'x', `${newId()}0`, newId().replaceAll('-', '')]) assert.ok(!isUuid(text))
   })

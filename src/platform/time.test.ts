@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { instantText, readTime } from './time.ts'
 
-describe('a time that somebody sent', () => {
+describe('a time of a caller', () => {
   it('is read with Z or any offset, wherever this process runs', () => {
     for (const [text, read] of [
       ['2026-11-15T09:30:00Z', '2026-11-15T09:30:00.000Z'],

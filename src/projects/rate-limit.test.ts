@@ -14,7 +14,7 @@ function limits(nodes = 1) {
 }
 
 describe('a token bucket', () => {
-  it('grants a second at once, then what time brings', () => {
+  it('grants the budget of a second at once, then refills with time', () => {
     const { clock, allowed } = limits()
     assert.equal(allowed(10, 20), 10)
     clock.now += 300
@@ -23,7 +23,7 @@ describe('a token bucket', () => {
     assert.equal(allowed(10, 20), 10, 'it never holds more than a second')
   })
 
-  it('tells when to come back and when it is full again', () => {
+  it('returns the time to retry and the time when it is full again', () => {
     const { clock, rates } = limits()
     for (let index = 0; index < 2; index += 1) rates.take('p', 2)
     const refused = rates.take('p', 2)

@@ -43,7 +43,7 @@ async function provesItself(dataDir: string, start: () => Server): Promise<void>
 }
 
 for (const identity of isRoot ? (['namespace', 'nobody'] as const) : (['self'] as const)) {
-  test(`as ${identity}: it runs from a home that nobody else can enter, and stops cleanly when Tidings is killed`, async (t) => {
+  test(`as ${identity}: it runs from a home that no other user can enter, and stops cleanly when Tidings is killed`, async (t) => {
     if (identity === 'namespace' && usual !== 'namespace') return assert.equal(usual, 'nobody')
     const home = await copiedCheckout(t)
     await chmod(home, 0o700)
@@ -112,7 +112,7 @@ test('the same data folder works on when the way to run it changes', async (t) =
   }
 })
 
-test('an ordinary user is told when the data folder belongs to somebody else', async (t) => {
+test('an ordinary user gets an error when the data folder belongs to another user', async (t) => {
   const checkout = await copiedCheckout(t)
   const dataDir = join(checkout, 'open/data')
   await mkdir(join(dataDir, 'postgres'), { recursive: true })
@@ -122,7 +122,7 @@ test('an ordinary user is told when the data folder belongs to somebody else', a
   await assert.rejects(server.url, { name: 'OperatorError', message: sentence })
 })
 
-test('a user id without a name runs it in a namespace, or is told what is missing', async (t) => {
+test('a user id without a name runs it in a namespace, or gets an error that names what is missing', async (t) => {
   const checkout = await copiedCheckout(t)
   const dataDir = join(checkout, 'open/data')
   const server = startServer(t, { dataDir, checkout, ...(isRoot && { uid: 54_321 }) })

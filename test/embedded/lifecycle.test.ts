@@ -19,7 +19,7 @@ import {
 
 const silent = () => {}
 
-test('a first start makes the database, and a later one finds what was written', async (t) => {
+test('a first start makes the database, and a later one finds its rows', async (t) => {
   // Deep, and with all that a careless command line would stumble over.
   const dataDir = join(await tempFolder(t), `It's "my" data, größer ${'x'.repeat(100)}`, 'deep')
   const began = performance.now()

@@ -88,7 +88,7 @@ test('a data folder on a disk that is read-only is refused as such', async (t) =
     )
 })
 
-test('a full disk is named, and what was begun is cleared away', async (t) => {
+test('a full disk is named, and the unfinished database is deleted', async (t) => {
   const dataDir = await tempFolder(t)
   const places = { dataDir, log: join(dataDir, 'postgres.log') }
   const sentence = `The disk that holds ${dataDir} is full. Free some space, then start again.`
@@ -112,7 +112,7 @@ test('a full disk is named, and what was begun is cleared away', async (t) => {
   await assert.rejects(startServer(t, { dataDir, before }).url, operatorError(sentence))
 })
 
-test('a reason nobody foresaw is passed on with the place of the log', () => {
+test('an unknown reason is passed on with the path of the log', () => {
   const written = '2030-01-01 00:00:00 UTC [7] FATAL:  the moon is full.\n2030-01-01 UTC [7] LOG:  shut down\n'
   const { message } = explain({ dataDir: '/d', log: '/d/postgres.log' }, written)
   assert.equal(message, 'PostgreSQL does not start on /d: the moon is full. Its log is /d/postgres.log.')
@@ -123,7 +123,7 @@ test('a reason nobody foresaw is passed on with the place of the log', () => {
   )
 })
 
-test('a system without a package is told to bring its own PostgreSQL', () => {
+test('the error of a system without a package asks for a PostgreSQL of its own', () => {
   assert.throws(
     () => findBinaries('linux-riscv64'),
     operatorError(
@@ -170,7 +170,7 @@ test('binaries are copied once, whole, and for everybody to read', async (t) => 
   if (isRoot && process.platform === 'linux') assert.equal(await canRun('nobody', one.postgres), true)
 })
 
-test('a folder for the socket that somebody else made first is refused', async (t) => {
+test('a folder for the socket that another user made first is refused', async (t) => {
   const place = await tempFolder(t)
   const path = join(place, 'socket')
   await mkdir(path, { mode: 0o777 })

@@ -41,7 +41,7 @@ it('a worker that was blocked for longer than its lease loses the job to another
   assert.deepEqual(await jobs.dead(pool, 1), [])
 })
 
-it('whoever lost a job without knowing it can neither end it nor fail it nor put it back', async (t) => {
+it('a run that lost its lease unnoticed can neither end nor fail nor release its job', async (t) => {
   const pool = await testPool(t)
   const expire = statement('jobs.test_expire', 'update jobs set run_at = now() where claim is not null')
   const first = Promise.withResolvers<void>()

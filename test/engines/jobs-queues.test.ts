@@ -42,7 +42,7 @@ it('E5: a job of one queue runs while all slots of another are taken and more of
   assert.equal(began, 20)
 })
 
-it('E5: a job that waits without a slot keeps its lease, and only so many wait like this', async (t) => {
+it('E5: a job that waits without a slot keeps its lease, and the number of such jobs is bounded', async (t) => {
   const pool = await testPool(t)
   const { promise, end } = endless()
   t.after(() => end())

@@ -12,7 +12,7 @@ import { eventually, jobRows } from '../support/jobs-child.ts'
 import { workerHere } from '../support/jobs-worker-here.ts'
 import { silentLog } from '../support/log.ts'
 
-it('a worker that stops waits for its jobs, then aborts the rest and hands them over at once', async (t) => {
+it('a worker that stops waits for its jobs, then aborts the rest and releases them at once', async (t) => {
   const pool = await testPool(t)
   const ended: string[] = []
   const attempts: number[] = []

@@ -10,7 +10,7 @@ import { eventually, jobRows } from '../support/jobs-child.ts'
 import { workerHere } from '../support/jobs-worker-here.ts'
 import { silentLog } from '../support/log.ts'
 
-it('a job runs with its payload and is gone afterwards', async (t) => {
+it('a job runs with its payload and is deleted afterwards', async (t) => {
   const pool = await testPool(t)
   const seen: unknown[] = []
   const job = defineJob<{ word: string }>({

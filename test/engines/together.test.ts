@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { together } from '../../src/platform/db/together.ts'
 
-it('what belongs to one transaction is waited for though a part fails, and the first failure is told', async () => {
+it('all work of a transaction is awaited though a part fails, and the first failure is thrown', async () => {
   let ended = false
   const slow = sleep(20).then(() => {
     ended = true

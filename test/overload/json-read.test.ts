@@ -12,7 +12,7 @@ const runs = { numRuns: process.env.TIDINGS_LONG ? 20_000 : 400 }
 const nothing: Wanted = { type: 'object', properties: {} }
 
 describe('S3: JSON that is read in slices', () => {
-  it('is what JSON.parse makes of it', async () => {
+  it('has the value that JSON.parse returns', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ maxDepth: 6 }), fc.integer({ min: 0, max: 2 }), async (text, indent) => {
         const value = JSON.parse(text)
@@ -31,7 +31,7 @@ describe('S3: JSON that is read in slices', () => {
       assert.deepStrictEqual(await read(` \t\r\n${text}\n`), JSON.parse(text))
   })
 
-  it('is refused where JSON.parse refuses it, also inside what is dropped', async () => {
+  it('is refused where JSON.parse refuses it, also inside dropped values', async () => {
     const broken =
       '[|{|[1,]|{"a":1,}|{,}|[,1]|01|1.|.5|-|+1|1e|"a|"\n"|"\\x"|"\\u12g4"|tru|nulll|[1 2]|{"a" 1}|{a:1}|[}|{]|{"a"}|[1e+]'
     for (const text of ['', '{"a":1}}', '1 2', ...broken.split('|')]) {
@@ -61,7 +61,7 @@ describe('S3: JSON that is read in slices', () => {
     )
   })
 
-  it('leaves out members that the schema does not name and what stands in the place of a plain value', async () => {
+  it('leaves out members that the schema does not name, and containers in the place of a plain value', async () => {
     const wanted: Wanted = {
       type: 'object',
       properties: {
@@ -76,7 +76,7 @@ describe('S3: JSON that is read in slices', () => {
     assert.deepStrictEqual(await read('{"a":1,"b":2,"a":3,"b":4,"c":5,"d":6,"a":7}', named), { a: 7, b: 4, c: 5 })
   })
 
-  it('has bounds for what is built and none for what is dropped', async () => {
+  it('has bounds for built values and none for dropped ones', async () => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     assert.deepStrictEqual(await read(`{"x":${deep}}`, nothing), {})
     await assert.rejects(read(deep), /more than 256 levels/)
@@ -86,7 +86,7 @@ describe('S3: JSON that is read in slices', () => {
     assert.deepStrictEqual(await read('{"x":[1,2,3,4,5,6]}', nothing, bounds), {})
   })
 
-  it('is refused for NUL and lone surrogates, also inside what is dropped', async () => {
+  it('is refused for NUL and lone surrogates, also inside dropped values', async () => {
     for (const text of ['"\\u0000"', '["a\\ud800b"]', '{"\\udc00":1}']) {
       await assert.rejects(read(text), /NUL or a lone surrogate/)
       await assert.rejects(read(`{"x":${text}}`, nothing), /NUL or a lone surrogate/)

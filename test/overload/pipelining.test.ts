@@ -80,7 +80,7 @@ describe('S4: no connection gets more than its share of a turn', () => {
     one.socket.destroy()
   })
 
-  it('what is no HTTP is refused once, behind what was asked before it', async () => {
+  it('bytes that are not HTTP are refused once, after the requests before them', async () => {
     const one = flood(`${get('/healthz')}${'no http at all\r\n'.repeat(2_000)}`)
     await eventually(() => assert.match(one.text(), /HTTP\/1\.1 400 Bad Request[\s\S]*X-Request-ID/))
     assert.equal(one.answers(), 2)

@@ -96,7 +96,7 @@ describe('N12: refusals', () => {
       assert.equal(await detailOf(ask(key, id)), 'Invalid API key')
   })
 
-  it('a project that does not exist is named, and so is what to do', async () => {
+  it('the error of an unknown project names it and the next step', async () => {
     const absent = await service.manage('GET', '/projects/shop')
     assert.deepEqual(
       [absent.status, absent.json.error],

@@ -39,7 +39,7 @@ describe('S8: a start', () => {
     assert.doesNotMatch(program.stdout() + program.stderr(), /svc_|#code=/)
   })
 
-  it('shows what it made itself once, with a link that signs in; a later one shows neither and says how to get a link', async (t) => {
+  it('shows generated keys once, with a link that signs in; a later start shows neither and explains how to get a link', async (t) => {
     const env = { DATABASE_URL: (await migratedDatabase(t)).url, DATA_DIR: await temporaryFolder(t) }
     const first = startProgram(t, env)
     const url = await first.ready

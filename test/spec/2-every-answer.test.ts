@@ -107,7 +107,7 @@ describe('every answer (A.2)', () => {
     assert.deepEqual([missing.status, missing.json.code], [404, 'not_found'])
   })
 
-  it('to what is not HTTP, or too much of it, is an error with a request id, and the service goes on', async () => {
+  it('to bytes that are not HTTP, or to headers that are too large, is an error with a request id, and the service goes on', async () => {
     const bad: [string, RegExp][] = [
       ['garbage\r\n\r\n', /^HTTP\/1\.1 400 /],
       ['GET / HTTP/9.9\r\n\r\n', /^HTTP\/1\.1 (400|505) /],
@@ -166,7 +166,7 @@ describe('a body', () => {
 })
 
 describe('health', () => {
-  it('is told without a key', async () => {
+  it('needs no key', async () => {
     assert.deepEqual((await service.ask('GET', '/healthz')).json, { status: 'ok' })
     assert.deepEqual((await service.ask('GET', '/readyz')).json, { status: 'ready' })
     assert.deepEqual((await service.ask('GET', '/api/v1/health')).json, { msg: 'ok' })

@@ -242,7 +242,7 @@ describe('the size of a user (settled)', () => {
     assert.equal(Object.keys((await project.call('GET', '/api/v1/users/ana')).json.properties).length, 1_000)
   })
 
-  it('is at most 64 KiB of compact JSON, to the byte, counting what is stored', async () => {
+  it('is at most 64 KiB of compact JSON, to the byte, with the stored properties', async () => {
     const project = await service.project()
     const put = (id: string, properties: unknown) =>
       project.call('POST', '/api/v1/users', { json: { project_user_id: id, properties } })

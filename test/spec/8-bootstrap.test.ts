@@ -52,7 +52,7 @@ describe('the first start', () => {
   })
 })
 
-describe('what the settings name', () => {
+describe('credentials from settings', () => {
   it('is added at every start, and nothing is taken away', async (t) => {
     const first = await startService({ BOOTSTRAP_PROJECT_ID: 'shop', BOOTSTRAP_SECRET_KEY: 'svc_sk_one' })
     assert.ok(await opens(first, 'shop', 'svc_sk_one'))

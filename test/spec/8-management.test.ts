@@ -47,7 +47,7 @@ describe('/manage/v1 projects (A.8)', () => {
     assert.deepEqual([again.status, again.json.code], [409, 'conflict'])
   })
 
-  it('changes only what is given, and a plan changes the limit it names', async () => {
+  it('changes only the fields given, and a plan changes the limit it names', async () => {
     const { id } = await service.project()
     const changed = await service.manage('PATCH', `/projects/${id}`, {
       json: { plan: 'free', limits: { requests_per_second: 7 } }
@@ -140,7 +140,7 @@ describe('/manage/v1 projects (A.8)', () => {
     }
   })
 
-  it('what cannot be the id of a project is none, whatever it holds', async () => {
+  it('a text that cannot be the id of a project is unknown, with any characters', async () => {
     for (const id of ['%00', '%F0%9F%8C%8D', 'x'.repeat(65), 'a%2Fb', '%27%20or%201'])
       for (const path of [
         `/projects/${id}`,
@@ -151,7 +151,7 @@ describe('/manage/v1 projects (A.8)', () => {
         assert.equal((await service.manage('GET', path)).status, 404, path)
   })
 
-  it('a deleted project is gone for every surface at once, and its rows soon after', async () => {
+  it('a deleted project is unknown to every surface at once, and its rows are deleted soon after', async () => {
     const project = await service.project()
     await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
     const bound = await token('admin', project.id)
@@ -355,7 +355,7 @@ describe('/api/v1 under /manage/v1', () => {
     assert.equal(stranger.status, 401)
   })
 
-  it('lists jobs that were given up, page by page and without what they were told, and runs them again', async () => {
+  it('lists dead jobs, page by page and without their payloads, and runs them again', async () => {
     const ids = ['0199c0de-0000-7000-8000-000000000001', '0199c0de-0000-7000-8000-000000000002']
     await withClient(service.databaseUrl, (client) =>
       client.query(

@@ -145,8 +145,8 @@ describe('/manage/v1/projects/{id}/webhooks', () => {
   })
 })
 
-describe('what became of messages', () => {
-  it('is told to the webhook that wants it: batched, signed with its own secret, with the names of users', async () => {
+describe('an outcome of messages', () => {
+  it('is sent to the webhook that wants it: batched, signed with its own secret, with the names of users', async () => {
     const { project, calls, told, webhook } = await webhookOf([
       'message.accepted',
       'message.failed',
@@ -210,7 +210,7 @@ describe('what became of messages', () => {
     assert.ok(calls().every(({ body }) => JSON.parse(body).events.length <= 100))
   })
 
-  it('tells of the messages of a trigger first, and of its end last', async () => {
+  it('is sent for the messages of a trigger first, and for its end last', async () => {
     const { project, told } = await webhookOf(['message.failed', 'trigger.completed'])
     await givenUser(project, 'ana', 'ana-phone')
     await givenCampaign(service, project)
@@ -225,7 +225,7 @@ describe('what became of messages', () => {
     )
   })
 
-  it('of kinds that nobody wants, of inactive webhooks and of other projects is told to nobody', async () => {
+  it('of an unwanted kind, for an inactive webhook or of another project is not sent', async () => {
     const wanting = await webhookOf(['message.tapped'])
     const inactive = await webhookOf(['message.accepted'], undefined, { active: false })
     const stranger = await webhookOf(['message.accepted'])
@@ -242,7 +242,7 @@ describe('what became of messages', () => {
     assert.equal(count, 0)
   })
 
-  it('that did not happen, because its transaction rolled back, is not told', async () => {
+  it('of a transaction that rolled back is not sent', async () => {
     const { project, told } = await webhookOf(['message.accepted'])
     const gone = pool.transaction(async (tx) => {
       await onOutcomes(tx, project.id as ProjectId, [outcome({ deviceId: 'never' })])

@@ -66,7 +66,7 @@ describe('B.9: %3A is a colon in every verb of a path', () => {
     assert.equal((await project.call('GET', '/api/v1/users/x%3Abatch')).status, 200)
   })
 
-  it('a wrong method, a broken escape and an escape of an escape are what they are with a colon', async () => {
+  it('a wrong method, a broken escape and an escape of an escape get the same response as with a colon', async () => {
     const wrong = await service.ask('PUT', '/api/v1/messages%3Asend')
     assert.deepEqual([wrong.status, wrong.headers.allow], [405, 'POST'])
     assert.equal((await service.ask('POST', '/api/v1/campaigns/%zz%3Atrigger')).status, 401)

@@ -26,7 +26,7 @@ describe('B.9: null is absent', () => {
     assert.equal(sender.to('ana-phone').length, 0)
   })
 
-  it('4.4: an audience of nulls names nobody, and never widens to the default audience', async () => {
+  it('4.4: an audience of nulls is empty, and never widens to the default audience', async () => {
     for (const audience of [
       { targets: null },
       { broadcast: null },

@@ -31,7 +31,7 @@ describe('the user of a device', () => {
     assert.equal((await project.call('GET', '/api/v1/users/ana')).status, 200, 'the user stays')
   })
 
-  it('brings the properties of its anonymous time along; what the named user has wins', async () => {
+  it('brings the properties of its anonymous time along; those of the named user win', async () => {
     const project = await service.project()
     await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana', properties: { plan: 'premium' } } })
     await put(project, ios)
@@ -152,7 +152,7 @@ describe('the properties of the user of a device', () => {
     assert.equal((await asApp(project, 'DELETE', '/devices/phone/user/properties')).status, 400)
   })
 
-  it('refuses what is no property, and a user that would be too large', async () => {
+  it('refuses values that are no property, and a user that would be too large', async () => {
     const project = await service.project()
     await put(project, ios)
     const bad: Json[] = [

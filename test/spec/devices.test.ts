@@ -91,7 +91,7 @@ describe('POST /api/v1/devices does it', () => {
     assert.equal((await put(project, ios)).push_environment, 'production')
   })
 
-  it('keeps what is not said, takes back what is null, and stays with its user', async () => {
+  it('keeps absent fields, removes null ones, and stays with its user', async () => {
     const project = await service.project()
     const first = await put(project, { ...ios, model: 'iPhone', timezone: 'UTC', is_push_permission_granted: true })
     const second = await put(project, { id: 'phone', platform: 'iOS', timezone: null })
@@ -108,7 +108,7 @@ describe('POST /api/v1/devices does it', () => {
     assert.equal(await count('users', project), 1)
   })
 
-  it('takes a refused permission back by null: then it counts as never told', async () => {
+  it('removes a refused permission by null: it counts as unknown then', async () => {
     const project = await service.project()
     await put(project, { ...ios, is_push_permission_granted: false })
     assert.equal((await put(project, ios)).is_push_permission_granted, false)
@@ -210,7 +210,7 @@ describe('devices refuse', () => {
     assert.equal(await count('devices', project), 0)
   })
 
-  it('more than 1,000, and what is no batch', async () => {
+  it('more than 1,000, and a body that is no batch', async () => {
     const project = await service.project()
     const devices = Array.from({ length: 1001 }, (_, n) => ({ id: `d${n}`, platform: 'iOS' }))
     for (const json of [{ devices }, {}, { devices: {} }, [], null, { devices: [null] }])
@@ -286,7 +286,7 @@ describe('a hostile token', () => {
     })
   }
 
-  it('of a subscription is stored without what does not belong to it', async () => {
+  it('of a subscription is stored without unknown fields', async () => {
     const project = await service.project()
     const subscription = { endpoint: 'https://push.example/1', keys: { p256dh: 'a', auth: 'b' } }
     const body = `{"devices":[{"id":"d","platform":"WEB","push_token":{"more":${nested},${JSON.stringify(subscription).slice(1)}}]}`

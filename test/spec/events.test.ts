@@ -46,7 +46,7 @@ async function withPool<Result>(work: (pool: ReturnType<typeof openPool>) => Pro
 
 describe('POST /api/v1/events does it', () => {
   for (const field of ['event_property', 'properties']) {
-    it(`records what is told under ${field}, and answers it under both names`, async () => {
+    it(`records properties under ${field}, and returns them under both names`, async () => {
       const project = await withDevices('phone')
       const property = {
         message_id: 'm1',

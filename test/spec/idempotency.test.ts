@@ -10,7 +10,7 @@ const service = await startService({}, { sender })
 const keyed = (key: string, name = 'idempotency-key') => ({ headers: { [name]: key } })
 
 describe('a request with an idempotency key', () => {
-  it('is done once: the same bytes get the same answer again, and are told so', async () => {
+  it('is done once: the same bytes get the same response again, marked as a replay', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'once-1')
     const first = await send(project, [to('ana'), to('nobody')], keyed('k'))
@@ -63,7 +63,7 @@ describe('a request with an idempotency key', () => {
     assert.equal(sender.to('other-1').length, 1)
   })
 
-  it('is told to wait while the first runs', async () => {
+  it('gets Retry-After while the first runs', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'busy-1')
     const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()
@@ -126,7 +126,7 @@ describe('a request with an idempotency key', () => {
     assert.equal(sender.to('old-1').length, 2)
   })
 
-  it('whose process died goes on where it stopped: what was accepted is not sent again', async () => {
+  it('whose process died goes on where it stopped: accepted messages are not sent again', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'dead-1', 'dead-2', 'dead-3')
     const first = await send(project, [to('ana')], keyed('k'))

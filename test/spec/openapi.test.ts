@@ -124,7 +124,7 @@ describe('GET /openapi.json', () => {
     }
   })
 
-  it('says what the contract says about errors', () => {
+  it('describes errors as the contract does', () => {
     const { patch, delete: remove } = document.paths['/api/v1/users/{project_user_id}']!
     assert.equal(answerOf(patch!, 404).content, undefined, 'an empty body')
     assert.equal(remove!.responses[404], undefined, 'delete user never answers 404')
@@ -145,7 +145,7 @@ describe('GET /openapi.json', () => {
   })
 })
 
-describe('what is documented is what is answered', () => {
+describe('responses match their documentation', () => {
   const refused = operations.filter(({ operation }) => operation.security.length > 0)
   it(`without credentials, ${refused.length} operations answer their documented 401`, async () => {
     for (const { method, path, operation } of refused) {

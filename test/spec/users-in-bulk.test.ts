@@ -42,7 +42,7 @@ describe('POST /api/v1/users:batch', () => {
     )
   })
 
-  it('takes 1,000 and no more, and refuses what is no batch', async () => {
+  it('takes 1,000 and no more, and refuses a body that is no batch', async () => {
     const project = await service.project()
     const users = Array.from({ length: 1_000 }, (_, index) => ({ project_user_id: `u${index}` }))
     const reply = await project.call('POST', '/api/v1/users:batch', { json: { users } })
@@ -98,7 +98,7 @@ describe('listing and search', () => {
     assert.equal((await service.manage('GET', `/projects/${project.id}/users?search=${'x'.repeat(600)}`)).status, 400)
   })
 
-  it('pages through what a search finds, without loss or repeat', async () => {
+  it('pages through the users of a search, without loss or repeat', async () => {
     const project = await service.project()
     const users = Array.from({ length: 40 }, (_, index) => ({
       project_user_id: `${index % 2 ? 'odd' : 'even'}-${index}`
@@ -124,7 +124,7 @@ describe('listing and search', () => {
 })
 
 describe('export and import', () => {
-  it('what is exported from one project is imported into another', async () => {
+  it('an export of one project can be imported into another', async () => {
     const [from, to] = [await service.project(), await service.project()]
     const users = Array.from({ length: 2_300 }, (_, index) => ({
       project_user_id: `ü ${index}`,

@@ -159,7 +159,7 @@ test('a receiver that never answers, answers for ever, or hangs up costs no more
   assert.match((await caller.call(request(receiver.url))).error!, /hang up|reset/)
 })
 
-test('what is not HTTP is a failure', async (t) => {
+test('a response that is not HTTP is a failure', async (t) => {
   const server = net.createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.6\r\n'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())

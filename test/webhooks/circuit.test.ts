@@ -42,7 +42,7 @@ test('a destination that fails five times in a row rests, longer each time, and 
   assert.ok(clock.now > 0)
 })
 
-test("what one project's destination does is not held against another project or another host", () => {
+test("failures of one project's destination do not affect another project or another host", () => {
   const { circuits } = circuitsAt()
   for (let index = 0; index < 5; index += 1) going(circuits.enter(shop, 'https://a')).end(false)
   waiting(circuits.enter(shop, 'https://a'))

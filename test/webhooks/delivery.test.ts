@@ -113,7 +113,7 @@ test('headers are sealed in the database', async (t) => {
   assert.doesNotMatch(row!.headers!, /very-secret/)
 })
 
-test('a failed call is tried again until it succeeds, and says what went wrong meanwhile', async (t) => {
+test('a failed call is tried again until it succeeds, and shows the last error meanwhile', async (t) => {
   const { pool, receiver, webhooks, rows } = await setUp(t)
   let answers = 0
   receiver.respond = (_, response) => response.writeHead(++answers < 3 ? 500 : 200).end()
@@ -206,7 +206,7 @@ test('an address that is forbidden at the time of the connection is not called, 
   assert.equal(receiver.received.length, 0)
 })
 
-test('what was not delivered when a process stopped is delivered by the next one', async (t) => {
+test('calls that were not delivered when a process stopped are delivered by the next one', async (t) => {
   const { pool, receiver, webhooks, rows, make } = await setUp(t)
   receiver.respond = () => {} // In flight when the first one stops.
   await enqueue(pool, webhooks, callTo(receiver, { headers: { 'x-a': 'b' } }))

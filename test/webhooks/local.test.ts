@@ -50,7 +50,7 @@ describe('B.9: the guard, where this machine may be called', () => {
     }
   })
 
-  it('checks what a name leads to: loopback or public by https, loopback alone by http', async () => {
+  it('checks the address that a name resolves to: loopback or public by https, loopback alone by http', async () => {
     const refused = async (url: string, ...addresses: string[]) =>
       (await refuseAddress(url, 'loopback', leadsTo(...addresses))) !== null
     assert.equal(await refused('http://localhost/', '127.0.0.1', '::1'), false)

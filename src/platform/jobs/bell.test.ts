@@ -5,7 +5,7 @@ import { createBell } from './bell.ts'
 const longMs = 10_000
 
 describe('a bell', () => {
-  it('wakes who sleeps, and who comes next if nobody does', async () => {
+  it('wakes the sleeper, or the next one if there is none', async () => {
     const bell = createBell()
     const sleeping = bell.heard(longMs)
     bell.ring()

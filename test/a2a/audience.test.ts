@@ -51,7 +51,7 @@ describe('B.9: trigger-campaign by agents takes the audience of 2.4', () => {
     assert.equal(await reached({ audience: null, properties: null }), 3)
   })
 
-  it('what names nobody, and what disagrees, reaches nobody and never the default audience', async () => {
+  it('an audience that is empty or contradicts itself reaches no user, and never the default audience', async () => {
     for (const data of [
       { broadcast: false },
       { audience: {} },
@@ -70,7 +70,7 @@ describe('B.9: trigger-campaign by agents takes the audience of 2.4', () => {
       assert.equal(await reached(data), 0, JSON.stringify(data))
   })
 
-  it('what is wrong is rejected', async () => {
+  it('a malformed audience is rejected', async () => {
     for (const data of [
       { audience: [] },
       { audience: 'ana' },
@@ -122,7 +122,7 @@ describe('B.9: trigger-campaign by agents takes the audience of 2.4', () => {
       assert.equal(await reached(odd, word), 'input-required', JSON.stringify(word))
   })
 
-  it('what came before the skill was named is asked about too', async () => {
+  it('unknown fields from before the skill was named are asked about, too', async () => {
     const first = await agent.send({ campaignId: 'news', recipients: ['ana'] })
     assert.equal(first.status.state, 'input-required')
     const second = await agent.send({ skill }, { taskId: first.id })

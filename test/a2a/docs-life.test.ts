@@ -24,7 +24,7 @@ describe('docs/tutorials/agent.md', async () => {
     return found
   }
 
-  it('tells the life of a task in lines that work when pasted', async (t) => {
+  it('shows the life of a task in lines that work when pasted', async (t) => {
     const states = [
       'input-required',
       'completed',

@@ -50,7 +50,7 @@ describe('POST /a2a', () => {
     assert.ok(stream.headers['x-request-id'] && stream.headers['x-ratelimit-limit'])
   })
 
-  it('answers GET with 405', async () => {
+  it('responds to GET with 405', async () => {
     const reply = await service.ask('GET', '/a2a', { headers: key })
     assert.deepEqual([reply.status, reply.headers.allow], [405, 'POST'])
   })
@@ -75,7 +75,7 @@ describe('POST /a2a', () => {
     )
   })
 
-  it('answers what is no call with the codes of JSON-RPC and HTTP 200', async () => {
+  it('responds to malformed calls with the codes of JSON-RPC and HTTP 200', async () => {
     const call = { jsonrpc: '2.0', id: 1, method: 'GetTask', params: { id: 'x' } }
     const cases: [string | Buffer, number, Json][] = [
       ['', -32700, null],
@@ -263,7 +263,7 @@ describe('the agent card', () => {
     assert.equal((await card({ host: 'agents.example.com' })).json.url, 'http://agents.example.com/a2a')
   })
 
-  it('tells those with a key about their project, in the pure form of their version', async () => {
+  it('describes the project to callers with a key, in the pure form of their version', async () => {
     const v1 = (await card({ 'a2a-version': '1.0' })).json
     const extended = await agentOf(service, project, 'plain').result('card')
     assert.deepEqual({ ...extended, description: '' }, { ...v1, description: '' })

@@ -52,7 +52,7 @@ describe('an answer', () => {
     })
   })
 
-  it('tells whether an id is a user or a device', () => {
+  it('says whether an id is a user or a device', () => {
     const push = 'Send a push to ana with title "Hi"'
     const first = talk(push)
     assert.ok(first.kind === 'ask' && first.question === 'Is "ana" a user or a device?')
@@ -112,7 +112,7 @@ describe('an answer', () => {
     assert.equal(kindOf('Update user with plan=gold', 'the name is Ghost'), 'ask', 'a name is no id')
   })
 
-  it('that calls it off ends it, and names nobody', () => {
+  it('that is a refusal ends it, and names no user', () => {
     const said =
       `cancelled canceled cancle nvm decline declined reject disregard exit quit aborted discard terminate ignore
       negative`.split(/\s+/)

@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { read } from './skills.ts'
 import { wildPhrasings } from './wild-phrasings.ts'
 
-describe('what people write without having read the docs', () => {
+describe('texts of people who have not read the docs', () => {
   for (const [text, expected] of wildPhrasings) {
-    it(`${JSON.stringify(text)} is answered with: ${expected.kind}`, () => {
+    it(`${JSON.stringify(text)} is read as: ${expected.kind}`, () => {
       const reading = read(text)
       assert.equal(reading.kind, expected.kind, JSON.stringify(reading))
       for (const [field, value] of Object.entries(expected))

@@ -25,7 +25,7 @@ for (const name of names) {
       assert.equal(n, 1)
     })
 
-    it('is told so when the message is another, or still being worked on', async () => {
+    it('gets a conflict when the message is another, or is still running', async () => {
       const { messageId } = create()
       await agent.send({ skill: 'create-user', projectUserId: 'b' }, { messageId })
       const other = await agent.call('send', { message: { ...create('c'), messageId } })

@@ -76,7 +76,7 @@ describe('a task whose node died', () => {
     }
   })
 
-  it('has its event stored once also when the phone went to somebody else meanwhile', async () => {
+  it('stores its event once, also when the phone has another user meanwhile', async () => {
     await put(project, { id: 'sold-phone', platform: 'IOS' })
     const link = (user: string) =>
       project.call('POST', '/api/v1/devices/sold-phone/user/project-user-id', { json: { project_user_id: user } })

@@ -118,7 +118,7 @@ describe('the total of a list', () => {
     assert.deepEqual(asked, [['one'], ['one', 'a'], ['two']])
   })
 
-  it('is counted by one at a time in a project, and a failure is nobody else’s', async () => {
+  it('counts one list at a time in a project, and a failure affects no other count', async () => {
     const { answer, totals } = database()
     answer.fails = true
     const failing = totals.of(one, all)

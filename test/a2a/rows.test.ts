@@ -145,7 +145,7 @@ for (const name of names) {
       if (name !== 'plain') assert.equal((await first({})).history.length, 1)
     })
 
-    it('is told that files are not taken, in either shape of them', async () => {
+    it('gets an error for files, in either shape of them', async () => {
       const agent = agentOf(service, await service.project(), name)
       for (const part of [
         { raw: 'AAAA', mediaType: 'image/png' },

@@ -199,7 +199,7 @@ describe('a stream', () => {
     assert.deepEqual(streams.stats(), { open: 0, places: 0, beating: false })
   })
 
-  it('beats while nothing happens, in comments that no reader sees, and not when nobody reads', async () => {
+  it('sends comments while nothing happens, and none when the client does not read', async () => {
     const streams = createStreams(nobody, { beatMs: 10 })
     const wish = async () => ({ id: 1, dialect: plain, task: task(), from: 1, waits: true })
     const read = await streams.open('p' as never, wish)

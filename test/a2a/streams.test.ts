@@ -20,7 +20,7 @@ for (const name of names) {
   const agent = agentOf(service, project, name)
 
   describe(`a stream for a ${name} agent`, () => {
-    it('tells what happens in the order and shape of its spelling, and closes', async () => {
+    it('replays the log in the order and shape of its spelling, and closes', async () => {
       const { status, headers, events } = await agent.stream('stream', { message: agent.message(create) })
       assert.equal(status, 200)
       assert.match(String(headers['content-type']), /^text\/event-stream/)
@@ -71,7 +71,7 @@ for (const name of names) {
       assert.equal(toldState(events.at(-1)), 'completed')
     })
 
-    it('that cannot begin is answered with a plain error', async () => {
+    it('that cannot begin gets a plain error', async () => {
       const { headers, text } = await agent.stream('stream', { message: agent.message({ skill: 'no-such' }) })
       assert.match(String(headers['content-type']), /^application\/json/)
       assert.equal(JSON.parse(text).error.data[0].reason, 'SKILL_NOT_FOUND')
@@ -166,7 +166,7 @@ describe('streams', () => {
     await eventually(() => assert.ok(sockets() < before + 50, `${sockets()} sockets are open, ${before} were`))
   })
 
-  it('of clients that are gone before the first event leave nothing behind either, and are no fault to be logged', async () => {
+  it('of clients that disconnect before the first event leave nothing behind, and log no error', async () => {
     const agent = agentOf(service, project, 'official')
     const { id } = await agent.send({ skill: 'create-user' })
     const { hostname, port } = new URL(service.url)

@@ -121,7 +121,7 @@ describe('data without a skill, after a text', () => {
     }
   })
 
-  it('does not spare the yes to a change of somebody who may not be there', async () => {
+  it('still needs a yes for a change of a user who may not exist', async () => {
     await assertAsks(
       ['Update user with plan=gold', { projectUserId: 'ghost' }],
       /is made\. Create the user "ghost".*Shall I/
@@ -179,7 +179,7 @@ describe('data with a skill, after a text', () => {
 })
 
 describe('a text, after data that lacks something', () => {
-  it('that is no answer is told what is missing', async () => {
+  it('that is no answer gets the question again', async () => {
     for (const text of ['let me think', 'unknown', 'what id?', 'maybe'])
       await assertAsks(
         [{ skill: 'create-user' }, text],

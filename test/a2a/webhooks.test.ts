@@ -163,7 +163,7 @@ for (const name of names) {
 }
 
 describe('a webhook', () => {
-  it('keeps the spelling it was registered in, whoever writes to the task later', async () => {
+  it('keeps the spelling it was registered in, also when another client writes to the task', async () => {
     const [plain, official] = [agentOf(service, project, 'plain'), agentOf(service, project, 'official')]
     const url = freshUrl()
     const task = await official.send({ skill: 'create-user' })
@@ -175,7 +175,7 @@ describe('a webhook', () => {
     )
   })
 
-  it('is told of tasks that a worker does, and of cancels', async () => {
+  it('receives tasks that a worker runs, and cancels', async () => {
     const agent = agentOf(service, project, 'plain')
     const url = freshUrl()
     const config = { taskPushNotificationConfig: { url } }

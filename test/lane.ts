@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -32,11 +33,23 @@ export async function runLane(files: string[], folder: string, limitMs: number):
   setTimeout(
     () => {
       const open = [...new Set(process.getActiveResourcesInfo())].join(', ')
-      console.error(`One of these files keeps its process open (${open}): ${ran.join(', ')}`)
+      console.error(`One of these files keeps its process open (${open}${socketsOf()}): ${ran.join(', ')}`)
       process.exit(1)
     },
     Math.min(30_000, limitMs)
   ).unref()
+}
+
+/** Addresses and last bytes of open sockets, which lead to the test that left them. Node has no documented way to list them. */
+function socketsOf(): string {
+  const { _getActiveHandles: handles } = process as unknown as { _getActiveHandles?(): unknown[] }
+  return (handles?.call(process) ?? [])
+    .filter((handle) => handle instanceof Socket && handle.remotePort !== undefined)
+    .map((handle) => {
+      const { localPort, remotePort, bytesRead, bytesWritten, readyState } = handle as Socket
+      return `; socket ${localPort} to ${remotePort}, ${readyState}, read ${bytesRead}, wrote ${bytesWritten}`
+    })
+    .join('')
 }
 
 /** A folder can be made by one process only: that one runs the tests of the file. */

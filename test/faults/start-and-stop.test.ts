@@ -30,7 +30,7 @@ describe('npm start', () => {
     const line = printed.split('\n').find((each) => each.startsWith('curl '))!
     assert.deepEqual(JSON.parse(await paste(t, line)), { properties: { plan: 'premium' } })
 
-    assert.match(printed, /demo-user\. They are simulated/)
+    assert.match(printed, /demo-user\. The phones and the gateways are simulated/)
     assert.match(printed, /^curl -X POST \S+\/api\/v1\/messages:send .*"project_user_id":"demo-user"/m)
     assert.match(printed, /npx tidings inbox/)
     assert.ok(processesOf(dataDir).length >= 2)

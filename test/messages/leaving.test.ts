@@ -1,67 +1,14 @@
 import assert from 'node:assert/strict'
-import { it, type TestContext } from 'node:test'
+import { it } from 'node:test'
 import type { Outcome } from '../../src/gateways/gateways.ts'
-import { messageMonths } from '../../src/messages/jobs.ts'
-import { createMessages, createPauses } from '../../src/messages/messages.ts'
-import { makePartitions } from '../../src/platform/db/partitions.ts'
-import { newId, type ProjectId } from '../../src/platform/ids.ts'
-import { createMetrics } from '../../src/platform/metrics.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { steadyMs } from '../../src/platform/time.ts'
-import { testPool } from '../support/database.ts'
-import { silentLog } from '../support/log.ts'
-import { retry, scriptedSender } from '../support/sender.ts'
+import { retry } from '../support/sender.ts'
 import { eventually } from '../support/service.ts'
-
-const projectId = 'p' as ProjectId
-
-async function given(t: TestContext) {
-  const pool = await testPool(t)
-  const at = new Date()
-  await makePartitions(pool, messageMonths, at)
-  const sql = async (text: string, values: unknown[] = []) => {
-    const client = await pool.connect()
-    return (await client.query(text, values).finally(() => client.end())).rows
-  }
-  const userId = newId()
-  await sql(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
-  await sql(
-    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'ana', '{}', $3, $3)`,
-    [projectId, userId, at]
-  )
-  const sender = scriptedSender()
-  const credentials = { project: async () => undefined }
-  const messages = createMessages({
-    pool,
-    carriers: { sender },
-    log: silentLog,
-    metrics: createMetrics(),
-    idempotencyHours: 24,
-    credentials,
-    pauses: createPauses(pool, credentials)
-  })
-  const draft = (triggerId: string, deviceId: string) => ({
-    messageId: newId(),
-    triggerId,
-    campaignId: 'news',
-    userId,
-    endpoint: {
-      deviceId,
-      gateway: 'apns' as const,
-      environment: 'production' as const,
-      app: null,
-      token: deviceId,
-      registeredAt: at
-    },
-    content: { kind: 'alert' as const, notification: { title: 'Hello' } },
-    collapseId: 'c',
-    priority: 'normal' as const,
-    notAfter: Date.now() + 3_600_000
-  })
-  return { pool, sql, sender, messages, draft }
-}
+import { messagesAlone, projectId } from './messages-alone.ts'
 
 it('E2: messages that a batch could not dispatch in time are due at once, and not when their claim would have ended', async (t) => {
-  const { pool, sql, sender, messages, draft } = await given(t)
+  const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   const triggerId = newId()
   const drafts = Array.from({ length: 300 }, (_, n) => draft(triggerId, `d${n}`))
   const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts, { owner: 'batch' }))
@@ -76,7 +23,7 @@ it('E2: messages that a batch could not dispatch in time are due at once, and no
 })
 
 it('E2: a retry of a message that a batch released is written, also where the response to the release was lost', async (t) => {
-  const { pool, sql, sender, messages, draft } = await given(t)
+  const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   for (const fails of [false, true]) {
     const [triggerId, answer] = [newId(), Promise.withResolvers<Outcome>()]
     sender.script('a', answer.promise)
@@ -98,7 +45,7 @@ it('E2: a retry of a message that a batch released is written, also where the re
 })
 
 it('E2: a clock that jumps makes no second run dispatch a message that waits for room in the first one', async (t) => {
-  const { pool, sql, sender, messages, draft } = await given(t)
+  const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   const rows = await pool.transaction((tx) =>
     messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
   )

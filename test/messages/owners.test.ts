@@ -1,67 +1,20 @@
 import assert from 'node:assert/strict'
 import { it, type TestContext } from 'node:test'
-import { messageMonths } from '../../src/messages/jobs.ts'
-import { createMessages, createPauses } from '../../src/messages/messages.ts'
 import { type Settlement, settleMessages } from '../../src/messages/settle-store.ts'
 import { claimDueMessages } from '../../src/messages/store.ts'
-import { makePartitions } from '../../src/platform/db/partitions.ts'
-import { newId, type ProjectId } from '../../src/platform/ids.ts'
-import { createMetrics } from '../../src/platform/metrics.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { steadyMs } from '../../src/platform/time.ts'
-import { testPool } from '../support/database.ts'
-import { silentLog } from '../support/log.ts'
-import { scriptedSender } from '../support/sender.ts'
+import { messagesAlone, projectId } from './messages-alone.ts'
 
-const projectId = 'p' as ProjectId
 const [me, other] = [newId(), newId()]
 
 /** A message that this node has written and not dispatched yet. */
 async function given(t: TestContext) {
-  const pool = await testPool(t)
-  const at = new Date()
-  await makePartitions(pool, messageMonths, at)
-  const sql = async (text: string, values: unknown[] = []) => {
-    const client = await pool.connect()
-    return (await client.query(text, values).finally(() => client.end())).rows
-  }
-  const [userId, triggerId] = [newId(), newId()]
-  await sql(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
-  await sql(
-    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'ana', '{}', $3, $3)`,
-    [projectId, userId, at]
+  const { pool, sql, sender, messages, draft } = await messagesAlone(t, { nodeId: me })
+  const triggerId = newId()
+  const rows = await pool.transaction((tx) =>
+    messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
   )
-  const sender = scriptedSender()
-  const credentials = { project: async () => undefined }
-  const messages = createMessages({
-    pool,
-    carriers: { sender },
-    nodeId: me,
-    log: silentLog,
-    metrics: createMetrics(),
-    idempotencyHours: 24,
-    credentials,
-    pauses: createPauses(pool, credentials)
-  })
-  const endpoint = {
-    deviceId: 'a',
-    gateway: 'apns' as const,
-    environment: 'production' as const,
-    app: null,
-    token: 'a',
-    registeredAt: at
-  }
-  const draft = {
-    messageId: newId(),
-    triggerId,
-    campaignId: 'news',
-    userId,
-    endpoint,
-    content: { kind: 'alert' as const, notification: { title: 'Hello' } },
-    collapseId: 'c',
-    priority: 'normal' as const,
-    notAfter: Date.now() + 3_600_000
-  }
-  const rows = await pool.transaction((tx) => messages.persist(tx, projectId, [draft], { owner: 'batch' }))
   return { pool, sql, sender, messages, rows, row: rows[0]!, triggerId }
 }
 

@@ -2,72 +2,36 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Draft } from '../../src/channels/channels.ts'
 import type { Outcome } from '../../src/gateways/gateways.ts'
-import { messageMonths } from '../../src/messages/jobs.ts'
-import { createMessages, createPauses, type OutcomeChange } from '../../src/messages/messages.ts'
+import type { OutcomeChange } from '../../src/messages/messages.ts'
 import type { Db } from '../../src/platform/db/db.ts'
-import { makePartitions } from '../../src/platform/db/partitions.ts'
-import { newId, type ProjectId } from '../../src/platform/ids.ts'
-import { createMetrics } from '../../src/platform/metrics.ts'
-import { testPool } from '../support/database.ts'
-import { silentLog } from '../support/log.ts'
-import { accepted, lost, rejected, retry, scriptedSender } from '../support/sender.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { steadyMs } from '../../src/platform/time.ts'
+import { accepted, lost, rejected, retry } from '../support/sender.ts'
 import { eventually } from '../support/service.ts'
+import { messagesAlone, projectId } from './messages-alone.ts'
 
-const projectId = 'p' as ProjectId
-const at = new Date()
-
-/** Delivery by itself, as campaigns see it, with a project and one user. */
+/** With the outcomes that subscribers got, and the state of each message. */
 async function given(t: TestContext, onSettled?: (tx: Db, changes: OutcomeChange[]) => Promise<void>) {
-  const pool = await testPool(t)
-  await makePartitions(pool, messageMonths, at)
-  const sql = async (text: string, values: unknown[] = []) => {
-    const client = await pool.connect()
-    return (await client.query(text, values).finally(() => client.end())).rows
-  }
-  const userId = newId()
-  await sql(`insert into projects values ($1, 'P', 'live', 'standard', '{}', '{}', $2)`, [projectId, at])
-  await sql(
-    `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'ana', '{}', $3, $3)`,
-    [projectId, userId, at]
-  )
-  const sender = scriptedSender()
-  const credentials = { project: async () => undefined }
-  const told: OutcomeChange[] = []
-  const messages = createMessages({
-    pool,
-    carriers: { sender },
-    log: silentLog,
-    metrics: createMetrics(),
-    idempotencyHours: 24,
-    credentials,
-    pauses: createPauses(pool, credentials),
+  const settled: OutcomeChange[] = []
+  const alone = await messagesAlone(t, {
     onSettled: [
       async (tx, _, changes) => {
         await onSettled?.(tx, changes)
-        told.push(...changes)
+        settled.push(...changes)
       }
     ]
   })
-  const draft = (triggerId: string, deviceId: string, more: Partial<Draft> = {}): Draft => ({
-    messageId: newId(),
-    triggerId,
-    campaignId: 'welcome',
-    userId,
-    endpoint: { deviceId, gateway: 'apns', environment: 'production', app: null, token: deviceId, registeredAt: at },
-    content: { kind: 'alert', notification: { title: 'Hello' } },
-    collapseId: `${triggerId}`,
-    priority: 'normal',
-    notAfter: Date.now() + 3_600_000,
-    ...more
-  })
   const states = async () =>
     Object.fromEntries(
-      (await sql('select device_id, state from messages order by device_id')).map((row) => [row.device_id, row.state])
+      (await alone.sql('select device_id, state from messages order by device_id')).map((row) => [
+        row.device_id,
+        row.state
+      ])
     )
-  return { pool, sql, sender, told, messages, draft, states, userId }
+  return { ...alone, settled, states }
 }
 
-const soon = () => ({ deadline: Date.now() + 5_000 })
+const soon = () => ({ deadline: steadyMs() + 5_000 })
 
 describe('messages of triggers', () => {
   it('persist writes drafts once: rows of an earlier run stand, with their ids and outcomes', async (t) => {
@@ -101,11 +65,11 @@ describe('messages of triggers', () => {
   })
 
   it('subscribers get each outcome once, in the transaction that settles it', async (t) => {
-    const { pool, sql, messages, draft, sender, told } = await given(t, async (tx, changes) => {
+    const { pool, sql, messages, draft, sender, settled } = await given(t, async (tx, changes) => {
       const statement = { name: 'test.count', text: 'update settings set value = value::int + $1', acrossProjects: '' }
       await tx.run(statement, [changes.length])
     })
-    await sql(`insert into settings values ('told', '0')`)
+    await sql(`insert into settings values ('settled', '0')`)
     const triggerId = newId()
     sender.script('b', rejected('TOKEN_INVALID'))
     sender.script('c', lost(), accepted())
@@ -116,10 +80,10 @@ describe('messages of triggers', () => {
     const rows = await pool.transaction((tx) => messages.persist(tx, projectId, drafts))
     await messages.dispatch(projectId, rows, soon())
     assert.deepEqual(
-      told.map(({ deviceId, to, reason, campaignId }) => [deviceId, to, reason, campaignId].join(' ')).sort(),
+      settled.map(({ deviceId, to, reason, campaignId }) => [deviceId, to, reason, campaignId].join(' ')).sort(),
       ['a accepted  welcome', 'b failed TOKEN_INVALID welcome', 'c accepted  welcome', 'e failed EXPIRED welcome']
     )
-    const [{ value }] = await sql(`select value from settings where name = 'told'`)
+    const [{ value }] = await sql(`select value from settings where name = 'settled'`)
     assert.equal(value, '4')
     const [job] = await sql(
       `select key, run_at > now() + interval '30 s' as later from jobs where name = 'delivery.retry'`
@@ -129,7 +93,7 @@ describe('messages of triggers', () => {
 
   it('an accepted message is not sent again, even if a subscriber fails for good', async (t) => {
     const { pool, messages, draft, states } = await given(t, async () => {
-      throw new Error('a bug of somebody else')
+      throw new Error('a bug elsewhere')
     })
     const rows = await pool.transaction((tx) =>
       messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])
@@ -139,7 +103,7 @@ describe('messages of triggers', () => {
   })
 
   it('an outcome with characters that the database refuses is settled, and the message is not sent again', async (t) => {
-    const { pool, sql, messages, draft, sender, told } = await given(t)
+    const { pool, sql, messages, draft, sender, settled } = await given(t)
     const unstorable = { message: 'cut in two: \ud83d', gatewayCode: 'Raw\0' }
     sender.script('a', { ...rejected('PAYLOAD_INVALID'), ...unstorable } as Outcome)
     sender.script('b', { kind: 'accepted', gatewayMessageId: 'name\0' })
@@ -154,7 +118,7 @@ describe('messages of triggers', () => {
       { state: 'failed', reason_message: 'cut in two: \ufffd', gateway_code: 'Raw', gateway_message_id: null },
       { state: 'accepted', reason_message: null, gateway_code: null, gateway_message_id: 'name' }
     ])
-    assert.equal(told.length, 2)
+    assert.equal(settled.length, 2)
   })
 
   it('dispatch is at most a few hundred responses ahead of the database, and continues when it keeps up', async (t) => {
@@ -182,7 +146,7 @@ describe('messages of triggers', () => {
         done(outcome)
       })
     }
-    const handing = messages.dispatch(projectId, rows, { deadline: Date.now() + 100_000 })
+    const handing = messages.dispatch(projectId, rows, { deadline: steadyMs() + 100_000 })
     await eventually(() => assert.ok(sender.pushes.length >= 700))
     for (let before = 0; before < sender.pushes.length; ) {
       before = sender.pushes.length
@@ -196,7 +160,7 @@ describe('messages of triggers', () => {
   })
 
   it('dispatch skips messages that were canceled meanwhile', async (t) => {
-    const { pool, messages, draft, sender, told, states } = await given(t)
+    const { pool, messages, draft, sender, settled, states } = await given(t)
     const triggerId = newId()
     const rows = await pool.transaction((tx) =>
       messages.persist(tx, projectId, [draft(triggerId, 'a'), draft(triggerId, 'b'), draft(newId(), 'c')])
@@ -217,7 +181,7 @@ describe('messages of triggers', () => {
         ['accepted', null]
       ]
     )
-    assert.equal(told.filter(({ to }) => to === 'skipped').length, 2)
+    assert.equal(settled.filter(({ to }) => to === 'skipped').length, 2)
   })
 
   it('rows of a batch have no due time, and release gives one to open rows', async (t) => {
@@ -231,7 +195,7 @@ describe('messages of triggers', () => {
       { device_id: 'a', state: 'handed', timed: false },
       { device_id: 'b', state: 'handed', timed: false }
     ])
-    await messages.dispatch(projectId, rows, { deadline: Date.now() + 500 })
+    await messages.dispatch(projectId, rows, { deadline: steadyMs() + 500 })
     await pool.transaction((tx) => messages.release(tx, projectId, triggerId, rows))
     assert.deepEqual(await found(), [
       { device_id: 'a', state: 'accepted', timed: false },
@@ -250,17 +214,17 @@ describe('messages of triggers', () => {
     const rows = await pool.transaction((tx) =>
       messages.persist(tx, projectId, [draft(triggerId, 'a')], { owner: 'batch' })
     )
-    await messages.dispatch(projectId, rows, { deadline: Date.now() + 50 })
+    await messages.dispatch(projectId, rows, { deadline: steadyMs() + 50 })
     const again = await messages.findUnanswered(projectId, [triggerId])
     assert.equal(again.length, 1)
-    await messages.dispatch(projectId, again, { deadline: Date.now() + 50 })
+    await messages.dispatch(projectId, again, { deadline: steadyMs() + 50 })
     assert.equal(sender.pushes.length, 1)
     answer.resolve(accepted())
     await eventually(async () => assert.deepEqual(await states(), { a: 'accepted' }))
   })
 
   it('the outcome of a message is settled though its user was merged meanwhile', async (t) => {
-    const { pool, sql, messages, draft, told, sender } = await given(t)
+    const { pool, sql, messages, draft, settled, sender, at } = await given(t)
     const [other, answer] = [newId(), Promise.withResolvers<ReturnType<typeof accepted>>()]
     await sql(
       `insert into users (project_id, id, project_user_id, properties, created_at, updated_at) values ($1, $2, 'bob', '{}', $3, $3)`,
@@ -275,7 +239,7 @@ describe('messages of triggers', () => {
     answer.resolve(accepted())
     await handing
     assert.deepEqual(
-      told.map(({ userId, to }) => [userId, to]),
+      settled.map(({ userId, to }) => [userId, to]),
       [[other, 'accepted']]
     )
   })
@@ -309,7 +273,7 @@ describe('messages of triggers', () => {
         ['a', 'b'].map((id) => draft(newId(), id))
       )
     )
-    const handing = messages.dispatch(projectId, rows, { deadline: Date.now() + 50_000, signal: stop.signal })
+    const handing = messages.dispatch(projectId, rows, { deadline: steadyMs() + 50_000, signal: stop.signal })
     stop.abort()
     await handing
     assert.deepEqual(await states(), { a: 'queued', b: 'queued' })

@@ -92,7 +92,7 @@ describe('the schema', () => {
     const filling = [...statements.values()].filter(({ text }) => held.some((table) => fills(text, table)))
     assert.ok(filling.length >= held.length)
     assert.deepEqual(
-      // Whoever has the row locked for its change cannot be making a new one.
+      // A statement that has locked the row for its change cannot insert a new one.
       filling
         .filter(({ text }) => !/projects where project_id = \$1.* for key share\)|\bfor update\)/s.test(text))
         .map(({ name }) => name),

@@ -25,7 +25,7 @@ const later = async () => {
   return done()
 }
 
-// The first that fits counts. Whoever is answered with a direct message by other agents gets a task here: ours always are.
+// The first match counts. Where other agents respond with a direct message, ours responds with a task: it always does.
 const byPrefix: [prefix: string, does: () => Outcome | Promise<Outcome>][] = [
   ['tck-artifact-text', () => done(text)],
   ['tck-artifact-file-url', () => done(fileUrl)],

@@ -270,7 +270,7 @@ for (const name of names) {
       })
       const canceled = await agent.result('cancel', { id: found.id })
       assert.equal(canceled.status.state, state('canceled'))
-      assert.equal((await running).status.state, state('canceled'), 'whoever waits hears of it at once')
+      assert.equal((await running).status.state, state('canceled'), 'the waiting call returns at once')
     })
   })
 }

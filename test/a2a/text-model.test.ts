@@ -212,7 +212,7 @@ describe('a proposal is dropped', () => {
     ['with a wrong type', { ...ana, projectUserId: 7 }],
     ['with a wrong property', { ...ana, properties: { plan: ['gold'] } }],
     ['without what is needed', { skill: 'create-user' }],
-    ['without somebody it is for', { skill: 'track-event', eventName: 'buy' }],
+    ['without a user', { skill: 'track-event', eventName: 'buy' }],
     ['with a field that is not there', { ...ana, confirmed: true }],
     ['of a push that says nothing', { ...push, title: '' }],
     ['of a push to two', { ...push, deviceId: 'd' }],

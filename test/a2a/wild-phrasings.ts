@@ -19,7 +19,7 @@ export const wildPhrasings: readonly Phrasing[] = [
   ['trigger-campaign welcome for user ana', trigger()],
   ['trigger-campaign welcome for everyone', confirm('trigger-campaign', { campaignId: 'welcome', broadcast: true })],
 
-  // Changing somebody who is there
+  // Changing a user who exists
   ['update user ana', ask('create-user')],
   [
     'Change user ana: plan="gold", age=32',

@@ -107,7 +107,7 @@ it('the next process finishes a killed request that is not repeated', async (t) 
   first.child.kill('SIGKILL')
   await first.exited
   const recorded = (await sql(`select device_id from messages where state = 'accepted'`)).map((row) => row.device_id)
-  // Nobody waits half a minute here for what the dead process held.
+  // The claims of the dead process end now, so that the test need not wait half a minute.
   await sql(`update messages set due_at = now() where due_at is not null`)
   await start().ready
   await eventually(async () => {

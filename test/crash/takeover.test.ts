@@ -35,7 +35,7 @@ it('other nodes take over the batches of a broadcast and the push of an agent fr
   assert.ok(left.length > 0, 'it owns batches')
   const other = start('all', 1)
   const agent = agentOf({ url: await other.ready }, { secretKey }, 'plain')
-  assert.equal(new Set(entries().map(({ pid }) => pid)).size, 1, 'nobody else has done anything of it so far')
+  assert.equal(new Set(entries().map(({ pid }) => pid)).size, 1, 'no other process has run any part of it so far')
 
   process.kill(dying.pid, 'SIGKILL')
   await dying.exited

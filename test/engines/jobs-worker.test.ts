@@ -146,7 +146,7 @@ it('a worker outlives the loss of the database, says so once, and goes on when i
   await asServer(async (client) => {
     await client.query(`alter database ${name} with allow_connections false`)
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, [name])
-    // It ends while nobody can be told.
+    // The job ends while the database is away, so its end cannot be recorded yet.
     gate.resolve()
     await eventually(
       () => said.length,

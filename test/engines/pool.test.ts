@@ -33,7 +33,7 @@ it('a commit behind statements that were not waited for commits all of them or n
   assert.deepEqual(await pool.query(all), [{ value: 1 }, { value: 2 }])
   const twice = pool.transaction(async (tx) => Promise.all([tx.run(keep, [3]), tx.run(keep, [1]), tx.commit()]))
   await assert.rejects(twice, { code: '23505' })
-  // Whoever does not look at the statement learns it from the commit.
+  // A caller that ignores the failed statement learns of it from the commit.
   const unseen = pool.transaction(async (tx) => {
     tx.run(keep, [2]).catch(() => {})
     await tx.commit()

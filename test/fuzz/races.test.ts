@@ -18,7 +18,7 @@ describe('a device whose anonymous user is linked', () => {
     const client = new pg.Client({ connectionString: service.databaseUrl })
     await client.connect()
     t.after(() => client.end())
-    // Somebody writes a message to the same device and has not committed yet.
+    // Another transaction writes a message to the same device and has not committed yet.
     const later = '01890000-0000-7000-8000-0000000000aa'
     await client.query('begin')
     await client.query('select 1 from users where project_id = $1 for key share', [project.id])
@@ -112,7 +112,7 @@ describe('concurrent sends to, moves and deletions of the same few users and dev
       [project.id]
     )
     assert.deepEqual(off, [])
-    // No foreign key sees to this: whoever writes messages holds their users, whoever removes users removes theirs.
+    // No foreign key ensures this: a writer of messages locks their users, and a deletion of users deletes their messages.
     const strays = await service.sql(
       `select m.message_id from messages m where m.project_id = $1 and m.user_id is not null
           and not exists (select 1 from users u where u.project_id = $1 and u.id = m.user_id)`,

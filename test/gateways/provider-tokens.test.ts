@@ -212,7 +212,7 @@ describe('an access token for FCM', { concurrency: 4 }, () => {
       text: 'select held_until as until from provider_tokens',
       acrossProjects: ''
     })
-    assert.ok(held!.until.getTime() >= began!.at.getTime() + 2_000, 'nobody may take it before')
+    assert.ok(held!.until.getTime() >= began!.at.getTime() + 2_000, 'no process may take it before')
     await assert.rejects(two.of(fcm), /away/)
     assert.equal(asked, 2)
     clock.now += 2_500
@@ -240,7 +240,7 @@ describe('an access token for FCM', { concurrency: 4 }, () => {
       /^refused: Google refuses .*Invalid JWT Signature/
     )
     assert.match(await failureOf({ clientEmail: 'no@x.iam.gserviceaccount.com' }), /^refused: .*account not found/)
-    // Each with a key id of its own, and so a token of its own: after a failure nobody asks for the same one for a while.
+    // Each with a key id of its own, and so a token of its own: after a failure no process asks for the same one for a while.
     assert.match(await failureOf({ ca: undefined, privateKeyId: 'a' }), /^unavailable: .*cannot be reached/)
     assert.match(await failureOf({ tokenUri: 'https://127.0.0.1:1/token' }), /^unavailable: .*ECONNREFUSED/)
     assert.match(await failureOf({ tokenUri: `${sim.fcm!.url}/nowhere` }), /^unavailable: .*cannot answer/)

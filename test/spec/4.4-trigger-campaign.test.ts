@@ -23,7 +23,7 @@ const sender = scriptedSender()
 const service = await startService({}, { sender })
 const arrived = (...ids: string[]) => ids.filter((id) => sender.to(id).length > 0)
 
-/** Ana (premium, two phones), Bo (free), Cy without a device, and a phone that nobody has logged in on. */
+/** Ana (premium, two phones), Bo (free), Cy without a device, and a phone without a login. */
 async function givenPeople(prefix: string): Promise<TestProject> {
   const project = await service.project()
   await givenUser(project, 'ana', `${prefix}-ana-1`, `${prefix}-ana-2`)

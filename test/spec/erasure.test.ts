@@ -15,7 +15,7 @@ const count = async (table: string, projectId: string) =>
   Number((await service.sql(`select count(*) from ${table} where project_id = $1`, [projectId]))[0]!.count)
 
 describe('erasing a project', () => {
-  it('waits for whoever still writes for it, and takes that along', async () => {
+  it('waits for transactions that still write to the project, and erases their rows too', async () => {
     const { id } = await service.project()
     const projectId = id as ProjectId
     await pool.transaction(async (tx) => {

@@ -199,9 +199,9 @@ describe('a project that knows the ids of another', () => {
         if (mineAnyway.has(name)) continue
         // What was asked for may be said back where it is refused, or told to be unknown.
         assertSilent(reply, name, reply.status >= 400 ? Object.values(ids) : [])
-        // For whoever runs the installation.
+        // For the administrators of the installation.
         if (path.startsWith('/manage/v1/dead-jobs')) assert.equal(reply.status, 403, reply.text)
-        // The preview of a campaign that is in the body: their users are nobody to it.
+        // The preview of a campaign in the body finds no user of another project.
         else if (path.endsWith('/campaigns:preview')) assert.equal(must(reply).audience.users, 0)
         else if (perItem.test(name)) {
           const { delivery_results } = must(reply)

@@ -5,7 +5,7 @@ import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 
 // A node of its own process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
-// and accepts it a moment later: whoever dies in between never hears of the answer.
+// and accepts it a moment later: a worker that dies in between never gets the response.
 
 const [role, ledger, answerMs] = process.argv.slice(2) as ['all' | 'api' | 'worker', string, string]
 const file = openSync(ledger, 'a')

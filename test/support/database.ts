@@ -50,7 +50,7 @@ type Kind = 'empty' | 'migrated' | 'bootstrapped'
 
 /**
  * test/run.ts migrates a database, bootstraps another, and names them: a copy is made in a tenth of the time that either
- * takes. Where nobody did, what is to be migrated is migrated here, and the service bootstraps by itself.
+ * takes. Without such names the database is migrated here, and the service bootstraps by itself.
  */
 export async function createDatabase(kind: Kind): Promise<string> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`

@@ -23,7 +23,7 @@ export interface Receiver {
   close(): Promise<void>
 }
 
-/** Somebody's web server, over TLS unless told otherwise, that keeps what it gets. */
+/** A customer's web server, over TLS by default, that keeps the requests it gets. */
 export async function startReceiver({ secure = true, host = '127.0.0.1' } = {}): Promise<Receiver> {
   const certificates = await makeCertificates({ host: 'hook.example' })
   const handle = (request: IncomingMessage, response: ServerResponse) => {

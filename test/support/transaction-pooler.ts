@@ -29,7 +29,7 @@ function isIdle(bytes: Buffer): boolean {
 
 /**
  * A pooler in transaction mode, as small as one can be: every client gets in without a password, and the back end that
- * was last given back serves whoever asks next, until its transaction is over.
+ * was last given back serves the next client, until its transaction is over.
  */
 export async function transactionPooler(url: string): Promise<string> {
   const free: Socket[] = []

@@ -97,7 +97,7 @@ test('a name that resolves to a private address at the time of the connection is
 test('the address that was checked is the one connected to: the name is asked once for a connection', async (t) => {
   const receiver = await receiverFor(t)
   let asked = 0
-  // Wherever it would lead the second time: nobody asks a second time.
+  // The name is looked up once, so a second address has no effect.
   const changing: Resolve = async () => [{ address: asked++ === 0 ? '127.0.0.1' : '127.0.0.2', family: 4 }]
   const caller = callerFor(t, { allowPrivate: true, ca: receiver.ca, resolve: changing })
   assert.deepEqual(await caller.call(request(`https://hook.example:${receiver.port}/`)), { status: 204 })

@@ -10,7 +10,7 @@ import { OperatorError } from '../../errors.ts'
  * As whom PostgreSQL runs, because it refuses to run as root.
  * - self: as the user we are.
  * - namespace: as the user we are, who is called "nobody" in a user namespace of its own. All files stay ours, so the
- *   binaries may lie under a home that nobody else can enter.
+ *   binaries may lie under a home that no other user can enter.
  * - nobody: as the real user nobody, for root where user namespaces are forbidden (most containers).
  */
 export type Identity = 'self' | 'namespace' | 'nobody'
@@ -60,7 +60,7 @@ type Output = number | 'ignore' | 'pipe'
  * Starts a program of PostgreSQL on the folder of its data, in a session of its own: a Ctrl-C in the terminal is for us,
  * who stop PostgreSQL when the last request is done.
  *
- * Another user than root may be unable to walk to the folder, and so is root in a namespace when somebody else's home
+ * Another user than root may be unable to walk to the folder, and so is root in a namespace when another user's home
  * lies above it. The folder is then handed over as an open file, which the program and its children reach as
  * /proc/self/fd/3 whatever lies above it.
  */

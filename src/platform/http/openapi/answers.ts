@@ -128,7 +128,7 @@ export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Re
     add('RateLimited', 429)
     add('Unavailable', 503)
   }
-  // A viewer's token is the least there is: whoever has one may read.
+  // A viewer's token has the fewest rights, and it allows reading.
   if (security === 'token' && route.access !== 'viewer') add('Forbidden', 403)
   if (wording.absent === 'empty') add('NotFoundEmpty', 404)
   else if (hasParams && wording.invalid === undefined) add('NotFound', 404)

@@ -54,7 +54,7 @@ export function tagOf(template: string): string {
   return tagBySegment[name] ?? words(name).map(capital).join(' ')
 }
 
-/** Tags nobody has placed stand before the last two. */
+/** Tags without a place of their own stand before the last two. */
 export function inTagOrder(tags: Iterable<string>): string[] {
   const place = (tag: string) => (tagOrder.includes(tag) ? tagOrder.indexOf(tag) : tagOrder.length - 2.5)
   return [...new Set(tags)].sort((one, two) => place(one) - place(two) || one.localeCompare(two))

@@ -45,7 +45,10 @@ export const conformanceSkill: Skill = {
   description: 'Does what a conformance kit asks for by the prefix of a message id.',
   tags: ['test'],
   examples: ['tck-complete-task'],
+  effect: 'read',
+  rest: [],
   schema: Type.Object({ skill: Type.Literal('conformance') }),
+  output: Type.Object({}),
   run: async ({ messageId }) => (byPrefix.find(([prefix]) => messageId.startsWith(prefix))?.[1] ?? done)()
 }
 

@@ -7,6 +7,15 @@ import type { SkillText } from '../text/skill-text.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Settled } from './spellings.ts'
 
+/**
+ * What a skill does to the world: `read` changes nothing, `write` changes data of the project, `send` reaches people, and
+ * `stop` ends what another action began.
+ */
+export type Effect = 'read' | 'write' | 'send' | 'stop'
+
+/** A route of /api/v1 as its documentation names it. */
+export type RestRoute = `${'GET' | 'POST'} /${string}`
+
 /** How a skill ended. `reason` is one or two sentences for the caller. */
 export type Outcome =
   | { kind: 'completed'; artifacts: Result[]; reason?: string }
@@ -53,6 +62,11 @@ export interface Skill {
   tags: string[]
   /** Phrasings for the card. */
   examples: string[]
+  effect: Effect
+  /** The routes that do the same: a key that may use the skill may call them. */
+  rest: readonly RestRoute[]
+  /** Left off the contract's cards: only a client that names our extension sees it there. Every client can call it. */
+  extension?: true
   /** The name of its artifact, and an example of its data, for the docs. */
   artifact?: { name: string; example: object }
   /** Where it departs from the rules that the docs give for all skills. */
@@ -61,6 +75,8 @@ export interface Skill {
   text?: SkillText
   /** The fields, for checking and for the docs. An absent field of `required` is asked for. */
   schema: TSchema
+  /** The data of its artifact, in the form that agents read. */
+  output: TSchema
   /** Other spellings that it accepts, such as the REST API's; `settle` turns them into fields of the schema. */
   spellings?: Record<string, TSchema>
   /** Turns other spellings of a request into the fields of the schema, so that later steps know only these. */

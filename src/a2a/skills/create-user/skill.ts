@@ -19,16 +19,24 @@ const schema = Type.Object({
   properties: Type.Optional(UserProperties)
 })
 
+const output = Type.Object({
+  userId: Type.String({ description: "The service's own id of the user." }),
+  projectUserId: Type.String()
+})
+
 export const createUser: MakeSkill = (does) => ({
   id: 'create-user',
   name: 'Create or Update User',
   description: 'Creates a user, or changes the given properties of the one that has this id already.',
   tags: ['user', 'crm', 'profile'],
   examples: ['Create user ana with plan=premium and age=31'],
+  effect: 'write',
+  rest: ['POST /users'],
   artifact: { name: 'user-result', example: { userId: '…', projectUserId: 'ana' } },
   exception: '`properties: null` is refused.',
   text: createUserText,
   schema,
+  output,
   spellings: spelledTarget,
   // Null properties stay, and are refused as POST /api/v1/users refuses them.
   settle: withTarget,

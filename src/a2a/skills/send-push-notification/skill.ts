@@ -17,6 +17,17 @@ const schema = Type.Object({
   landingUrl: Type.Optional(Type.String({ description: 'What a tap opens: an absolute address of any scheme.' }))
 })
 
+const output = Type.Object({
+  totalSent: Type.Integer({ description: 'Messages that a gateway accepted.' }),
+  results: Type.Array(
+    Type.Object({
+      messageId: Type.String(),
+      status: Type.String({ description: 'DELIVERY_RESULT_STATUS_SUCCEED, _FAILED or _PENDING.' }),
+      failureReason: Type.Optional(Type.String())
+    })
+  )
+})
+
 const who = ['projectUserId', 'deviceId', 'userId'] as const
 
 export const sendPushNotification: MakeSkill = (does) => ({
@@ -28,12 +39,15 @@ export const sendPushNotification: MakeSkill = (does) => ({
     'Send a push to device ana-phone with title "Hello" and body "Your order is on its way"',
     'Send a push notification to user ana saying "See you tomorrow"'
   ],
+  effect: 'send',
+  rest: ['POST /messages:send'],
   artifact: {
     name: 'delivery-results',
     example: { totalSent: 1, results: [{ messageId: '…', status: 'DELIVERY_RESULT_STATUS_SUCCEED' }] }
   },
   text: sendPushText,
   schema,
+  output,
   spellings: spelledTarget,
   settle: (fields) => withTarget(withoutNull(fields)),
   oneOf: [who, ['title', 'body']],

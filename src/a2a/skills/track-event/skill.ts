@@ -19,6 +19,8 @@ const schema = Type.Object({
   )
 })
 
+const output = Type.Object({ trackedEvents: Type.Integer(), eventName: Type.String() })
+
 const who = ['deviceId', 'projectUserId', 'userId'] as const
 
 export const trackEvent: MakeSkill = (does) => ({
@@ -27,9 +29,12 @@ export const trackEvent: MakeSkill = (does) => ({
   description: 'Records that a user did something.',
   tags: ['event', 'analytics', 'tracking'],
   examples: ['Track event purchase for device ana-phone with amount=12.5'],
+  effect: 'write',
+  rest: ['POST /events'],
   artifact: { name: 'event-result', example: { trackedEvents: 1, eventName: 'purchase' } },
   text: trackEventText,
   schema,
+  output,
   spellings: spelledTarget,
   settle: (fields) => withTarget(withoutNull(fields)),
   oneOf: [who],

@@ -32,6 +32,8 @@ const schema = Type.Object({
   )
 })
 
+const output = Type.Object({ triggerId: Type.String({ description: 'Its progress can be read by this id.' }) })
+
 /** As the body of a trigger has it (contract 2.4). */
 const spellings = {
   audience: Type.Object(
@@ -47,11 +49,14 @@ export const triggerCampaign: MakeSkill = (does) => ({
   description: 'Sends the messages of a campaign to its audience, to given targets, or to everybody in its segment.',
   tags: ['campaign', 'marketing', 'automation'],
   examples: ['Trigger campaign welcome for user ana', 'Trigger campaign spring-sale for all users'],
+  effect: 'send',
+  rest: ['POST /campaigns/{campaign_id}:trigger'],
   artifact: { name: 'trigger-result', example: { triggerId: '…' } },
   exception:
     'It asks about a field that it does not know (`input-required`), because the field may have been meant to narrow the audience.',
   text: triggerCampaignText,
   schema,
+  output,
   spellings,
   settle: (fields) => withAudience(withoutNull(fields)),
   asksAboutUnknown: 'To name who gets it, send targets, broadcast or audience',

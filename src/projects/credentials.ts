@@ -6,6 +6,7 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { hashTextOf, isPossible } from './keys.ts'
 import { createLookups, type From, type LookupCounts, type Soon } from './lookups.ts'
+import type { Policy } from './policy.ts'
 import type { Project, ProjectRow } from './project.ts'
 import { findCodes, findSessions } from './session-store.ts'
 import * as store from './store.ts'
@@ -18,6 +19,17 @@ export const changedChannel = 'tidings_projects'
 export interface ApiCaller {
   project: Project
   actor: string
+  /** Absent for a management token. */
+  key?: CallerKey
+}
+
+export interface CallerKey {
+  id: string
+  name: string
+  /** Null: no limits. */
+  policy: Policy | null
+  /** The first key of its chain of rotations, over which the limits of a policy count. */
+  originId: string
 }
 
 export interface KnownKey {
@@ -88,10 +100,11 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
     if (rows.size === 0) return new Map()
     const found = await findProjects([...new Set([...rows.values()].map((row) => row.project_id))])
     return new Map(
-      [...rows].flatMap(([hash, { id, kind, project_id, left_ms }]) => {
+      [...rows].flatMap(([hash, { id, kind, project_id, left_ms, name, policy, origin_id }]) => {
         const project = found.get(project_id)
         const end = left_ms === null ? {} : { endsAtMs: askedAtMs + left_ms }
-        return project ? [[hash, { id, kind, caller: { project, actor: `key ${id}` }, ...end }] as const] : []
+        const key = { id, name, policy, originId: origin_id ?? id }
+        return project ? [[hash, { id, kind, caller: { project, actor: `key ${id}`, key }, ...end }] as const] : []
       })
     )
   }

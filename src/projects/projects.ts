@@ -9,6 +9,7 @@ import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit-store.ts'
 import { type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
+import type { Policy } from './policy.ts'
 import {
   type Mode,
   noSuchProject,
@@ -30,9 +31,10 @@ export {
   sessionOf
 } from './admission.ts'
 export { listAudit, record as recordAudit } from './audit-store.ts'
-export { type ApiCaller, type Credentials, createCredentials } from './credentials.ts'
+export { type ApiCaller, type CallerKey, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
+export type { Policy, PolicyHours } from './policy.ts'
 export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
 export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './session-store.ts'
@@ -48,20 +50,31 @@ const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt
 
 export type NewKey = Omit<store.KeyRow, 'last_used_at'> & { key: string }
 
+interface KeyOptions {
+  text?: string | undefined
+  expiresAt?: Date | null
+  policy?: Policy | null
+  originId?: string | null
+}
+
 function newKey(
   projectId: ProjectId,
   kind: KeyKind,
   name: string,
-  expiresAt: Date | null,
-  text: string = newCredential(kind)
+  { expiresAt = null, policy = null, originId = null, text = newCredential(kind) }: KeyOptions
 ): NewKey {
-  const id = newId()
-  const prefix = shownPrefix(text)
-  return { id, project_id: projectId, kind, name, prefix, created_at: new Date(), expires_at: expiresAt, key: text }
+  const ends = { created_at: new Date(), expires_at: expiresAt }
+  const rules = { policy, origin_id: originId }
+  return { id: newId(), project_id: projectId, kind, name, prefix: shownPrefix(text), ...ends, ...rules, key: text }
 }
 
 /** For the audit log. */
-const detailsOf = ({ kind, name, expires_at }: NewKey) => ({ kind, name, ...(expires_at && { expires_at }) })
+const detailsOf = ({ kind, name, expires_at, policy }: NewKey) => ({
+  kind,
+  name,
+  ...(expires_at && { expires_at }),
+  ...(policy && { policy })
+})
 
 /** Erases what a deleted project had, in steps; given by the composition root, since users come later in the line. */
 export type ScheduleErasure = (tx: Db, projectId: ProjectId) => Promise<void>
@@ -183,9 +196,11 @@ export function createProjects({
       projectId: ProjectId,
       kind: KeyKind,
       name: string,
-      { text, expiresAt = null }: { text?: string; expiresAt?: Date | null } = {}
+      options: Omit<KeyOptions, 'originId'> = {}
     ): Promise<NewKey> {
-      const key = newKey(projectId, kind, name, expiresAt, text)
+      if (kind === 'public' && options.policy)
+        throw refusing('invalid_parameter')('policy', 'only a secret key can have a policy')
+      const key = newKey(projectId, kind, name, options)
       const entry = { actor, action: 'key.create', target: key.id, details: detailsOf(key) }
       await change(projectId, entry, async (tx) => {
         if (!(await store.insertKey(tx, hashOf(key.key), key)))
@@ -193,7 +208,7 @@ export function createProjects({
       })
       return key
     },
-    /** A new key of the same kind and name. The old one works for the overlap, or until its own end if that is earlier. */
+    /** A new key of the same kind, name and policy. The old one works for the overlap, or until its own end if that is earlier. */
     async rotateKey(actor: string, projectId: ProjectId, id: string, overlapMs: number, expiresAt: Date | null) {
       return pool
         .transaction(async (tx) => {
@@ -201,7 +216,8 @@ export function createProjects({
           if (!old) throw new Refusal('not_found', 'There is no such key.')
           if (old.left_ms !== null && old.left_ms <= 0)
             throw new Refusal('conflict', 'This key has expired. Create a new one.')
-          const key = newKey(projectId, old.kind, old.name, expiresAt)
+          const inherited = { policy: old.policy, originId: old.origin_id ?? id }
+          const key = newKey(projectId, old.kind, old.name, { expiresAt, ...inherited })
           await store.insertKey(tx, hashOf(key.key), key)
           const replaces = { id, expires_at: await store.expireKey(tx, projectId, id, overlapMs) }
           const details = { ...detailsOf(key), new_key_id: key.id, old_key_expires_at: replaces.expires_at }
@@ -213,6 +229,18 @@ export function createProjects({
     },
     listKeys: (projectId: ProjectId, before: string | null, limit: number) =>
       store.listKeys(pool, projectId, before, limit),
+    /** Every node applies the new policy from its next look-up of the key on, as it refuses a revoked one. */
+    async changePolicy(actor: string, projectId: ProjectId, id: string, policy: Policy | null): Promise<store.KeyRow> {
+      const entry = { actor, action: 'key.policy', target: id, details: { policy } }
+      return change(projectId, entry, async (tx) => {
+        const key = await store.lockKey(tx, projectId, id)
+        if (!key) throw new Refusal('not_found', 'There is no such key.')
+        if (key.kind === 'public' && policy)
+          throw refusing('invalid_parameter')('policy', 'only a secret key can have a policy')
+        await store.setKeyPolicy(tx, projectId, id, policy)
+        return { ...key, policy }
+      })
+    },
     async revokeKey(actor: string, projectId: ProjectId, id: string): Promise<void> {
       await change(projectId, { actor, action: 'key.revoke', target: id }, async (tx) => {
         if (!(await store.deleteKey(tx, projectId, id))) throw new Refusal('not_found', 'There is no such key.')

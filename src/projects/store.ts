@@ -2,6 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { bootstrapName, type KeyKind, type Role } from './keys.ts'
+import type { Policy } from './policy.ts'
 import type { Limits, ProjectRow, Retention } from './project.ts'
 
 const written = 'project_id, name, mode, plan, limits, retention, created_at'
@@ -114,17 +115,20 @@ export interface KeyRow {
   created_at: Date
   last_used_at: Date | null
   expires_at: Date | null
+  policy: Policy | null
+  /** The first key of its chain of rotations; null: itself. */
+  origin_id: string | null
 }
 
 /** A key that was just looked up, with the time it has left: by the database's clock, which all nodes share. */
 export type FoundKey = KeyRow & { hash: Buffer; left_ms: number | null }
 
-const keyColumns = 'id, project_id, kind, name, prefix, created_at, last_used_at, expires_at'
+const keyColumns = 'id, project_id, kind, name, prefix, created_at, last_used_at, expires_at, policy, origin_id'
 
 const insertKeyRow = statement(
   'keys.insert',
-  `insert into api_keys (hash, id, project_id, kind, name, prefix, created_at, expires_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`
+  `insert into api_keys (hash, id, project_id, kind, name, prefix, created_at, expires_at, policy, origin_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing`
 )
 const leftMs = 'extract(epoch from expires_at - clock_timestamp())::float8 * 1000 as left_ms'
 const keysByHash = statement(
@@ -146,6 +150,7 @@ const expireKeyRow = statement(
       set expires_at = least(expires_at, clock_timestamp() + $3::float8 * interval '1 millisecond')
     where project_id = $1 and id = $2 returning expires_at`
 )
+const setPolicy = statement('keys.policy', 'update api_keys set policy = $3 where project_id = $1 and id = $2')
 // A bootstrap key stays: the next start would not find it, and add it again without an end.
 const sweepKeyRows = statement(
   'keys.sweep',
@@ -164,7 +169,9 @@ export const insertKey = async (db: Db, hash: Buffer, key: Omit<KeyRow, 'last_us
     key.name,
     key.prefix,
     key.created_at,
-    key.expires_at
+    key.expires_at,
+    key.policy,
+    key.origin_id
   ])) > 0
 
 export const findKeys = (db: Db, hashes: Buffer[]) => db.query<FoundKey>(keysByHash, [hashes])
@@ -176,6 +183,9 @@ export const lockKey = (db: Db, projectId: ProjectId, id: string) =>
 /** Returns when the key ends now. */
 export const expireKey = async (db: Db, projectId: ProjectId, id: string, inMs: number): Promise<Date> =>
   (await db.one<{ expires_at: Date }>(expireKeyRow, [projectId, id, inMs]))!.expires_at
+
+export const setKeyPolicy = (db: Db, projectId: ProjectId, id: string, policy: Policy | null) =>
+  db.run(setPolicy, [projectId, id, policy])
 
 export const sweepExpiredKeys = (db: Db, projectId: ProjectId, before: Date) =>
   db.run(sweepKeyRows, [projectId, before, bootstrapName])

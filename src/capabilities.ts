@@ -4,6 +4,7 @@ import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
+import { createOversight } from './oversight/oversight.ts'
 import type { Config } from './platform/config.ts'
 import type { Db, Pool } from './platform/db/db.ts'
 import type { Listener } from './platform/db/listen.ts'
@@ -133,6 +134,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
   })
+  const oversight = createOversight({ campaigns })
   const agents = createAgents({
     pool,
     listener,
@@ -189,6 +191,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     messages,
     campaigns,
     triggers,
+    oversight,
     agents,
     cluster
   }

@@ -23,6 +23,7 @@ const order = [
   'messages',
   'campaigns',
   'triggers',
+  'oversight',
   'a2a',
   'manage',
   'console'

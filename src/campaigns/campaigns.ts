@@ -3,6 +3,9 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { createRenderer } from '../templates/templates.ts'
+import { readTriggerRequest } from './audience/request.ts'
+import { unknownFields, warningOf } from './audience/unknown-fields.ts'
+import type { Campaign } from './definition/definition.ts'
 import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { createSaving } from './saving.ts'
@@ -46,19 +49,27 @@ export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
   const preview = createPreview(pool, renderer)
   const testSend = createTestSend({ pool, messages, renderer })
 
+  const previewBody = async (projectId: ProjectId, definition: Campaign, body: unknown) => ({
+    ...(await preview(projectId, definition, readTriggerRequest(body))),
+    warnings: unknownFields(body).map((name) => warningOf([name]))
+  })
+
   return {
     saving,
     versions: createVersions(pool, renderer),
 
     /** What a trigger of the campaign as it is saved now would do. */
     async preview(projectId: ProjectId, campaignId: unknown, body: unknown) {
-      return preview(projectId, (await saving.get(projectId, campaignId)).definition, body)
+      return previewBody(projectId, (await saving.get(projectId, campaignId)).definition, body)
     },
 
     /** The same for a draft: a campaign that is not saved, or differs from the saved one. */
     async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
-      return preview(projectId, await saving.check(campaign), body)
+      return previewBody(projectId, await saving.check(campaign), body)
     },
+
+    /** The same for a checked trigger, with the definition that its caller has read. */
+    previewTrigger: preview,
 
     async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {
       return testSend(projectId, (await saving.get(projectId, campaignId)).definition, body)

@@ -1,4 +1,4 @@
-import { type CheckedTrigger, factsOf } from '../campaigns/campaigns.ts'
+import { type Campaign, type CheckedTrigger, factsOf } from '../campaigns/campaigns.ts'
 import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -82,9 +82,11 @@ async function writeTriggers(tx: Db, projectId: ProjectId, triggers: NewTrigger[
   return written
 }
 
-/** Why a campaign cannot be triggered. */
-async function refusalOf(db: Db, projectId: ProjectId, campaignId: string): Promise<Refusal> {
-  const facts = await factsOf(db, projectId, campaignId)
+const refusalOf = async (db: Db, projectId: ProjectId, campaignId: string): Promise<Refusal> =>
+  whyRefused(await factsOf(db, projectId, campaignId))
+
+/** Why a campaign of this type and status cannot be triggered. Undefined facts: there is no such campaign. */
+export function whyRefused(facts: Pick<Campaign, 'type' | 'status'> | undefined): Refusal {
   if (!facts) return new Refusal('campaign_not_found', 'There is no campaign of this id.')
   if (facts.type !== 'api_triggered')
     return new Refusal('campaign_not_api_triggered', `The campaign is ${facts.type}, not api_triggered.`)

@@ -20,6 +20,7 @@ import { resumeJob, scheduleResume } from './resume.ts'
 import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './store.ts'
 import { createStreams } from './stream.ts'
 
+export { whyRefused } from './accept.ts'
 export { countOnTrigger } from './outcomes.ts'
 export type Triggers = ReturnType<typeof createTriggers>
 

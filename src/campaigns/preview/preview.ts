@@ -14,9 +14,8 @@ import {
 import { type Renderer, TemplateFailed } from '../../templates/templates.ts'
 import { findEndpoints } from '../audience/endpoints.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
-import { readAudience, readTriggerRequest, type StoredAudience, type StoredTarget } from '../audience/request.ts'
+import { readAudience, type StoredAudience, type StoredTarget, type TriggerRequest } from '../audience/request.ts'
 import { resolveTargets } from '../audience/targets.ts'
-import { unknownFields, warningOf } from '../audience/unknown-fields.ts'
 import type { Campaign } from '../definition/definition.ts'
 import { type Ready, readyOf } from '../versions.ts'
 import type { Preview } from './schemas.ts'
@@ -51,8 +50,7 @@ const none = (reason: string | null): Found => ({
 /** Counts the audience of a trigger and renders a sample, without sending anything. */
 export const createPreview =
   (pool: Pool, renderer: Renderer) =>
-  async (projectId: ProjectId, definition: Campaign, body: unknown): Promise<Preview> => {
-    const request = readTriggerRequest(body)
+  async (projectId: ProjectId, definition: Campaign, request: TriggerRequest): Promise<Omit<Preview, 'warnings'>> => {
     const trigger = { properties: request.properties, accepted_at: new Date() }
     const ready = readyOf(renderer, projectId, definition)
     const { default_audience } = definition
@@ -67,8 +65,7 @@ export const createPreview =
     const { users, devices, complete, reason, skipped } = found
     return {
       audience: { users, devices, complete, reason, skipped },
-      sample: await sampleOf(pool, projectId, ready, trigger, found.sample),
-      warnings: unknownFields(body).map((name) => warningOf([name]))
+      sample: await sampleOf(pool, projectId, ready, trigger, found.sample)
     }
   }
 

@@ -5,7 +5,7 @@ const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['s
 /** The message of a sample, as far as people see it. */
 interface PreviewContent {
   notification?: { title?: string; body?: string; imageUrl?: string; landingUrl?: string }
-  activity?: { attributesType: string; contentState: object }
+  activity?: { attributesType: string; contentState: object; alert?: { title?: string; body?: string } }
 }
 
 export const PreviewAnswer = Type.Object({

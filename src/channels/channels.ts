@@ -20,8 +20,7 @@ export type {
 } from './channel.ts'
 export { startActivities } from './live-activity/commands.ts'
 export { findStartEndpoints } from './live-activity/endpoints.ts'
-export { parseActivityStarts } from './live-activity/items.ts'
-export { checkSendPush, type PushItem, parsePushItems, type SendPush } from './push/items.ts'
+export { checkSendPush, type PushItem, type SendPush } from './push/items.ts'
 export { payloadSize, pushEndpointOf, sendPushes } from './push/push.ts'
 
 /** Every channel. A new one is a folder and a name in this list. */

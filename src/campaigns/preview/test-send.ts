@@ -1,4 +1,4 @@
-import { parseActivityStarts, parsePushItems, sendPushes, startActivities } from '../../channels/channels.ts'
+import { type Content, checkSendPush, type SendCommand, sendPushes, startActivities } from '../../channels/channels.ts'
 import type { DeliveryResult, Messages } from '../../messages/messages.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
@@ -37,24 +37,34 @@ export const createTestSend =
       deviceIds.map((id) => known.get(id)!),
       Date.now() + renderMs
     )
-    const items = deviceIds.map((id, index) => itemOf(id, rendered[index]!))
-    const command = definition.live_activity
-      ? startActivities(parseActivityStarts({ live_activities: items }))
-      : sendPushes(parsePushItems({ push_notifications: items }))
+    const command = commandOf(deviceIds.map((deviceId, index) => contentOf(deviceId, rendered[index]!)))
     return (await messages.send(projectId, command)).results
   }
 
-function itemOf(deviceId: string, content: Rendered): object {
-  const target = { device_id: deviceId }
+interface Filled {
+  target: { deviceId: string }
+  content: Content
+}
+
+function contentOf(deviceId: string, content: Rendered): Filled {
   if (content === 'late') throw new Unavailable('The message could not be rendered in time.')
   if (content instanceof TemplateFailed)
     throw new Refusal('invalid_template', `The message cannot be rendered for ${deviceId}: ${content.message}`)
-  if (content.kind === 'alert') {
-    const { title, body, imageUrl: image_url, landingUrl: landing_url } = content.notification
-    return { target, title, body, image_url, landing_url }
-  }
-  const { attributesType, attributes, contentState, alert } = content.activity
-  return { target, attributes_type: attributesType, attributes, content_state: contentState, alert }
+  return { target: { deviceId }, content }
+}
+
+/** A campaign has one kind of content for all of its recipients. */
+function commandOf(filled: Filled[]): SendCommand {
+  const common = { priority: 'high', ttlSeconds: undefined } as const
+  const starts = filled.flatMap(({ target, content }) =>
+    content.kind === 'activity-start' ? { target, activity: content.activity, ...common } : []
+  )
+  if (starts.length > 0) return startActivities(starts)
+  return sendPushes(
+    filled.flatMap(({ target, content }) =>
+      content.kind === 'alert' ? checkSendPush({ target, ...content.notification }) : []
+    )
+  )
 }
 
 const refused = (path: string, message: string) =>

@@ -18,7 +18,7 @@ function leaving(waiting: Record<Kind, number>, count: number): Record<Kind, num
 }
 
 describe('the queue of a pool', () => {
-  it('E5: sends urgent pushes before those of a campaign', () => {
+  it('sends urgent pushes before those of a campaign', () => {
     assert.deepEqual(leaving({ urgent: 1, fresh: 100, repeat: 100 }, 1), { urgent: 1, fresh: 0, repeat: 0 })
   })
 

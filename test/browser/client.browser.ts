@@ -192,7 +192,7 @@ describe('Web Push in a real browser', () => {
     assert.equal(JSON.parse(rows[0].token).endpoint, endpoint)
   })
 
-  it('N4: in a simulated project a push by the API is on the screen, without any push service, also after a reload', async (t) => {
+  it('in a simulated project a push by the API is on the screen, without any push service, also after a reload', async (t) => {
     const { page, project, complaints } = await openShop(t)
     await page.evaluate(`PushManager.prototype.subscribe = () => Promise.reject(new Error('no push service'))`)
     await page.evaluate(`tidings.linkUser('ana')`)
@@ -224,7 +224,7 @@ describe('Web Push in a real browser', () => {
     assert.deepEqual(complaints, [])
   })
 
-  it('N4: the example of docs/guides/web-push.md ends with a push on the screen', async (t) => {
+  it('the example of docs/guides/web-push.md ends with a push on the screen', async (t) => {
     const project = await service.project({ mode: 'simulator' })
     const docs = await readFile(join(import.meta.dirname, '../../docs/guides/web-push.md'), 'utf8')
     const block = (kind: string) => new RegExp(`\`\`\`${kind}\\n([^]*?)\`\`\``).exec(docs)![1]!
@@ -251,7 +251,7 @@ describe('Web Push in a real browser', () => {
     }, 20_000)
   })
 
-  it('N4: registerWebPush fails with words when the push service of the browser does not respond', async (t) => {
+  it('registerWebPush fails with words when the push service of the browser does not respond', async (t) => {
     const { page, project } = await openShop(t)
     const { public_key } = (await project.call('GET', '/api/v1/web-push/public-key')).json
     await page.evaluate('PushManager.prototype.subscribe = () => new Promise(() => {})')

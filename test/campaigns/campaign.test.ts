@@ -155,7 +155,7 @@ describe('a campaign that is not valid', () => {
       assert.deepEqual([details[0]!.path, given], [path, code])
     })
 
-  it('N8: is refused with faults of templates, types and rules at once', () => {
+  it('is refused with faults of templates, types and rules at once', () => {
     const { details, code } = refusal({
       ...plain,
       name: 5,

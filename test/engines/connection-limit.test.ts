@@ -9,7 +9,7 @@ import { eventually, startNode } from '../support/service.ts'
 
 const nap = statement('test.nap', 'select pg_sleep(0.05), pg_backend_pid() as pid')
 
-it('E7: at the connection limit of the server all requests are served by the connections the process has', async (t) => {
+it('at the connection limit of the server all requests are served by the connections the process has', async (t) => {
   const { url, another } = await limitedRole(t, 3)
   const taken = await another()
   const pool = openPool({ connectionString: url }, silentLog, 10)
@@ -23,7 +23,7 @@ it('E7: at the connection limit of the server all requests are served by the con
   assert.equal(pids.size, 2, 'those that the others left')
 })
 
-it('E7: a process without any connection waits for one, and no longer than it waits for its own', async (t) => {
+it('a process without any connection waits for one, and no longer than it waits for its own', async (t) => {
   const { url, another } = await limitedRole(t, 1)
   const taken = await another()
   const pool = openPool({ connectionString: url }, silentLog, 10)
@@ -37,7 +37,7 @@ it('E7: a process without any connection waits for one, and no longer than it wa
   assert.ok(await waiting)
 })
 
-it('E7: a connection of its own, to listen or to hold leases, is one of the pool where the server gives no other', async (t) => {
+it('a connection of its own, to listen or to hold leases, is one of the pool where the server gives no other', async (t) => {
   const { url } = await limitedRole(t, 3)
   const pool = openPool({ connectionString: url }, silentLog, 10)
   t.after(() => pool.close())
@@ -51,7 +51,7 @@ it('E7: a connection of its own, to listen or to hold leases, is one of the pool
   assert.ok(pool.stats().total <= 3)
 })
 
-it('E7: a service whose role may have four connections answers a burst without a 503', async (t) => {
+it('a service whose role may have four connections answers a burst without a 503', async (t) => {
   const { url } = await limitedRole(t, 4)
   const service = await startNode({
     DATABASE_URL: url,

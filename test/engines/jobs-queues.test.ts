@@ -16,7 +16,7 @@ function endless() {
 
 const payloads = (count: number) => Array.from({ length: count }, (_, n) => ({ payload: n, projectId: 'shop' }))
 
-it('E5: a job of one queue runs while all slots of another are taken and more of its jobs wait', async (t) => {
+it('a job of one queue runs while all slots of another are taken and more of its jobs wait', async (t) => {
   const pool = await testPool(t)
   const { promise, end } = endless()
   t.after(() => end())
@@ -42,7 +42,7 @@ it('E5: a job of one queue runs while all slots of another are taken and more of
   assert.equal(began, 20)
 })
 
-it('E5: a job that waits without a slot keeps its lease, and the number of such jobs is bounded', async (t) => {
+it('a job that waits without a slot keeps its lease, and the number of such jobs is bounded', async (t) => {
   const pool = await testPool(t)
   const { promise, end } = endless()
   t.after(() => end())

@@ -4,7 +4,7 @@ import { agentOf } from '../a2a/agent.ts'
 import { devices, ended, everyone, givenCampaign, givenMany, triggered } from '../support/campaigns.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
-/** TIDINGS_LONG=1 has as many triggers wait as E5 names, with its bound; the suite shares its machine with other tests. */
+/** TIDINGS_LONG=1 has a thousand triggers wait; the suite takes fewer, because it shares its machine with other tests. */
 const [many, people, taskMs] = process.env.TIDINGS_LONG ? [1_000, 3_000, 2_000] : [300, 600, 8_000]
 const latencyMs = 500
 const atOnce = 5

@@ -154,7 +154,7 @@ describe('a service account for FCM is refused with its faults,', async () => {
       assert.match(details[0]!.message, said)
     })
 
-  it('N8: with all its faults at once', () => {
+  it('with all its faults at once', () => {
     const { details } = refusalOf('fcm', { service_account: { type: 'user', project_id: 'A', private_key: '' } })
     const paths = details.map(({ path }) => path.replace('service_account.', ''))
     assert.deepEqual(paths, ['type', 'project_id', 'client_email', 'private_key_id', 'token_uri', 'private_key'])

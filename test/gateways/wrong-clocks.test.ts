@@ -19,7 +19,7 @@ const gateways = standIns({ ca: 'CA', credentials: await createCredentials() } a
 const { vapid: vapidKeys } = await createCredentials()
 const exchange = async () => ({ token: newId(), lifeMs: hourMs })
 
-describe('E1: a clock that jumps', () => {
+describe('a clock that jumps', () => {
   for (const credential of [storedApns(gateways), storedFcm(gateways)]) {
     it(`and is set back leaves no token of the future with ${credential.gateway}: one refresh, for all nodes`, async (t) => {
       const pool = await testPool(t)
@@ -68,7 +68,7 @@ describe('E1: a clock that jumps', () => {
   })
 })
 
-describe('E1: a provider token that the gateway does not take because of a clock', () => {
+describe('a provider token that the gateway does not take because of a clock', () => {
   it('fails no push: where a new one is called expired too, pushes wait and no attempt is counted', async (t) => {
     const sim = await simulator(t)
     const credential = apnsCredential(sim)

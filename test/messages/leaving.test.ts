@@ -7,7 +7,7 @@ import { retry } from '../support/sender.ts'
 import { eventually } from '../support/service.ts'
 import { messagesAlone, projectId } from './messages-alone.ts'
 
-it('E2: messages that a batch could not dispatch in time are due at once, and not when their claim would have ended', async (t) => {
+it('messages that a batch could not dispatch in time are due at once, and not when their claim would have ended', async (t) => {
   const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   const triggerId = newId()
   const drafts = Array.from({ length: 300 }, (_, n) => draft(triggerId, `d${n}`))
@@ -22,7 +22,7 @@ it('E2: messages that a batch could not dispatch in time are due at once, and no
   )
 })
 
-it('E2: a retry of a message that a batch released is written, also where the response to the release was lost', async (t) => {
+it('a retry of a message that a batch released is written, also where the response to the release was lost', async (t) => {
   const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   for (const fails of [false, true]) {
     const [triggerId, answer] = [newId(), Promise.withResolvers<Outcome>()]
@@ -44,7 +44,7 @@ it('E2: a retry of a message that a batch released is written, also where the re
   }
 })
 
-it('E2: a clock that jumps makes no second run dispatch a message that waits for room in the first one', async (t) => {
+it('a clock that jumps makes no second run dispatch a message that waits for room in the first one', async (t) => {
   const { pool, sql, sender, messages, draft } = await messagesAlone(t)
   const rows = await pool.transaction((tx) =>
     messages.persist(tx, projectId, [draft(newId(), 'a'), draft(newId(), 'b')])

@@ -18,7 +18,7 @@ async function given(t: TestContext) {
   return { pool, sql, sender, messages, rows, row: rows[0]!, triggerId }
 }
 
-it('E2: a release that is repeated, because its response was lost, takes no message from the run that owns it', async (t) => {
+it('a release that is repeated, because its response was lost, takes no message from the run that owns it', async (t) => {
   const { pool, sql, row } = await given(t)
   const release = { ...row, state: 'queued' as const, due_at: new Date(), claimed: { owner: me, due_at: null } }
   const settle = (settlement: Settlement) =>
@@ -38,7 +38,7 @@ it('E2: a release that is repeated, because its response was lost, takes no mess
   assert.equal((await settle(accepted)).length, 1, 'an end counts in any case')
 })
 
-it('E2: a message is claimed from a dead owner by a node that would have noticed an outage', async (t) => {
+it('a message is claimed from a dead owner by a node that would have noticed an outage', async (t) => {
   const { sql, sender, messages, row, triggerId } = await given(t)
   await sql('update messages set owner = $1', [other])
   const join = `insert into nodes (id, role, host, pid, version, started_at, seen_at, steady_since)
@@ -62,7 +62,7 @@ it('E2: a message is claimed from a dead owner by a node that would have noticed
   assert.equal(sender.pushes.length, 1)
 })
 
-it('E2: messages of a node that has left are claimed at once, also by a node that has just started', async (t) => {
+it('messages of a node that has left are claimed at once, also by a node that has just started', async (t) => {
   const { sql, sender, messages, row, triggerId } = await given(t)
   await sql('update messages set owner = $1', [other])
   const found = await messages.findUnanswered(projectId, [triggerId])
@@ -71,7 +71,7 @@ it('E2: messages of a node that has left are claimed at once, also by a node tha
   assert.equal(sender.pushes.length, 1)
 })
 
-it('E2: a message that waits in one run of this process for room at the gateway is not sent by another run too', async (t) => {
+it('a message that waits in one run of this process for room at the gateway is not sent by another run too', async (t) => {
   const { sender, messages, rows, row, triggerId } = await given(t)
   const options = () => ({ deadline: steadyMs() + 5_000 })
   sender.shut()

@@ -29,7 +29,7 @@ async function inTurns<Result>(work: () => Promise<Result>): Promise<Result> {
   })
 }
 
-describe('S3: without an account nothing large is parsed', () => {
+describe('without an account nothing large is parsed', () => {
   const hostile = [
     ['5 million levels', `${'['.repeat(5 * MiB - 8)}${']'.repeat(5 * MiB - 8)}`],
     ['10 MiB of {}', `[${filled('{},', 10 * MiB - 2)}]`],
@@ -51,7 +51,7 @@ describe('S3: without an account nothing large is parsed', () => {
   })
 })
 
-describe('S3: forms are small', () => {
+describe('forms are small', () => {
   it('keys and tokens take 4 KiB, other management 64 KiB', async () => {
     const { id } = await service.project()
     const padded = (bytes: number) => ({ kind: 'secret', name: 'test', role: 'viewer', else: 'x'.repeat(bytes) })
@@ -64,7 +64,7 @@ describe('S3: forms are small', () => {
   })
 })
 
-describe('S3: bodies with an account are read in turns', () => {
+describe('bodies with an account are read in turns', () => {
   const large = 10 * MiB - 100
   const deep = `${'['.repeat(large / 2 - 20)}${']'.repeat(large / 2 - 20)}`
   const fixed = 'Project User Id must be provided'

@@ -10,7 +10,7 @@ const MiB = 1024 * 1024
 const filled = (entry: string, bytes: number) => entry.repeat(Math.floor(bytes / entry.length)).slice(0, -1)
 const targets = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ device_id: `none-${index}` })))
 
-describe('S3: no bound refuses a body that contract 4.4 allows, and none blocks the process for long', () => {
+describe('no bound refuses a body that contract 4.4 allows, and none blocks the process for long', () => {
   const ignored = filled('[{}],', 10 * MiB - 200)
   const cases: [name: string, body: string, status: number][] = [
     ['4.4: 10 MiB of targets that a broadcast ignores', `{"audience":{"targets":[${ignored}],"broadcast":true}}`, 200],
@@ -44,7 +44,7 @@ describe('S3: no bound refuses a body that contract 4.4 allows, and none blocks 
   }
 })
 
-describe('S3: no bound refuses a body that contract 4.5 and 4.6 allow', () => {
+describe('no bound refuses a body that contract 4.5 and 4.6 allow', () => {
   const target = '{"device_id":"none"}'
   it('1,000 items with 10 MiB of data and unknown fields: a result for each', async () => {
     const project = await service.project()
@@ -66,7 +66,7 @@ describe('S3: no bound refuses a body that contract 4.5 and 4.6 allow', () => {
   })
 })
 
-describe('S3: text that the database cannot store is refused, also behind a long body', () => {
+describe('text that the database cannot store is refused, also behind a long body', () => {
   it('4.5: a number out of range in an unknown field hides no NUL and no lone surrogate', async () => {
     const project = await service.project()
     for (const bad of ['\\u0000', '\\ud800']) {

@@ -11,7 +11,7 @@ const runs = { numRuns: process.env.TIDINGS_LONG ? 20_000 : 400 }
 /** Drops everything. */
 const nothing: Wanted = { type: 'object', properties: {} }
 
-describe('S3: JSON that is read in slices', () => {
+describe('JSON that is read in slices', () => {
   it('has the value that JSON.parse returns', async () => {
     await fc.assert(
       fc.asyncProperty(fc.json({ maxDepth: 6 }), fc.integer({ min: 0, max: 2 }), async (text, indent) => {

@@ -23,7 +23,7 @@ function flood(bytes: string | Buffer): { socket: Socket; answers: () => number;
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const many = process.env.TIDINGS_LONG ? 5_000 : 1_000
 
-describe('S4: no connection gets more than its share of a turn', () => {
+describe('no connection gets more than its share of a turn', () => {
   for (const path of ['/', '/healthz', '/api/v1/health', '/console/session']) {
     it(`20 connections with ${many} GET ${path} sent ahead: a health call is served among the first`, async () => {
       const bytes = Buffer.from(get(path).repeat(many))

@@ -7,7 +7,7 @@ import { startService, type TestProject } from '../support/service.ts'
 const requestOf = ({ id, secretKey }: TestProject) =>
   `GET /api/v1/users/none HTTP/1.1\r\nHost: a\r\nX-Service-Project-ID: ${id}\r\nX-Service-API-Key: ${secretKey}\r\n\r\n`
 
-describe('S9: connections are read projects by turns', () => {
+describe('connections are read projects by turns', () => {
   it('a quiet project is served among the first, though 400 connections of another were readable before it', async () => {
     const service = await startService()
     const [noisy, quiet] = await Promise.all([

@@ -31,7 +31,7 @@ function given(backlog: (project: string) => number = () => 0, busy = false) {
   }
 }
 
-describe('S9: requests are begun projects by turns', () => {
+describe('requests are begun projects by turns', () => {
   it('at once while a turn has room, and no more than 16 in a turn', async () => {
     const { begun, enter } = given()
     enter('noisy', 100)
@@ -129,7 +129,7 @@ describe('S9: requests are begun projects by turns', () => {
   })
 })
 
-describe('S9: refusals do not take the time of others', () => {
+describe('refusals do not take the time of others', () => {
   it('a connection that hammers its limit is answered ever more slowly', async () => {
     const service = await startService()
     const project = await service.project({ limits: { requests_per_second: 1 } })

@@ -25,7 +25,7 @@ async function failuresBefore429(service: Service, last: string): Promise<number
   return 30
 }
 
-describe('S6: behind proxies', () => {
+describe('behind proxies', () => {
   it('the address is counted from the right: an address that the client wrote does not evade the sign-in limit', async () => {
     assert.equal(await failuresBefore429(oneProxy, '198.51.100.1'), 10)
     assert.equal(

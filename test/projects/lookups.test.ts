@@ -49,7 +49,7 @@ async function credentialsWithKey(t: TestContext) {
   return { credentials, count, pool, makeKey, ...(await makeKey()) }
 }
 
-describe('S2: looking up credentials', () => {
+describe('looking up credentials', () => {
   it('20,000 guesses take less than 200 statements and evict no valid key', async (t) => {
     const { credentials, count, hash } = await credentialsWithKey(t)
     assert.ok(await credentials.key(hash, guesser))

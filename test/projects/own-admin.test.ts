@@ -14,7 +14,7 @@ const as = (bearer: string, method: string, path: string, json?: unknown) =>
     ...(json !== undefined && { json })
   })
 
-describe("S5: a project's own admin", () => {
+describe("a project's own admin", () => {
   const path = `/projects/${project.id}`
   const wishes: [string, Record<string, unknown>, string[]][] = [
     ['plan', { plan: 'unlimited' }, ['plan']],
@@ -74,7 +74,7 @@ describe('nodes', () => {
   })
 })
 
-describe('N12: refusals', () => {
+describe('refusals', () => {
   it('a valid public key where a secret one is wanted gets the same body, and a header that says so', async () => {
     const ask = (key: string, id = project.id) =>
       service.ask('GET', '/api/v1/users/x', { headers: { 'x-service-project-id': id, 'x-service-api-key': key } })

@@ -18,7 +18,7 @@ const secrets = [named.BOOTSTRAP_SECRET_KEY, named.BOOTSTRAP_PUBLIC_KEY, named.B
 const json = [process.execPath, 'bin/tidings.js', 'serve', '--json']
 const curlOf = (printed: string) => printed.split('\n').find((line) => line.startsWith('curl '))!
 
-describe('S8: a start', () => {
+describe('a start', () => {
   it('prints no secret that the operator named and no sign-in code for it, and its curl works', async (t) => {
     const env = { ...named, DATABASE_URL: (await migratedDatabase(t)).url, DATA_DIR: await temporaryFolder(t) }
     const program = startProgram(t, env)

@@ -68,7 +68,7 @@ async function flood(guess: Guess, count: number): Promise<Map<number, number>> 
   return seen
 }
 
-describe('S2: random credentials without an account', () => {
+describe('random credentials without an account', () => {
   for (const [what, kind, refused, guess] of kinds) {
     it(`${what}: are looked up many in one statement, while the writes of another caller succeed`, async () => {
       const project = await service.project()
@@ -107,7 +107,7 @@ describe('S2: random credentials without an account', () => {
   })
 })
 
-describe('S7: an address that guesses', () => {
+describe('an address that guesses', () => {
   it('still signs in with a valid token, and its wrong ones get 429 after ten', async () => {
     const signIn = (token: string) => service.ask('POST', '/console/session', { json: { token } })
     const seen: number[] = []

@@ -28,7 +28,7 @@ function bounded<Result>(work: () => Result): Result {
   return result
 }
 
-describe('S1: a segment made to be slow', () => {
+describe('a segment made to be slow', () => {
   it('matches no user where a trigger inserts a long list into many conditions', () => {
     const segment = parseSegment(all(200, () => on('in', '{{ trigger.list }}')))
     assert.equal(bounded(() => compileSegment(segment, { list }, now)).matchesNone, true)
@@ -65,7 +65,7 @@ describe('S1: a segment made to be slow', () => {
   })
 })
 
-describe('S1: a Live Activity made to be slow', () => {
+describe('a Live Activity made to be slow', () => {
   it('is refused where it is larger than sixteen pushes', () => {
     const campaign = (content_state: object) => ({
       name: 'Live',

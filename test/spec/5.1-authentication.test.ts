@@ -41,7 +41,7 @@ describe('every endpoint of /api/v1 wants both headers (spec 5.1)', () => {
         assert.deepEqual([reply.status, reply.text], [401, text], `${method} ${path}`)
         assert.equal(reply.headers['content-type'], 'text/plain; charset=utf-8')
         assert.equal(reply.headers['x-service-error-code'], text.toLowerCase().replaceAll(' ', '_'))
-        // Of a public key the header says more (N12); the body does not.
+        // Of a public key the header says more; the body does not.
         if (what !== 'a public key') assert.equal(reply.headers['x-service-error-detail'], text)
         assert.ok(reply.headers['x-request-id'])
         assert.equal(reply.headers['x-ratelimit-limit'], undefined, 'limits are for callers we know')

@@ -73,7 +73,7 @@ describe('credentials from settings', () => {
     assert.equal((await second.manage('GET', '/projects')).json.items.length, 1, 'the named project stands for demo')
   })
 
-  it('N7: credentials.json keeps the local address beside a PUBLIC_URL, and drops it with the setting', async (t) => {
+  it('credentials.json keeps the local address beside a PUBLIC_URL, and drops it with the setting', async (t) => {
     const first = await startService({ BOOTSTRAP_PROJECT_ID: 'shop' })
     const dataDir = await folder(t)
     const settings = { BOOTSTRAP_PROJECT_ID: 'shop', DATA_DIR: dataDir }

@@ -98,7 +98,7 @@ describe('GET /api/v1/web-push/public-key', () => {
   })
 })
 
-describe('N4: the simulated push service for browsers', () => {
+describe('the simulated push service for browsers', () => {
   const asApp = (project: TestProject, method: string, path: string) =>
     service.ask(method, `/api/v1/web-push${path}`, {
       headers: { 'x-service-project-id': project.id, 'x-service-api-key': project.publicKey }

@@ -13,7 +13,7 @@ const warningOf = async (...devices: object[]) => {
   return reply.headers['x-service-warning']
 }
 
-describe('N5: X-Service-Warning of POST /api/v1/devices', () => {
+describe('X-Service-Warning of POST /api/v1/devices', () => {
   for (const [sent, meant] of [
     ['locale', 'locale_language'],
     ['appVersion', 'app_version'],

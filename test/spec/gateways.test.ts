@@ -122,7 +122,7 @@ describe('credentials of the gateways', () => {
     assert.deepEqual((await service.manage('GET', at(id, '/apns'))).json, before)
   })
 
-  it('N11: a file that is too long is refused by its name and size', async () => {
+  it('a file that is too long is refused by its name and size', async () => {
     const { id } = await service.project()
     const reply = await put(id, 'fcm', { service_account: JSON.stringify({ text: 'x'.repeat(70_000) }) })
     assert.equal(reply.status, 400)

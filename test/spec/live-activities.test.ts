@@ -160,7 +160,7 @@ describe('POST /api/v1/live-activities:update and :end do it', () => {
     assert.equal(end!.content.activity.dismissalDate, 1_900_000_000)
   })
 
-  it('N1: an update by target reaches the activity that runs, and none that has ended', async () => {
+  it('an update by target reaches the activity that runs, and none that has ended', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'n-1')
     await updateToken(project, 'n-1', 'Ride', 'N1', 'token-n1')
@@ -183,7 +183,7 @@ describe('POST /api/v1/live-activities:update and :end do it', () => {
     assert.equal(sender.to('n-1').length, 3)
   })
 
-  it('N1: an end that no gateway accepted leaves the activity within reach', async () => {
+  it('an end that no gateway accepted leaves the activity within reach', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', 'n-2')
     await updateToken(project, 'n-2', 'Ride', 'N3', 'token-n3')

@@ -132,7 +132,7 @@ describe('sending', { concurrency: true }, () => {
       assert.equal(identities('h-1').size, 1)
     })
 
-    it('E2: that this process follows is not repeated, however late the response and whatever its time', async () => {
+    it('that this process follows is not repeated, however late the response and whatever its time', async () => {
       const project = await service.project()
       await givenUser(project, 'h', 'h-2')
       const { promise, resolve } = Promise.withResolvers<ReturnType<typeof accepted>>()

@@ -39,7 +39,7 @@ describe('POST /api/v1/campaigns/{campaign_id}:preview', () => {
   })
 })
 
-describe('N11: the audience of a preview', () => {
+describe('the audience of a preview', () => {
   it('counts devices that a push reaches, and names the others as triggers do', async () => {
     const project = await service.project()
     await givenUser(project, 'ana', { id: 'ana-phone', push_token: 'ab12' }, { id: 'ana-tablet', push_token: null })

@@ -57,7 +57,7 @@ async function undisturbed(work: () => Promise<unknown>): Promise<void> {
 }
 const look = (project: TestProject) => project.call('GET', '/api/v1/users/other-user-1')
 
-describe('S1: while a project renders', () => {
+describe('while a project renders', () => {
   for (const [name, { title, properties }] of Object.entries(attacks)) {
     it(`${name} in a preview, other projects go on`, async () => {
       const json = { campaign: { name: 'Slow', message: { title } }, ...everyone, properties }
@@ -101,7 +101,7 @@ describe('S1: while a project renders', () => {
   })
 })
 
-describe('S1: a preview of a campaign that is not saved', () => {
+describe('a preview of a campaign that is not saved', () => {
   it('needs the role editor', async () => {
     const tokenOf = async (role: string) =>
       (await service.manage('POST', '/tokens', { json: { name: role, role, project_id: hostile.id } })).json.token
@@ -118,7 +118,7 @@ describe('S1: a preview of a campaign that is not saved', () => {
   })
 })
 
-it('S1: a service that renders without end stops in time', async () => {
+it('a service that renders without end stops in time', async () => {
   const node = await service.another({ SHUTDOWN_SECONDS: '1' })
   const { title, properties } = attacks['lists in a case, which nothing counts']!
   const json = { campaign: { name: 'Slow', message: { title } }, ...everyone, properties }

@@ -43,7 +43,7 @@ const properties = { a: equal, c: [...equal.slice(0, -1), 'x'] }
 const endless = `{% case trigger.a %}{% when ${'trigger.c, '.repeat(1_000)}trigger.c %}{% endcase %}`
 const tooLong = 'TemplateFailed: it takes longer than one rendering may; loop over less'
 
-describe('S1: a rendering that does not end', () => {
+describe('a rendering that does not end', () => {
   it('is stopped, and does not hold up another project', async () => {
     const order: string[] = []
     const quick = renderer.of(project(), campaign('Hello {{ user.n }}')).for({ properties: {} })
@@ -125,7 +125,7 @@ describe('a process that ends while it renders', () => {
     )
   })
 
-  it('S1: that stops with the service, also in the midst of a rendering', async () => {
+  it('that stops with the service, also in the midst of a rendering', async () => {
     const { renderer, lanes } = watched()
     const rendered = renderer.of(project(), campaign(`{{ user.n }}${endless}`)).for({ properties })(people(1), soon())
     await lanes[0]!.ready
@@ -136,7 +136,7 @@ describe('a process that ends while it renders', () => {
   })
 })
 
-describe('S1: a process that the system refuses to start', () => {
+describe('a process that the system refuses to start', () => {
   it('is a refusal to come back, and the next try begins anew', async () => {
     let refusing = true
     const renderer = createRenderer(undefined, () => {

@@ -73,23 +73,34 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
   }
 }
 
+/** Where clients look for the card: the contract's address, the one of older protocols, and below that of the calls. */
+const cardPaths = ['/.well-known/agent-card.json', '/.well-known/agent.json', '/a2a/.well-known/agent-card.json']
+
 /** Contract 4.7: the public agent card. */
-export function cardRoutes(open: Routes<null, never>, agents: Pick<Agents, 'cardFacts' | 'startedAt'>): void {
-  open.get('/.well-known/agent-card.json', { summary: 'Get the agent card', answer: Card }, ({ request, reply }) => {
-    const dialect = defaultDialect(version(request))
-    const body = JSON.stringify(dialect.card(agents.cardFacts(request)))
-    const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-    // A card with a forwarded address is for its reader alone: a shared cache must not keep it for others.
-    const forwarded = ['x-forwarded-host', 'x-forwarded-proto'].some((name) => request.headers[name] !== undefined)
-    reply.headers({
-      etag,
-      vary: forwarded ? 'A2A-Version, Host, X-Forwarded-Host, X-Forwarded-Proto' : 'A2A-Version, Host',
-      'cache-control': `${forwarded ? 'private' : 'public'}, max-age=300`,
-      'last-modified': agents.startedAt.toUTCString()
-    })
-    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.type('application/json; charset=utf-8').send(body)
+export function cardRoutes(open: Routes<null, never>, agents: CardSource): void {
+  for (const [index, path] of cardPaths.entries()) {
+    open.get(path, { summary: 'Get the agent card', answer: Card, hidden: index > 0 }, ({ request, reply }) =>
+      sendCard(agents, request, reply)
+    )
+  }
+}
+
+type CardSource = Pick<Agents, 'cardFacts' | 'startedAt'>
+
+function sendCard(agents: CardSource, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const dialect = defaultDialect(version(request))
+  const body = JSON.stringify(dialect.card(agents.cardFacts(request)))
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
+  // A card with a forwarded address is for its reader alone: a shared cache must not keep it for others.
+  const forwarded = ['x-forwarded-host', 'x-forwarded-proto'].some((name) => request.headers[name] !== undefined)
+  reply.headers({
+    etag,
+    vary: forwarded ? 'A2A-Version, Host, X-Forwarded-Host, X-Forwarded-Proto' : 'A2A-Version, Host',
+    'cache-control': `${forwarded ? 'private' : 'public'}, max-age=300`,
+    'last-modified': agents.startedAt.toUTCString()
   })
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(body)
 }
 
 /** Whether a cache holds this version. A proxy that compresses turns the tag into a weak one. */

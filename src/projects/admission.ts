@@ -35,6 +35,15 @@ const publicKey = () =>
     { path: 'X-Service-API-Key', message: 'a public key was given; this endpoint needs a secret key' }
   ])
 
+/** The prefix alone shows it, so this reveals nothing about tokens. */
+const managementToken = () =>
+  new Refusal('invalid_api_key', 'Invalid API key', [
+    {
+      path: 'Authorization',
+      message: 'a management token was given; agents send a secret key, which starts with svc_sk_'
+    }
+  ])
+
 export function createAdmission(credentials: Credentials, limits: RateLimits) {
   function byKey(
     request: FastifyRequest,
@@ -58,11 +67,15 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return key instanceof Promise ? key.then(admit) : admit(key)
   }
 
-  /** Agents: a secret key alone, which says whose it is. A key made for browsers is refused before it is looked up. */
+  /**
+   * Agents: a secret key alone, which says whose it is, as X-API-Key or else as a bearer token. A key made for browsers is
+   * refused before it is looked up.
+   */
   function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
-    const text = header(request, 'x-api-key')
+    const text = header(request, 'x-api-key') || bearerOf(request)
     if (!text) throw new Refusal('missing_api_key', 'Missing API key')
     if (text.startsWith(prefixes.public)) throw new Refusal('secret_key_required', 'A secret key is required')
+    if (text.startsWith(prefixes.token)) throw managementToken()
     const admit = (key: KnownKey | undefined): ApiCaller => {
       if (key?.kind !== 'secret') throw invalidKey()
       spend(reply, limits, key.caller.project, 'requests_per_second')
@@ -74,7 +87,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   }
 
   async function knownToken(request: FastifyRequest): Promise<KnownToken> {
-    const text = /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1]
+    const text = bearerOf(request)
     const session = text ? undefined : sessionOf(request)
     if (session) return signedIn(request, session)
     if (!text) throw new Refusal('missing_token', 'Send a management token as Authorization: Bearer <token>.')
@@ -206,6 +219,9 @@ function show(reply: FastifyReply, allowance: Allowance): void {
   reply.header('retry-after', allowance.retryAfterSeconds)
   throw new Refusal('rate_limited', 'Too Many Requests')
 }
+
+const bearerOf = (request: FastifyRequest): string =>
+  /^Bearer +(\S+) *$/i.exec(header(request, 'authorization'))?.[1] ?? ''
 
 function header(request: FastifyRequest, name: string): string {
   const value = request.headers[name]

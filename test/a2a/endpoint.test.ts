@@ -31,6 +31,40 @@ describe('POST /a2a', () => {
     }
   })
 
+  it('takes the secret key as a bearer token too, where there is no X-API-Key', async () => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: {} }
+    const call = async (headers: Record<string, string>) => {
+      const reply = await service.ask('POST', '/a2a', { json: list, headers: { 'a2a-version': '1.0', ...headers } })
+      return [reply.status, reply.status === 200 ? '' : reply.text]
+    }
+    const bearer = (text: string) => ({ authorization: `Bearer ${text}` })
+    assert.deepEqual(await call(bearer(project.secretKey)), [200, ''])
+    assert.deepEqual(await call({ authorization: `bearer  ${project.secretKey} ` }), [200, ''])
+    assert.deepEqual(await call({ ...bearer(project.secretKey), 'x-api-key': '' }), [200, ''])
+    assert.deepEqual(await call({ ...bearer('svc_sk_wrong'), ...key }), [200, ''], 'X-API-Key wins')
+    assert.deepEqual(await call({ ...bearer(project.secretKey), 'x-api-key': 'svc_sk_wrong' }), [
+      401,
+      'Invalid API key'
+    ])
+    assert.deepEqual(await call(bearer(project.publicKey)), [403, 'A secret key is required'])
+    assert.deepEqual(await call(bearer('anything')), [401, 'Invalid API key'])
+    for (const authorization of ['Bearer', 'Basic YTpi', project.secretKey])
+      assert.deepEqual(await call({ authorization }), [401, 'Missing API key'], authorization)
+  })
+
+  it('says so where a management token was sent as the key', async () => {
+    const authorization = `Bearer ${service.adminToken}`
+    const reply = await post('{}', { ...current, 'x-api-key': '', authorization })
+    assert.deepEqual([reply.status, reply.text], [401, 'Invalid API key'])
+    assert.match(reply.headers['x-service-error-detail'] as string, /a management token was given.*svc_sk_/)
+  })
+
+  it('takes no bearer token where the contract wants its own headers', async () => {
+    const headers = { 'x-service-project-id': project.id, authorization: `Bearer ${project.secretKey}` }
+    const reply = await ask(service.url, 'POST', '/api/v1/users', { json: { project_user_id: 'b' }, headers })
+    assert.deepEqual([reply.status, reply.text], [401, 'Missing API key'])
+  })
+
   it('carries a request id on every answer, and the limits on those with a key', async () => {
     const replies = [
       await service.ask('GET', '/a2a'),
@@ -132,24 +166,41 @@ describe('POST /a2a', () => {
           headers: { ...key, ...headers }
         })
       ).json.error
-    for (const version of ['1.0', '1.0.3', ' 1.0 ']) {
+    for (const version of ['1.0', '1.0.3', ' 1.0 ', '1', 'v1', 'v1.0', 'V1.0.2', '1.0, 1.0', '1.0,1', '1.0, ']) {
       assert.equal((await codeOf('GetTask', { 'a2a-version': version })).code, -32001)
       assert.equal((await codeOf('tasks/get', { 'a2a-version': version })).code, -32601)
     }
-    for (const headers of [{}, { 'a2a-version': '' }, { 'a2a-version': '0.3' }, { 'a2a-version': '0.3.0' }] as Record<
-      string,
-      string
-    >[]) {
+    for (const headers of [
+      {},
+      ...['', '0.3', '0.3.0', 'v0.3', '0.3, 0.3.0'].map((version) => ({ 'a2a-version': version }))
+    ] as Record<string, string>[]) {
       assert.equal((await codeOf('tasks/get', headers)).code, -32001)
       const named = await codeOf('GetTask', headers)
       assert.equal(named.code, -32601)
       assert.match(named.message, /A2A-Version: 1\.0/)
     }
-    for (const version of ['2.0', '1', '0.2', 'x', '1.1']) {
+    for (const version of [
+      '2.0',
+      '0',
+      '3',
+      '0.2',
+      'x',
+      'vv1',
+      '1.',
+      '1.0.x',
+      '1.0.0.1',
+      '1.1',
+      '10',
+      '1.0, 0.3',
+      '1.0, 2.0'
+    ]) {
       const error = await codeOf('GetTask', { 'a2a-version': version })
       assert.deepEqual([error.code, error.data[0].reason], [-32009, 'VERSION_NOT_SUPPORTED'])
     }
     assert.equal((await codeOf('GetTask', {}, '?A2A-Version=1.0')).code, -32001)
+    assert.equal((await codeOf('GetTask', {}, '?A2A-Version=1.0&A2A-Version=v1')).code, -32001)
+    assert.equal((await codeOf('GetTask', {}, '?A2A-Version=1.0&A2A-Version=0.3')).code, -32009)
+    assert.equal((await codeOf('GetTask', { 'a2a-version': '1.0' }, '?A2A-Version=0.3')).code, -32001)
     assert.equal((await codeOf('GetTask', { 'a2a-extensions': 'https://x/y' }, '?A2A-Version=1.0')).code, -32001)
   })
 
@@ -261,6 +312,27 @@ describe('the agent card', () => {
       assert.equal((await card({ 'a2a-version': '1.0', 'if-none-match': held })).status, 304, held)
     assert.equal((await card({ 'if-none-match': reply.headers.etag! })).status, 200)
     assert.equal((await card({ host: 'agents.example.com' })).json.url, 'http://agents.example.com/a2a')
+  })
+
+  it('is the same at the address of older protocols and below /a2a', async () => {
+    for (const version of ['1.0', '0.3'])
+      for (const path of ['/.well-known/agent.json', '/a2a/.well-known/agent-card.json']) {
+        const headers = { 'a2a-version': version }
+        const usual = await card(headers)
+        const other = await service.ask('GET', path, { headers })
+        assert.equal(other.text, usual.text)
+        for (const name of ['etag', 'vary', 'cache-control', 'last-modified', 'content-type'])
+          assert.equal(other.headers[name], usual.headers[name], name)
+        const again = await service.ask('GET', path, { headers: { ...headers, 'if-none-match': usual.headers.etag! } })
+        assert.equal(again.status, 304)
+        const posted = await service.ask('POST', path, { json: {} })
+        assert.deepEqual([posted.status, posted.headers.allow], [405, 'GET, HEAD'])
+      }
+  })
+
+  it('advertises X-API-Key alone', async () => {
+    assert.deepEqual(Object.keys((await card({ 'a2a-version': '1.0' })).json.securitySchemes), ['apiKey'])
+    assert.deepEqual(Object.keys((await card()).json.securitySchemes), ['apiKey'])
   })
 
   it('describes the project to callers with a key, in the pure form of their version', async () => {

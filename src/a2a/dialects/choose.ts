@@ -15,12 +15,26 @@ export const tenantMark = 'a2a'
 
 export type Version = '1.0' | '0.3'
 
-/** By the header, or the query where there is none; only the first two numbers count, and none means the older one. */
+/**
+ * By the header, or the query where there is none. A leading v and the third number do not count, and no version means the
+ * older one. A header that is given twice, which Node joins with a comma, must name one version.
+ */
 export function versionOf(header: unknown, query: unknown): Version | undefined {
-  const given = [header, query].find((value) => typeof value === 'string' && value.trim() !== '') as string | undefined
-  const [, version = given ?? ''] = /^\s*(\d+\.\d+)(?:\.\d+)?\s*$/.exec(given ?? '') ?? []
-  if (version === '' || version === '0.3') return '0.3'
-  return version === '1.0' ? '1.0' : undefined
+  const given = [namesIn(header), namesIn(query)].find((names) => names.length > 0) ?? ['0.3']
+  const [version, ...others] = new Set(given.map(readVersion))
+  return others.length === 0 ? version : undefined
+}
+
+const namesIn = (value: unknown): string[] =>
+  [value]
+    .flat()
+    .flatMap((one) => (typeof one === 'string' ? one.split(',') : []))
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+
+function readVersion(name: string): Version | undefined {
+  if (/^v?1(\.0(\.\d+)?)?$/i.test(name)) return '1.0'
+  return /^v?0\.3(\.\d+)?$/i.test(name) ? '0.3' : undefined
 }
 
 export const unsupportedVersion = () =>

@@ -148,6 +148,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       triggers,
       ...overrides.agents
     },
+    projectOf: credentials.project,
     enqueue: webhooks.enqueue,
     dropCalls: webhooks.dropCalls,
     refuseAddress: webhooks.refuse,

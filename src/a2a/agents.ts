@@ -8,6 +8,7 @@ import { add } from '../platform/jobs/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { version } from '../platform/version.ts'
+import type { Project } from '../projects/projects.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
 import { keepTasksJob, recoverTasksJob, runTaskJob } from './jobs.ts'
@@ -27,6 +28,7 @@ import { createTotals } from './tasks/totals.ts'
 import { createWatch } from './tasks/watch.ts'
 import { createGrammar } from './text/grammar.ts'
 import type { ReadText } from './turns/meaning.ts'
+import { createOversee } from './turns/oversee.ts'
 import { createTextModel, type TextModelSettings } from './turns/text-model.ts'
 import { readBy } from './turns/texts.ts'
 
@@ -43,6 +45,7 @@ export interface AgentsOptions {
   readText?: ReadText
   /** Reads texts that the grammar does not. */
   textModel?: TextModelSettings | undefined
+  projectOf: (id: ProjectId) => Promise<Project | undefined>
   enqueue: Enqueue
   dropCalls: DropCalls
   refuseAddress: RefuseAddress
@@ -80,12 +83,13 @@ export function createAgents(options: AgentsOptions) {
   const runJob = runTaskJob((): Runner => runner)
   const schedule = (tx: Db, projectId: ProjectId, taskId: string) =>
     add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
-  const runner: Runner = createRunner({ log, tasks, runs, skills, schedule })
+  const runner: Runner = createRunner({ log, tasks, runs, skills, schedule, projectOf: options.projectOf })
   const engine = createEngine({
     tasks,
     runner,
     skills,
     readText: options.readText ?? readBy(grammar.read, textModel?.read),
+    oversee: createOversee(),
     attach: configs.attach,
     schedule
   })

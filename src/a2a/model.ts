@@ -81,6 +81,16 @@ export interface Request {
   pending?: unknown
 }
 
+/** The sender of a task's first message. */
+export interface Asker {
+  /** As the audit log names it. */
+  actor: string
+  keyId?: string
+  keyName?: string
+  /** The name that the asking agent gave. */
+  agent?: string
+}
+
 export interface Task {
   id: string
   contextId: string
@@ -93,6 +103,8 @@ export interface Task {
   revision: number
   /** The number of times that another node took it over. */
   takeovers: number
+  /** Tasks of earlier versions have none. */
+  by?: Asker
 }
 
 /** Where a task calls when its state changes. */

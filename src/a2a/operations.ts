@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { Pool } from '../platform/db/db.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import type { Project } from '../projects/projects.ts'
+import type { ApiCaller } from '../projects/projects.ts'
 import { defaultDialect, dialectOf, shownDialect, type Version } from './dialects/choose.ts'
 import type { CardFacts, Dialect, Operation } from './dialects/dialect.ts'
 import { fieldOf, optionalWhole } from './dialects/fields.ts'
 import type { Call } from './envelope.ts'
 import { AgentError, invalid, noTask } from './errors.ts'
-import { isTerminal, type Task } from './model.ts'
+import { isTerminal, type Message, type Task } from './model.ts'
 import type { Configs } from './push-configs/push-configs.ts'
 import type { Skill } from './skills/skill.ts'
 import type { Engine } from './tasks/engine.ts'
@@ -20,7 +20,9 @@ import type { Tasks } from './tasks/tasks.ts'
 import type { Totals } from './tasks/totals.ts'
 
 export interface Asked {
-  project: Project
+  caller: ApiCaller
+  /** The name of the asking agent, by the headers of the call. A message may give a better one. */
+  agent: string | undefined
   version: Version
   call: Call
   /** Of the header; empty where there is none. */
@@ -68,7 +70,7 @@ export function createOperations({
     return tasks.find(projectId, id.toLowerCase())
   }
 
-  async function take({ projectId, call, dialect, idempotencyKey, admit }: Context) {
+  async function take({ projectId, caller, agent, call, dialect, idempotencyKey, admit }: Context) {
     const sending = dialect.readSending(call.params)
     const { message, config } = sending
     if (message.taskId !== undefined) {
@@ -83,7 +85,10 @@ export function createOperations({
     if (text.length > largeText) await new Promise(setImmediate)
     const fingerprint = hash('sha256', text, 'hex')
     const key = { scope: 'a2a', key: idempotencyKey || message.messageId, fingerprint, bytes: text.length }
-    return { sending, underway: await engine.take(projectId, sending, dialect, { key, admit }) }
+    return {
+      sending,
+      underway: await engine.take(projectId, sending, dialect, { caller, agent: agentOf(message) ?? agent, key, admit })
+    }
   }
 
   const operations: Record<Operation, (context: Context) => Promise<Reply>> = {
@@ -160,7 +165,7 @@ export function createOperations({
       await configs.remove(projectId, task.id, id)
       return { result: dialect.nothing }
     },
-    async extendedCard({ cardFacts, dialect, project }) {
+    async extendedCard({ cardFacts, dialect, caller: { project } }) {
       const facts = cardFacts()
       const description = `${facts.description} Acts for the project ${project.name} (${project.id}), which is in ${project.mode} mode.`
       return { result: dialect.extendedCard({ ...facts, description }) }
@@ -173,14 +178,22 @@ export function createOperations({
       (version === '1.0' ? shownDialect(params, undefined) : undefined) ?? defaultDialect(version),
 
     answer(asked: Asked, dialect: Dialect): Promise<Reply> {
-      const { call, version, project } = asked
+      const { call, version, caller } = asked
       const operation = dialect.operations.get(call.method)
       if (!operation) throw unknownMethod(call.method, version)
       const shown = version === '1.0' ? shownDialect(call.params, undefined) : dialect
       const spelling = (task: Task) => shown ?? dialectOf(task.dialect === 'legacy' ? dialect.name : task.dialect)
-      return operations[operation]({ ...asked, projectId: project.id, dialect, spelling })
+      return operations[operation]({ ...asked, projectId: caller.project.id, dialect, spelling })
     }
   }
+}
+
+const longestName = 100
+
+/** The name that a message gives its agent. */
+function agentOf({ metadata }: Message): string | undefined {
+  const name = metadata?.agentName
+  return typeof name === 'string' && name.trim() !== '' && name.length <= longestName ? name.trim() : undefined
 }
 
 function unknownMethod(method: string, version: Version): AgentError {

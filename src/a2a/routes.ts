@@ -131,7 +131,8 @@ async function answer(
     dialect = agents.dialectOf(call, asked)
     const found = await agents.answer(
       {
-        project: caller.project,
+        caller,
+        agent: productOf(request.headers['user-agent']),
         version: asked,
         call,
         idempotencyKey: keyOf(request),
@@ -169,6 +170,9 @@ function asAgentError(error: unknown): AgentError | undefined {
   if (error instanceof Refusal && !httpRefusals.has(error.code)) return new AgentError('invalid_params', error.message)
   return undefined
 }
+
+/** The first product of a User-Agent header, such as `a2a-js/1.3.0`. */
+const productOf = (header: string | undefined) => header?.match(/^[\x21-\x7e]{1,100}(?= |$)/)?.[0]
 
 function keyOf(request: FastifyRequest): string {
   const given = request.headers['x-service-idempotency-key']

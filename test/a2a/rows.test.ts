@@ -38,6 +38,30 @@ describe('a message that comes again in another spelling, version or method', ()
     })
 })
 
+describe('a task', () => {
+  it('keeps the key that asked, and the agent’s name by its message, else by its User-Agent', async () => {
+    const { agents, project } = await three()
+    const agent = agents[0]!
+    const by = async (more: Json, headers: Record<string, string>) => {
+      const { json } = await agent.call('send', { message: agent.message(create('ana'), more) }, { headers })
+      const task = json.result.task ?? json.result
+      const [{ asker }] = await service.sql(
+        `select content -> 'by' as asker from a2a_tasks where project_id = $1 and id = $2`,
+        [project.id, task.id]
+      )
+      return asker
+    }
+    const [{ id: keyId }] = await service.sql(`select id from api_keys where project_id = $1 and kind = 'secret'`, [
+      project.id
+    ])
+    const key = { actor: `key ${keyId}`, keyId }
+    const headers = { 'user-agent': 'a2a-js/1.3.0 (linux)' }
+    assert.deepEqual(await by({ metadata: { agentName: 'Planner' } }, headers), { ...key, agent: 'Planner' })
+    assert.deepEqual(await by({}, headers), { ...key, agent: 'a2a-js/1.3.0' })
+    assert.deepEqual(await by({ metadata: { agentName: 'x'.repeat(101) } }, headers), { ...key, agent: 'a2a-js/1.3.0' })
+  })
+})
+
 describe('a webhook', () => {
   const configOf = (agent: { name: Name }, taskId: string, url: string) =>
     agent.name === 'legacy' ? { taskId, pushNotificationConfig: { url } } : { taskId, url }

@@ -61,6 +61,17 @@ describe('the states of a task', () => {
   })
 })
 
+describe('a sentence of the agent', () => {
+  it('may have data beside it and metadata, which stand in the status and in the history', () => {
+    const beside = { data: { confirmationId: 'c' }, metadata: { approvalId: 'a' } }
+    const asked = moved(inState('working'), 'auth-required', 'Who agrees?', beside)
+    for (const said of [asked.status.message!, asked.history.at(-1)!]) {
+      assert.deepEqual(said.parts, [{ text: 'Who agrees?' }, { data: beside.data }])
+      assert.deepEqual(said.metadata, beside.metadata)
+    }
+  })
+})
+
 describe('the log of a task', () => {
   it('is full after 1,000 entries, or with 1 MiB of what was said', () => {
     const entry = { status: { state: 'working' as const, at: '' } }

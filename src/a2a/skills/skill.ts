@@ -1,6 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import type { ApiCaller } from '../../projects/projects.ts'
 import type { DrawnUser } from '../../users/users.ts'
 import type { Part } from '../model.ts'
 import type { SkillText } from '../text/skill-text.ts'
@@ -16,8 +17,18 @@ export type Effect = 'read' | 'write' | 'send' | 'stop'
 /** A route of /api/v1 as its documentation names it. */
 export type RestRoute = `${'GET' | 'POST'} /${string}`
 
+/** What stands beside the sentence that a task says. */
+export interface Beside {
+  /** A data part of the message. */
+  data?: Record<string, unknown>
+  /** Of the message. */
+  metadata?: Record<string, unknown>
+}
+
 /** How a skill ended. `reason` is one or two sentences for the caller. */
-export type Outcome =
+export type Outcome = Beside & Ending
+
+type Ending =
   | { kind: 'completed'; artifacts: Result[]; reason?: string }
   /** It began and could not finish. Its artifacts show what there is. */
   | { kind: 'failed'; reason: string; artifacts?: Result[] }
@@ -39,6 +50,8 @@ export interface SkillCall {
   /** When this run began. A takeover keeps the time. */
   begunAt: Date
   messageId: string
+  /** The sender of the task, also where another node runs it later. */
+  caller: ApiCaller
   fields: Record<string, unknown>
   /** Aborted when the task was canceled, took too long, or its node stops. */
   signal: AbortSignal

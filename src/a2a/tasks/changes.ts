@@ -1,7 +1,7 @@
 import { newId } from '../../platform/ids.ts'
-import type { DialectName, LogEntry, Message, Request, Status, Task, TaskState } from '../model.ts'
+import type { Asker, DialectName, LogEntry, Message, Request, Status, Task, TaskState } from '../model.ts'
 import { isInterrupted, isTerminal } from '../model.ts'
-import type { Outcome } from '../skills/skill.ts'
+import type { Beside, Outcome } from '../skills/skill.ts'
 
 // Every step of a task, as a function from one revision to the next. Nothing here writes.
 
@@ -53,7 +53,7 @@ function now(): string {
 }
 
 /** A new task, as its first message makes it. */
-export function newTask(message: Message, request: Request, dialect: DialectName): Task {
+export function newTask(message: Message, request: Request, dialect: DialectName, by?: Asker): Task {
   const id = newId()
   const contextId = message.contextId ?? newId()
   const status: Status = { state: 'submitted', at: now() }
@@ -67,7 +67,8 @@ export function newTask(message: Message, request: Request, dialect: DialectName
     request,
     dialect,
     revision: 1,
-    takeovers: 0
+    takeovers: 0,
+    ...(by && { by })
   }
 }
 
@@ -95,23 +96,24 @@ function latest(messages: Message[]): Message[] {
 /** Several steps make one revision: it counts writes, not states. */
 export const written = (task: Task): Task => ({ ...task, revision: task.revision + 1 })
 
-export function moved(task: Task, state: TaskState, reason?: string): Task {
+export function moved(task: Task, state: TaskState, reason?: string, beside: Beside = {}): Task {
   const from = task.status.state
   if (!allowed[from].includes(state)) throw new Error(`a task cannot go from ${from} to ${state}`)
   const status: Status = { state, at: now() }
-  if (reason !== undefined) status.message = agentMessage(task, reason)
+  if (reason !== undefined) status.message = agentMessage(task, reason, beside)
   // The agent's questions and explanations are part of the conversation.
   const history =
     isInterrupted(state) && status.message ? [...task.history, status.message].slice(-mostMessages) : task.history
   return { ...task, status, history, log: [...task.log, { status }] }
 }
 
-const agentMessage = ({ id, contextId }: Task, text: string): Message => ({
+const agentMessage = ({ id, contextId }: Task, text: string, { data, metadata }: Beside): Message => ({
   messageId: newId(),
   role: 'agent',
-  parts: [{ text }],
+  parts: data ? [{ text }, { data }] : [{ text }],
   contextId,
-  taskId: id
+  taskId: id,
+  ...(metadata && { metadata })
 })
 
 export function ended(task: Task, outcome: Outcome): Task {
@@ -121,7 +123,8 @@ export function ended(task: Task, outcome: Outcome): Task {
   return moved(
     { ...task, artifacts, log: [...task.log, ...entries] },
     outcome.kind,
-    outcome.reason ?? done(task.request.understood)
+    outcome.reason ?? done(task.request.understood),
+    outcome
   )
 }
 

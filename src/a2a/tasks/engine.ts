@@ -1,11 +1,13 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import type { ApiCaller } from '../../projects/projects.ts'
 import type { Dialect, NewPushConfig, Sending } from '../dialects/dialect.ts'
 import { AgentError, invalid } from '../errors.ts'
-import { isInterrupted, isTerminal, type Task } from '../model.ts'
+import { type Asker, isInterrupted, isTerminal, type Message, type Task } from '../model.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
 import type { ReadText } from '../turns/meaning.ts'
+import type { Oversee } from '../turns/oversee.ts'
 import { type Turn, takeTurn } from '../turns/turns.ts'
 import type { MessageKey } from './beginnings.ts'
 import { heard, isFull, moved, newTask } from './changes.ts'
@@ -25,6 +27,7 @@ export interface EngineOptions {
   runner: Runner
   skills: Skills
   readText: ReadText
+  oversee: Oversee
   /** Writes a webhook that came with the message. */
   attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) => Promise<unknown>
   /** Has a worker run the task. */
@@ -33,6 +36,8 @@ export interface EngineOptions {
 
 /** Of the call that brings the message. */
 interface Asking {
+  caller: ApiCaller
+  agent: string | undefined
   key: MessageKey
   /** Throws where a skill may not be run now, before anything of it is written. */
   admit: (skill: Skill) => void
@@ -40,7 +45,7 @@ interface Asking {
 
 export type Engine = ReturnType<typeof createEngine>
 
-export function createEngine({ tasks, runner: { run }, skills, readText, attach, schedule }: EngineOptions) {
+export function createEngine({ tasks, runner: { run }, skills, readText, oversee, attach, schedule }: EngineOptions) {
   /** Takes a message: creates a task or goes on with one, and runs its skill here if the caller waits. */
   function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
     return sending.message.taskId === undefined
@@ -48,12 +53,19 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
       : goOn(projectId, sending.message.taskId, sending, dialect, asking)
   }
 
-  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, { key, admit }: Asking) {
+  /** The turn that a message makes. Read before a lock: a text model may take seconds. */
+  async function turnOf(projectId: ProjectId, message: Message, task: Task | undefined, { caller, agent }: Asking) {
+    const turn = await takeTurn(message, task?.request, { skills, readText })
+    return oversee(turn, { projectId, caller, agent, message, task })
+  }
+
+  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking) {
     const { message, immediately, config } = sending
-    const turn = await takeTurn(message, undefined, { skills, readText })
+    const { caller, key, admit } = asking
+    const turn = await turnOf(projectId, message, undefined, asking)
     if (turn.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn.kind === 'run'
-    const made = newTask(message, turn.request, dialect.name)
+    const made = newTask(message, turn.request, dialect.name, askerOf(asking))
     const task = byJob ? made : turned(made, turn)
     const beside =
       config || byJob
@@ -66,7 +78,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
     const begun = await tasks.begin(projectId, { task, key, byJob, together, beside })
     if (begun.kind === 'repeat') return still(begun.task, lastTurn(begun.task))
     return turn.kind === 'run' && !byJob && !together
-      ? { task, from: 0, settled: run(projectId, task, turn.skill, key) }
+      ? { task, from: 0, settled: run(projectId, task, { skill: turn.skill, caller, key }) }
       : still(begun.task, 0)
   }
 
@@ -75,14 +87,12 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
     taskId: string,
     sending: Sending,
     dialect: Dialect,
-    { key, admit }: Asking
+    asking: Asking
   ): Promise<Underway> {
     const { message, immediately, config } = sending
+    const { caller, key, admit } = asking
     const known = await tasks.find(projectId, taskId)
-    // Read before the lock: a text model may take seconds.
-    const turn = isInterrupted(known.status.state)
-      ? await takeTurn(message, known.request, { skills, readText })
-      : undefined
+    const turn = isInterrupted(known.status.state) ? await turnOf(projectId, message, known, asking) : undefined
     if (turn?.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
     const resumed = await tasks.resume(projectId, taskId, key, async (task, tx) => {
@@ -99,11 +109,17 @@ export function createEngine({ tasks, runner: { run }, skills, readText, attach,
     if (resumed.kind === 'repeat') return still(resumed.task, lastTurn(resumed.task))
     const { task } = resumed
     return turn?.kind === 'run' && !byJob
-      ? { task, from: known.log.length, settled: run(projectId, task, turn.skill, key) }
+      ? { task, from: known.log.length, settled: run(projectId, task, { skill: turn.skill, caller, key }) }
       : still(task, known.log.length)
   }
 
   return { take }
+}
+
+/** The sender as its task keeps it. A key acts under the name `key <id>`. */
+function askerOf({ caller: { actor }, agent }: Asking): Asker {
+  const [kind, keyId] = actor.split(' ')
+  return { actor, ...(kind === 'key' && keyId && { keyId }), ...(agent !== undefined && { agent }) }
 }
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
@@ -120,7 +136,7 @@ function lastTurn({ log }: Task): number {
 function turned(task: Task, turn: Turn): Task {
   if (turn.kind === 'run') return moved(task, 'working')
   const ready = isInterrupted(task.status.state) ? moved(task, 'working') : task
-  return moved(ready, turn.state, turn.reason)
+  return moved(ready, turn.state, turn.reason, turn)
 }
 
 function refuseUnlessWaiting(task: Task): void {

@@ -4,6 +4,7 @@ import type { IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { RetryLater } from '../../platform/jobs/definition.ts'
 import type { Log } from '../../platform/log.ts'
+import type { ApiCaller, Project } from '../../projects/projects.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import { AgentError } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
@@ -28,23 +29,43 @@ export interface RunnerOptions {
   skills: Skills
   /** Has a worker run the task. */
   schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
+  projectOf: (projectId: ProjectId) => Promise<Project | undefined>
+}
+
+/** A run of a skill: for which caller, and under which key its end is kept. */
+export interface RunOf {
+  skill: Skill
+  caller: ApiCaller
+  key?: IdempotencyKey
 }
 
 export type Runner = ReturnType<typeof createRunner>
 
 /** Ends tasks: runs their skills, cancels them, and recovers those whose node died or whose caller never replied. */
-export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptions) {
+export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: RunnerOptions) {
   /** Runs the skill of a task that is `working`, and writes how it ended. */
-  async function run(projectId: ProjectId, task: Task, skill: Skill, key?: IdempotencyKey): Promise<Task> {
+  async function run(projectId: ProjectId, task: Task, of: RunOf): Promise<Task> {
     const signal = runs.begin(projectId, task.id)
     try {
-      return await tasks.settle(projectId, task, ended(task, await outcomeOf(projectId, task, skill, signal)), key)
+      return await tasks.settle(projectId, task, ended(task, await outcomeOf(projectId, task, of, signal)), of.key)
     } finally {
       runs.end(task.id)
     }
   }
 
-  async function outcomeOf(projectId: ProjectId, task: Task, skill: Skill, signal: AbortSignal): Promise<Outcome> {
+  /** The sender of a task that runs without it. */
+  async function callerOf(projectId: ProjectId, { by }: Task): Promise<ApiCaller> {
+    const project = await projectOf(projectId)
+    if (!project) throw new Refusal('invalid_api_key', 'Invalid API key')
+    return { project, actor: by?.actor ?? 'agent' }
+  }
+
+  async function outcomeOf(
+    projectId: ProjectId,
+    task: Task,
+    { skill, caller }: RunOf,
+    signal: AbortSignal
+  ): Promise<Outcome> {
     const { fields } = task.request
     const messageId = task.history.findLast(({ role }) => role === 'user')?.messageId ?? ''
     const aborted = Promise.withResolvers<Outcome>()
@@ -58,6 +79,7 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
           runId: runIdOf(task),
           begunAt: begunAtOf(task),
           messageId,
+          caller,
           fields,
           signal
         }),
@@ -107,7 +129,8 @@ export function createRunner({ log, tasks, runs, skills, schedule }: RunnerOptio
         true
       )
       if (!skill || task.status.state !== 'working') return
-      await run(projectId, task, skill).catch(async (error: Error) => {
+      const caller = await callerOf(projectId, task)
+      await run(projectId, task, { skill, caller }).catch(async (error: Error) => {
         if (!last) throw error
         await tasks.change(projectId, taskId, async (now) =>
           isTerminal(now.status.state) ? undefined : moved(now, 'failed', 'It was tried too often without success.')

@@ -4,6 +4,7 @@ import { claimRows, type KeyedWork, keyColumns } from '../../platform/idempotenc
 import type { ProjectId } from '../../platform/ids.ts'
 import { type DrawnUser, putUsers } from '../../users/users.ts'
 import {
+  type Asker,
   type DialectName,
   isTerminal,
   type Message,
@@ -18,6 +19,7 @@ interface Content extends Pick<Task, 'artifacts' | 'log'> {
   history: Omit<Message, 'contextId' | 'taskId'>[]
   request?: Request
   takeovers?: number
+  by?: Asker | undefined
 }
 
 interface Row {
@@ -123,18 +125,19 @@ const erase = statement(
      select id from a2a_tasks where project_id = $1 order by id limit 5000)`
 )
 
-export function contentOf({ artifacts, history, log, status, request, takeovers }: Task): string {
+export function contentOf({ artifacts, history, log, status, request, takeovers, by }: Task): string {
   const content: Content = {
     artifacts,
     history: history.map((message) => ({ ...message, contextId: undefined, taskId: undefined })),
     log,
+    by,
     ...(!isTerminal(status.state) && { request, takeovers })
   }
   return JSON.stringify(content)
 }
 
 function toTask({ id, context_id: contextId, dialect, content, revision }: Row): Task {
-  const { artifacts, history, log, request = { fields: {} }, takeovers = 0 } = content
+  const { artifacts, history, log, request = { fields: {} }, takeovers = 0, by } = content
   const last = log.findLast((entry) => 'status' in entry) as { status: Status }
   return {
     id,
@@ -146,7 +149,8 @@ function toTask({ id, context_id: contextId, dialect, content, revision }: Row):
     request,
     dialect,
     revision,
-    takeovers
+    takeovers,
+    ...(by && { by })
   }
 }
 

@@ -1,7 +1,7 @@
 import { AgentError } from '../errors.ts'
 import type { Message, Request } from '../model.ts'
 import { askAbout, askFor, judge, settle, straysOf } from '../skills/check.ts'
-import type { Skill } from '../skills/skill.ts'
+import type { Beside, Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
 import { answerWithData, withData } from './data-answers.ts'
 import type { Meaning, ReadText } from './meaning.ts'
@@ -10,7 +10,12 @@ import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
 /** The next step of a task, as a message decides it. */
 export type Turn =
   | { kind: 'run'; request: Request; skill: Skill }
-  | { kind: 'stop'; request: Request; state: 'input-required' | 'rejected' | 'canceled'; reason: string }
+  | ({
+      kind: 'stop'
+      request: Request
+      state: 'input-required' | 'auth-required' | 'rejected' | 'canceled'
+      reason: string
+    } & Beside)
 
 export async function takeTurn(
   message: Message,

@@ -39,101 +39,112 @@ interface Waiting extends Turn {
   endings: number
 }
 
-export type RenderTurns = ReturnType<typeof createRenderTurns>
-
-export function createRenderTurns(start: () => Lane = openLane) {
-  const queues = new Map<ProjectId, Waiting[]>()
+/** Takes requests to render, and runs them in processes by turns. */
+export class RenderTurns {
+  readonly #start: () => Lane
+  readonly #queues = new Map<ProjectId, Waiting[]>()
   /** Slow projects, and the time until which they count as slow. */
-  const slow = new Map<ProjectId, number>()
+  readonly #slow = new Map<ProjectId, number>()
   /** Projects whose last request was not slow. */
-  const quick = new Set<ProjectId>()
-  const slowRunning = new Map<Lane, ProjectId | undefined>()
-  let shared: Lane | undefined
-  let sharedBusy = false
-  let spare: Lane | undefined
-  let closed = false
-  let stopped = 0
-  let idle: NodeJS.Timeout | undefined
+  readonly #quick = new Set<ProjectId>()
+  readonly #slowRunning = new Map<Lane, ProjectId | undefined>()
+  #shared: Lane | undefined
+  #sharedBusy = false
+  #spare: Lane | undefined
+  #closed = false
+  #stopped = 0
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(start: () => Lane = openLane) {
+    this.#start = start
+  }
 
   /** Node throws if the system refuses a process for lack of memory. Callers see a process that ended. */
-  function open(): Lane {
+  #open(): Lane {
     try {
-      return start()
+      return this.#start()
     } catch {
       return noLane()
     }
   }
 
-  const isSlow = (projectId: ProjectId) => (slow.get(projectId) ?? 0) > Date.now()
+  #isSlow(projectId: ProjectId): boolean {
+    return (this.#slow.get(projectId) ?? 0) > Date.now()
+  }
 
   /** Takes a request of the longest waiting project that may start. The project moves to the end of the line. */
-  function next(may: (projectId: ProjectId) => boolean): Waiting | undefined {
-    for (const [projectId, queue] of queues) {
+  #next(may: (projectId: ProjectId) => boolean): Waiting | undefined {
+    for (const [projectId, queue] of this.#queues) {
       if (!may(projectId)) continue
       const turn = queue.shift()!
-      queues.delete(projectId)
-      if (queue.length > 0) queues.set(projectId, queue)
+      this.#queues.delete(projectId)
+      if (queue.length > 0) this.#queues.set(projectId, queue)
       clearTimeout(turn.timer)
       return turn
     }
     return undefined
   }
 
-  function add(turn: Waiting, first = false): void {
-    turn.timer = setTimeout(() => giveUp(turn), Math.max(turn.untilMs - Date.now(), 0))
-    const queue = queues.get(turn.projectId) ?? []
+  #add(turn: Waiting, first = false): void {
+    turn.timer = setTimeout(() => this.#giveUp(turn), Math.max(turn.untilMs - Date.now(), 0))
+    const queue = this.#queues.get(turn.projectId) ?? []
     if (first) queue.unshift(turn)
     else queue.push(turn)
-    queues.set(turn.projectId, queue)
+    this.#queues.set(turn.projectId, queue)
   }
 
-  function giveUp(turn: Waiting): void {
+  #giveUp(turn: Waiting): void {
     // The start of a process does not count: a batch that timed out over it would never start.
-    if (!isSlow(turn.projectId) && spare?.started !== true) {
-      turn.timer = setTimeout(() => giveUp(turn), limits.patienceMs)
+    if (!this.#isSlow(turn.projectId) && this.#spare?.started !== true) {
+      turn.timer = setTimeout(() => this.#giveUp(turn), limits.patienceMs)
       return
     }
-    const others = queues.get(turn.projectId)?.filter((one) => one !== turn) ?? []
-    if (others.length > 0) queues.set(turn.projectId, others)
-    else queues.delete(turn.projectId)
+    const others = this.#queues.get(turn.projectId)?.filter((one) => one !== turn) ?? []
+    if (others.length > 0) this.#queues.set(turn.projectId, others)
+    else this.#queues.delete(turn.projectId)
     turn.resolve('late')
   }
 
-  function pump(): void {
-    if (closed) return
-    if (!sharedBusy) {
-      if ([...queues.keys()].some((projectId) => !isSlow(projectId))) prepare()
+  #pump(): void {
+    if (this.#closed) return
+    if (!this.#sharedBusy) {
+      if ([...this.#queues.keys()].some((projectId) => !this.#isSlow(projectId))) this.#prepare()
       // An unknown project starts only when a spare process could take over.
-      const turn = next((projectId) => !isSlow(projectId) && (spare?.started === true || quick.has(projectId)))
-      if (turn) void runShared(turn)
+      const turn = this.#next(
+        (projectId) => !this.#isSlow(projectId) && (this.#spare?.started === true || this.#quick.has(projectId))
+      )
+      if (turn) void this.#runShared(turn)
     }
-    const running = new Set(slowRunning.values())
-    const mine = (projectId: ProjectId) => isSlow(projectId) && !running.has(projectId)
-    const free = [...slowRunning].find(([, projectId]) => projectId === undefined)?.[0]
-    if (!free && slowRunning.size >= limits.slowLanes) return
-    const turn = next(mine)
-    if (turn) void runSlow(free ?? open(), turn)
-    restWhenIdle()
+    const running = new Set(this.#slowRunning.values())
+    const mine = (projectId: ProjectId) => this.#isSlow(projectId) && !running.has(projectId)
+    const free = [...this.#slowRunning].find(([, projectId]) => projectId === undefined)?.[0]
+    if (!free && this.#slowRunning.size >= limits.slowLanes) return
+    const turn = this.#next(mine)
+    if (turn) void this.#runSlow(free ?? this.#open(), turn)
+    this.#restWhenIdle()
   }
 
   /** Starts missing processes. */
-  function prepare(): void {
-    if (!shared?.open) {
-      shared = spare?.open ? spare : open()
-      if (shared === spare) spare = undefined
+  #prepare(): void {
+    if (!this.#shared?.open) {
+      this.#shared = this.#spare?.open ? this.#spare : this.#open()
+      if (this.#shared === this.#spare) this.#spare = undefined
     }
-    if (spare?.open) return
-    spare = open()
-    spare.ready.then(pump, (error: Error) => {
-      for (const [projectId] of queues)
-        for (let turn = next((one) => one === projectId); turn; turn = next((one) => one === projectId))
-          turn.reject(error)
-    })
+    if (this.#spare?.open) return
+    this.#spare = this.#open()
+    this.#spare.ready.then(
+      () => this.#pump(),
+      (error: Error) => {
+        for (const [projectId] of this.#queues)
+          for (let turn = this.#next((one) => one === projectId); turn; turn = this.#next((one) => one === projectId))
+            turn.reject(error)
+      }
+    )
   }
 
-  async function runShared(turn: Waiting): Promise<void> {
-    sharedBusy = true
-    const lane = shared!
+  async #runShared(turn: Waiting): Promise<void> {
+    this.#sharedBusy = true
+    const lane = this.#shared!
     const patience = Promise.withResolvers<'slow'>()
     let timer: NodeJS.Timeout | undefined
     const outcome = lane.ready.then(() => {
@@ -143,43 +154,43 @@ export function createRenderTurns(start: () => Lane = openLane) {
     try {
       const first = await Promise.race([outcome, patience.promise])
       if (first !== 'slow') {
-        quick.delete(turn.projectId)
-        quick.add(turn.projectId)
-        if (quick.size > limits.quick) quick.delete(quick.values().next().value!)
+        this.#quick.delete(turn.projectId)
+        this.#quick.add(turn.projectId)
+        if (this.#quick.size > limits.quick) this.#quick.delete(this.#quick.values().next().value!)
         turn.resolve(first.outcomes)
         return
       }
-      if (closed) throw new Unavailable('The service is stopping.')
-      slow.set(turn.projectId, Date.now() + limits.slowForMs)
-      quick.delete(turn.projectId)
-      shared = spare
-      spare = undefined
-      if (slowRunning.size < limits.slowLanes) void finishSlow(lane, turn, outcome)
+      if (this.#closed) throw new Unavailable('The service is stopping.')
+      this.#slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      this.#quick.delete(turn.projectId)
+      this.#shared = this.#spare
+      this.#spare = undefined
+      if (this.#slowRunning.size < limits.slowLanes) void this.#finishSlow(lane, turn, outcome)
       else {
         outcome.catch(() => {})
         void lane.kill()
-        add(turn, true)
+        this.#add(turn, true)
       }
     } catch (error) {
-      failed(lane, turn, error as Error)
+      this.#failed(lane, turn, error as Error)
     } finally {
       clearTimeout(timer)
-      sharedBusy = false
-      pump()
+      this.#sharedBusy = false
+      this.#pump()
     }
   }
 
-  async function runSlow(lane: Lane, turn: Waiting): Promise<void> {
-    slowRunning.set(lane, turn.projectId)
-    await finishSlow(
+  async #runSlow(lane: Lane, turn: Waiting): Promise<void> {
+    this.#slowRunning.set(lane, turn.projectId)
+    await this.#finishSlow(
       lane,
       turn,
       lane.ready.then(() => lane.ask(turn))
     )
   }
 
-  async function finishSlow(lane: Lane, turn: Waiting, outcome: ReturnType<Lane['ask']>): Promise<void> {
-    slowRunning.set(lane, turn.projectId)
+  async #finishSlow(lane: Lane, turn: Waiting, outcome: ReturnType<Lane['ask']>): Promise<void> {
+    this.#slowRunning.set(lane, turn.projectId)
     let timer: NodeJS.Timeout | undefined
     const limit = turn.alone ? limits.oneMs : limits.severalMs
     const begun = performance.now()
@@ -188,7 +199,7 @@ export function createRenderTurns(start: () => Lane = openLane) {
       () => {
         timer = setTimeout(() => {
           late = true
-          stopped += 1
+          this.#stopped += 1
           void lane.kill()
         }, limit)
       },
@@ -197,84 +208,84 @@ export function createRenderTurns(start: () => Lane = openLane) {
     try {
       const { outcomes } = await outcome
       turn.resolve(outcomes)
-      if (performance.now() - begun > limits.patienceMs) slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      if (performance.now() - begun > limits.patienceMs) this.#slow.set(turn.projectId, Date.now() + limits.slowForMs)
     } catch (error) {
-      slow.set(turn.projectId, Date.now() + limits.slowForMs)
+      this.#slow.set(turn.projectId, Date.now() + limits.slowForMs)
       if (late) turn.resolve(turn.alone ? new TemplateFailed(tooLong) : 'split')
-      else failed(lane, turn, error as Error)
+      else this.#failed(lane, turn, error as Error)
     } finally {
       clearTimeout(timer)
-      if (lane.open) slowRunning.set(lane, undefined)
-      else slowRunning.delete(lane)
-      pump()
+      if (lane.open) this.#slowRunning.set(lane, undefined)
+      else this.#slowRunning.delete(lane)
+      this.#pump()
     }
   }
 
   /** The process ended by itself, most likely for lack of memory. A single recipient is tried twice. */
-  function failed(lane: Lane, turn: Waiting, error: Error): void {
+  #failed(lane: Lane, turn: Waiting, error: Error): void {
     if (lane.open) void lane.kill()
-    stopped += 1
+    this.#stopped += 1
     turn.endings += 1
     if (!(error instanceof LaneEnded)) turn.reject(error)
-    else if (closed) turn.reject(new Unavailable('The service is stopping.'))
+    else if (this.#closed) turn.reject(new Unavailable('The service is stopping.'))
     else if (!turn.alone) turn.resolve('split')
-    else if (turn.endings < 2) add(turn, true)
+    else if (turn.endings < 2) this.#add(turn, true)
     else turn.resolve(new TemplateFailed('it takes more memory than one rendering may'))
   }
 
-  function restWhenIdle(): void {
-    clearTimeout(idle)
-    idle = setTimeout(() => {
+  #restWhenIdle(): void {
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => {
       const now = Date.now()
-      for (const [projectId, until] of slow) if (until <= now) slow.delete(projectId)
-      for (const [lane, projectId] of slowRunning) if (projectId === undefined) endSlow(lane)
-      if (sharedBusy || slowRunning.size > 0) return
-      for (const lane of [shared, spare]) void lane?.kill()
-      shared = spare = undefined
+      for (const [projectId, until] of this.#slow) if (until <= now) this.#slow.delete(projectId)
+      for (const [lane, projectId] of this.#slowRunning) if (projectId === undefined) this.#endSlow(lane)
+      if (this.#sharedBusy || this.#slowRunning.size > 0) return
+      for (const lane of [this.#shared, this.#spare]) void lane?.kill()
+      this.#shared = this.#spare = undefined
     }, limits.idleMs)
-    idle.unref()
+    this.#idle.unref()
   }
 
-  function endSlow(lane: Lane): void {
-    slowRunning.delete(lane)
+  #endSlow(lane: Lane): void {
+    this.#slowRunning.delete(lane)
     void lane.kill()
   }
 
-  return {
-    /**
-     * Returns outcomes for the first recipients, at least one. `late`: the turn did not come in time; `split`: request
-     * each recipient alone; a failure: the template is at fault.
-     */
-    ask(turn: Turn): Promise<RenderOutcome[] | 'late' | 'split' | TemplateFailed> {
-      const queue = queues.get(turn.projectId)
-      if (closed) return Promise.reject(new Unavailable('The service is stopping.'))
-      if ((queue?.length ?? 0) >= limits.waiting)
-        return Promise.reject(new Unavailable('Too many messages of this project are waiting to be rendered.'))
-      return new Promise((resolve, reject) => {
-        add({ ...turn, resolve, reject, timer: undefined, endings: 0 })
-        pump()
-      })
-    },
+  /**
+   * Returns outcomes for the first recipients, at least one. `late`: the turn did not come in time; `split`: request
+   * each recipient alone; a failure: the template is at fault.
+   */
+  ask(turn: Turn): Promise<RenderOutcome[] | 'late' | 'split' | TemplateFailed> {
+    const queue = this.#queues.get(turn.projectId)
+    if (this.#closed) return Promise.reject(new Unavailable('The service is stopping.'))
+    if ((queue?.length ?? 0) >= limits.waiting)
+      return Promise.reject(new Unavailable('Too many messages of this project are waiting to be rendered.'))
+    return new Promise((resolve, reject) => {
+      this.#add({ ...turn, resolve, reject, timer: undefined, endings: 0 })
+      this.#pump()
+    })
+  }
 
-    stats: () => ({
-      shared: Number(shared?.open ?? false),
-      spare: Number(spare?.open ?? false),
-      slow: slowRunning.size,
-      stopped
-    }),
-
-    async close(): Promise<void> {
-      closed = true
-      clearTimeout(idle)
-      const lanes = [shared, spare, ...slowRunning.keys()]
-      for (const queue of queues.values())
-        for (const turn of queue) {
-          clearTimeout(turn.timer)
-          turn.reject(new Unavailable('The service is stopping.'))
-        }
-      queues.clear()
-      await Promise.all(lanes.map((lane) => lane?.kill()))
+  stats() {
+    return {
+      shared: Number(this.#shared?.open ?? false),
+      spare: Number(this.#spare?.open ?? false),
+      slow: this.#slowRunning.size,
+      stopped: this.#stopped
     }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#idle)
+    const lanes = [this.#shared, this.#spare, ...this.#slowRunning.keys()]
+    for (const queue of this.#queues.values())
+      for (const turn of queue) {
+        clearTimeout(turn.timer)
+        turn.reject(new Unavailable('The service is stopping.'))
+      }
+    this.#queues.clear()
+    await Promise.all(lanes.map((lane) => lane?.kill()))
   }
 }
 

@@ -2,7 +2,7 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { type Source, templatesOf } from './content.ts'
 import type { Lane } from './render-lane.ts'
-import { createRenderTurns, type RenderTurns } from './render-turns.ts'
+import { RenderTurns } from './render-turns.ts'
 import { type Addressee, type Made, type Recipient, renderingOf, type Triggered } from './rendering.ts'
 import { isTemplate, TemplateFailed } from './template.ts'
 
@@ -24,13 +24,11 @@ export type Renderer = ReturnType<typeof createRenderer>
 
 /** Renders campaigns in separate processes, so that a slow template delays only its own project. */
 export function createRenderer(metrics?: Metrics, open?: () => Lane) {
-  const turns = createRenderTurns(open)
+  const turns = new RenderTurns(open)
   // Triggers whose shared templates timed out. Their other batches do not try again.
   const hopeless = new Map<string, TemplateFailed>()
-  metrics?.gauge(
-    'tidings_rendering',
-    'Processes that render templates, and renderings they were stopped in.',
-    turns.stats
+  metrics?.gauge('tidings_rendering', 'Processes that render templates, and renderings they were stopped in.', () =>
+    turns.stats()
   )
 
   function of(projectId: ProjectId, definition: Source, version: string = newId()): Rendering {
@@ -59,7 +57,7 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane) {
     }
   }
 
-  return { of, close: turns.close, stats: turns.stats }
+  return { of, close: () => turns.close(), stats: () => turns.stats() }
 }
 
 function here(definition: Source): Rendering {

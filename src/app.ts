@@ -206,7 +206,7 @@ function openHttp(
   if (role === 'worker') return http
   sdkRoutes(open)
   consoleRoutes(open, state, { pool, credentials, secure: config.PUBLIC_URL?.startsWith('https:') === true })
-  mountSurfaces(http, open, capabilities, { pool, nodes })
+  mountSurfaces(http, capabilities, { pool, nodes, agentOrigins: config.A2A_ORIGINS ?? [] })
   return http
 }
 

@@ -13,7 +13,8 @@ import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
 import { messageManagementRoutes, messageRoutes } from './messages/messages.ts'
 import type { Pool } from './platform/db/db.ts'
-import { type Routes, routesOn } from './platform/http/routes.ts'
+import { pagesOfAgents, pagesOfApps } from './platform/http/cross-origin.ts'
+import { routesOn } from './platform/http/routes.ts'
 import type { Http } from './platform/http/server.ts'
 import type { Nodes } from './platform/nodes/nodes.ts'
 import * as tenants from './projects/projects.ts'
@@ -28,9 +29,8 @@ import { webhookRoutes } from './webhooks/routes.ts'
 /** Mounts the API and the agents, opened by a key, and the management, opened by a token, with both again below it. */
 export function mountSurfaces(
   http: Http,
-  open: Routes<null, never>,
   capabilities: Capabilities,
-  { pool, nodes }: { pool: Pool; nodes: Nodes }
+  { pool, nodes, agentOrigins }: { pool: Pool; nodes: Nodes; agentOrigins: readonly string[] }
 ): void {
   const { users, devices, events, messages, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
     capabilities
@@ -43,7 +43,7 @@ export function mountSurfaces(
       admit: admission.byKey,
       shareOf: ofProject,
       // Apps call these with a public key, and pages are apps too.
-      crossOrigin: (access) => access === 'client'
+      crossOrigin: (access) => (access === 'client' ? pagesOfApps : undefined)
     },
     {
       prefix: '/manage/v1/projects/:project_id/api/v1',
@@ -53,8 +53,19 @@ export function mountSurfaces(
       shareOf: ofProject
     }
   ])
+  const forAgents = pagesOfAgents(agentOrigins)
+  const cards = routesOn<null, never>(http, [
+    { prefix: '', security: 'none', admit: () => null, crossOrigin: () => forAgents }
+  ])
   const agentSurface = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
-    { prefix: '/a2a', security: 'agent', plainUnauthorized: true, admit: admission.byAgentKey, shareOf: ofProject },
+    {
+      prefix: '/a2a',
+      security: 'agent',
+      plainUnauthorized: true,
+      admit: admission.byAgentKey,
+      shareOf: ofProject,
+      crossOrigin: () => forAgents
+    },
     {
       prefix: '/manage/v1/projects/:project_id/a2a',
       security: 'token',
@@ -78,7 +89,7 @@ export function mountSurfaces(
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.credentials.webPushKey(id)
   )
   simulatedWebPushRoutes(api, simulators)
-  cardRoutes(open, agents)
+  cardRoutes(cards, agents)
   agentRoutes(agentSurface, agents, admission)
 
   manageRoutes(manage, { projects, pool, nodes })

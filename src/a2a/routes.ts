@@ -95,7 +95,9 @@ function sendCard(agents: CardSource, request: FastifyRequest, reply: FastifyRep
   const forwarded = ['x-forwarded-host', 'x-forwarded-proto'].some((name) => request.headers[name] !== undefined)
   reply.headers({
     etag,
-    vary: forwarded ? 'A2A-Version, Host, X-Forwarded-Host, X-Forwarded-Proto' : 'A2A-Version, Host',
+    vary: [reply.getHeader('vary') ?? [], 'A2A-Version, Host', forwarded ? 'X-Forwarded-Host, X-Forwarded-Proto' : []]
+      .flat()
+      .join(', '),
     'cache-control': `${forwarded ? 'private' : 'public'}, max-age=300`,
     'last-modified': agents.startedAt.toUTCString()
   })

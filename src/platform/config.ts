@@ -74,6 +74,16 @@ const plainUrl: Parse<string> = (value) => {
   return value
 }
 
+/** As a browser sends them: scheme, host and port alone. */
+const origins: Parse<readonly string[]> = (value) => {
+  const list = value.split(',').map((one) => one.trim())
+  const isOrigin = (one: string) => /^https?:/.test(one) && URL.canParse(one) && new URL(one).origin === one
+  const wrong = list.find((one) => !isOrigin(one))
+  if (wrong !== undefined)
+    throw new Error(`must be a list of origins without a path, as in https://console.example.com; "${wrong}" is none`)
+  return Object.freeze(list)
+}
+
 const masterKey: Parse<Buffer> = (value) => {
   const key = Buffer.from(value, 'base64')
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value) || key.length !== 32)
@@ -167,6 +177,11 @@ export const settings = {
     'Whether the agent card asks official A2A 1.0 clients to mark their calls, for projects whose agents use both spellings.',
     { fallback: 'false' }
   ),
+  A2A_ORIGINS: setting(
+    origins,
+    'Origins of pages that may call the agents from a browser, as in https://console.example.com,http://localhost:5173. Other pages cannot read a response.',
+    { fallbackText: 'none' }
+  ),
   TEXT_MODEL_URL: setting(
     plainUrl,
     'OpenAI-compatible API, as in https://host/v1, for texts of agents that the grammar does not understand. Without it no model is used.'
@@ -218,6 +233,7 @@ type Optional =
   | 'MASTER_KEY'
   | 'METRICS_TOKEN'
   | 'WEBHOOK_ALLOW_PRIVATE'
+  | 'A2A_ORIGINS'
   | 'TEXT_MODEL_URL'
   | 'TEXT_MODEL_NAME'
   | 'TEXT_MODEL_KEY'

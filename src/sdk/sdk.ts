@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { Refusal } from '../platform/errors.ts'
-import { readable } from '../platform/http/cross-origin.ts'
+import { letPageRead, pagesOfApps } from '../platform/http/cross-origin.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, Project } from '../projects/projects.ts'
 
@@ -21,8 +21,8 @@ export function sdkRoutes(open: Routes<null, never>): void {
     const script = once(() => readScript(folder, name))
     open.get(`/sdk/${name}`, { summary, answerType: 'text/javascript' }, async ({ request, reply }) => {
       const { text, etag } = await script()
+      letPageRead(pagesOfApps, request, reply)
       reply.headers({
-        ...readable,
         etag,
         'cache-control': cached,
         'cross-origin-resource-policy': 'cross-origin',

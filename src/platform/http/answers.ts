@@ -64,6 +64,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
 const drainMs = 30_000
 
 function readToTheEnd({ raw }: FastifyRequest): void {
+  // A compressed body was read whole before it turned out to be too large.
+  if (raw.closed) return
   const cut = setTimeout(() => raw.destroy(), drainMs)
   raw.once('close', () => clearTimeout(cut))
 }

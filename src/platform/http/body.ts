@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../errors.ts'
 import { faultIn, mayHideText } from '../json.ts'
+import { decoded, encodingOf } from './encodings.ts'
 import { type Size, sizeOf } from './json/count.ts'
 import { readInSlices, Unreadable } from './json/read.ts'
 import type { Wanted } from './schema.ts'
@@ -23,30 +24,49 @@ export function installBodyParser(app: FastifyInstance): void {
   // The catch-all would do; a parser found by its exact type is found faster.
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-      // The protocol of such a route has its own words for a body that cannot be read.
-      if (request.routeOptions.config.bytes) return done(null, body)
-      try {
-        ;(request as Read)[bytes] = body
-        // Contract A.2: the contract's own endpoints, those with a fixed text, read JSON under the unasked types too.
-        const { wording } = request.routeOptions.config
-        const type = request.headers['content-type'] ?? ''
-        if (body.length > 0 && !(jsonType.test(type) || (wording?.invalid !== undefined && unaskedType.test(type))))
-          throw wrongType()
-        const { mostValues, wanted } = request.routeOptions.config
-        const value = parseJson(body, mostValues, wanted)
-        if (value instanceof Promise) value.then((read) => done(null, read), done)
-        else done(null, value)
-      } catch (error) {
-        done(error as Error)
-      }
+      const encoding = encodingOf(request)
+      if (encoding === undefined || body.length === 0) return read(request, body, done)
+      decoded(request, body, encoding).then(
+        (plain) => read(request, plain, done),
+        (error: Refusal) => done(isUnreadable(request, error) ? null : error)
+      )
     })
   }
-  app.addContentTypeParser('application/x-ndjson', ({ routeOptions: { config } }, payload, done) => {
+  app.addContentTypeParser('application/x-ndjson', (request, payload, done) => {
+    const { config } = request.routeOptions
     // Everywhere else it is a wrong type like any other: a route that expects JSON must not be given a stream for it.
     if (!config.stream) return done(wrongType())
+    if (encodingOf(request) !== undefined) return done(compressedStream())
     done(null, payload)
   })
 }
+
+type Done = (error: Error | null, value?: unknown) => void
+
+function read(request: FastifyRequest, body: Buffer, done: Done): void {
+  const { bytes: asBytes, wording, mostValues, wanted } = request.routeOptions.config
+  // The protocol of such a route has its own words for a body that cannot be read.
+  if (asBytes) return void done(null, body)
+  try {
+    ;(request as Read)[bytes] = body
+    // Contract A.2: the contract's own endpoints, those with a fixed text, read JSON under the unasked types too.
+    const type = request.headers['content-type'] ?? ''
+    if (body.length > 0 && !(jsonType.test(type) || (wording?.invalid !== undefined && unaskedType.test(type))))
+      throw wrongType()
+    const value = parseJson(body, mostValues, wanted)
+    if (value instanceof Promise) value.then((found) => done(null, found), done)
+    else done(null, value)
+  } catch (error) {
+    done(error as Error)
+  }
+}
+
+/** A route that takes bytes gets none then, and says in its own words that it cannot read them. */
+const isUnreadable = (request: FastifyRequest, { code }: Refusal): boolean =>
+  code === 'malformed_body' && request.routeOptions.config.bytes === true
+
+const compressedStream = () =>
+  new Refusal('unsupported_media_type', 'Lines are taken as they are: send them without a content encoding.')
 
 const wrongType = () => new Refusal('unsupported_media_type', 'The content type must be application/json.')
 
@@ -54,12 +74,13 @@ const wrongType = () => new Refusal('unsupported_media_type', 'The content type 
 const bytes = Symbol('bytes of the body')
 type Read = FastifyRequest & { [bytes]?: Buffer }
 
-/** SHA-256 of the body as it came, byte for byte. */
+/** SHA-256 of the body, byte for byte; of a compressed one, of what it stands for. */
 export const fingerprintOf = (request: FastifyRequest): string => hash('sha256', (request as Read)[bytes] ?? '', 'hex')
 
 /** Makes Fastify believe there is no body: DELETE takes any and reads none. Node discards what arrives. */
 export function forgetBody(request: FastifyRequest): void {
-  for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete request.raw.headers[name]
+  for (const name of ['content-type', 'content-length', 'content-encoding', 'transfer-encoding'])
+    delete request.raw.headers[name]
 }
 
 /** Fastify refuses a type that it cannot parse, in words of its own; a route that takes bytes has its own words for it. */

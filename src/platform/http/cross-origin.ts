@@ -1,22 +1,57 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Http } from './server.ts'
 
-/** Headers that let a page of another site read a response. */
-export const readable = {
-  'access-control-allow-origin': '*',
-  'access-control-expose-headers':
-    'X-Request-ID, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
-    'X-Service-Error-Code, X-Service-Error-Detail, X-Service-Warning'
+/** The pages of other sites that may call a route, and the headers they may send and read. */
+export interface CrossOrigin {
+  origins: '*' | ReadonlySet<string>
+  sendable: string
+  readable: string
 }
 
-const sendable = 'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Service-App-Identifier, X-Request-ID'
+const always =
+  'X-Request-ID, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
+  'X-Service-Error-Code, X-Service-Error-Detail'
+
+/** Any page may be an app: it sends a public key of its own, and no cookie identifies a caller. */
+export const pagesOfApps: CrossOrigin = {
+  origins: '*',
+  sendable: 'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Service-App-Identifier, X-Request-ID',
+  readable: `${always}, X-Service-Warning`
+}
+
+/** Pages that hold a secret key are those of the operator: the listed origins, none by default. */
+export const pagesOfAgents = (origins: readonly string[]): CrossOrigin | undefined =>
+  origins.length === 0
+    ? undefined
+    : {
+        origins: new Set(origins),
+        sendable:
+          'Content-Type, X-API-Key, Authorization, A2A-Version, A2A-Extensions, X-Service-Idempotency-Key, X-Request-ID, ' +
+          'Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID',
+        readable: `${always}, ETag, Mcp-Session-Id`
+      }
+
+/** Lets the page that asks read the response, if it may. Caches must keep apart what listed and other origins got. */
+export function letPageRead({ origins, readable }: CrossOrigin, request: FastifyRequest, reply: FastifyReply): boolean {
+  const { origin } = request.headers
+  if (origins !== '*') reply.header('vary', 'Origin')
+  if (origins !== '*' && !origins.has(origin ?? '')) return false
+  reply.headers({
+    'access-control-allow-origin': origins === '*' ? '*' : origin,
+    'access-control-expose-headers': readable
+  })
+  return true
+}
+
 /** Two hours, which is as long as browsers believe it. */
 const believedSeconds = '7200'
 
+export type AllowPages = (method: string, url: string, pages: CrossOrigin) => void
+
 /** Responds to the preflight request of a browser, which carries no key. */
-export function crossOrigin(app: FastifyInstance, answered: Http['answered']): (method: string, url: string) => void {
+export function crossOrigin(app: FastifyInstance, answered: Http['answered']): AllowPages {
   const known = new Map<string, string[]>()
-  return (method, url) => {
+  return (method, url, pages) => {
     const methods = known.get(url)
     if (methods) return void methods.push(method)
     const allowed = [method]
@@ -29,16 +64,15 @@ export function crossOrigin(app: FastifyInstance, answered: Http['answered']): (
         ended(request, reply)
         done()
       },
-      handler: (_, reply) =>
-        reply
-          .code(204)
-          .headers({
-            ...readable,
+      handler: (request, reply) => {
+        if (letPageRead(pages, request, reply))
+          reply.headers({
             'access-control-allow-methods': allowed.join(', '),
-            'access-control-allow-headers': sendable,
+            'access-control-allow-headers': pages.sendable,
             'access-control-max-age': believedSeconds
           })
-          .send()
+        return reply.code(204).send()
+      }
     })
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RefusalCode } from '../errors.ts'
 import type { Wording } from './answers.ts'
 import type { BodyKind } from './body.ts'
+import type { CrossOrigin } from './cross-origin.ts'
 import type { Wanted } from './schema.ts'
 import type { FieldCodes } from './validation.ts'
 
@@ -63,8 +64,8 @@ export interface Mount<Caller, Access> {
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
   /** The project whose share of the process a request takes. */
   shareOf?(caller: Caller): string
-  /** Whether pages of any site may call it. Only where the page itself sends a key, and no cookie identifies a caller. */
-  crossOrigin?(access: Access | undefined): boolean
+  /** The pages of other sites that may call it. Only where the page itself sends a key, and no cookie identifies a caller. */
+  crossOrigin?(access: Access | undefined): CrossOrigin | undefined
   /** Left out of OpenAPI: the same routes under another prefix. */
   twin?: boolean
 }

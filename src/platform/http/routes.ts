@@ -3,7 +3,7 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 import { Refusal } from '../errors.ts'
 import { type BodyKind, forgetBody, nameWrongType, usualValues } from './body.ts'
-import { crossOrigin, readable } from './cross-origin.ts'
+import { type CrossOrigin, crossOrigin, letPageRead } from './cross-origin.ts'
 import { admitted, refuseInPace } from './pacing.ts'
 import { hasBrokenEscape } from './paths.ts'
 import { readInTurnOf } from './pipelining.ts'
@@ -40,15 +40,15 @@ export function routesOn<Caller, Access>(server: Server, mounts: Mount<Caller, A
       for (const mount of mounts) {
         const url = mount.prefix + path
         document(server, mount, { method, path: url, options, bodyKind })
-        const forPages = mount.crossOrigin?.(options.access) === true
-        if (forPages) allowPages(method, url)
+        const pages = mount.crossOrigin?.(options.access)
+        if (pages) allowPages(method, url, pages)
         const ended = server.answered(method, url)
         server.app.route({
           method,
           url,
           config: configOf(options, bodyKind, mount),
           bodyLimit: options.maxBody ?? formBytes,
-          onRequest: admissionOf(server, mount, { options, bodyKind, forPages }),
+          onRequest: admissionOf(server, mount, { options, bodyKind, pages }),
           onResponse: (request, reply, done) => {
             ended(request, reply)
             done()
@@ -91,15 +91,21 @@ function configOf<Caller, Access, Query extends TSchema, Body extends TSchema>(
   }
 }
 
+interface Declared<Access, Query extends TSchema, Body extends TSchema> {
+  options: RouteOptions<Access, Query, Body>
+  bodyKind: BodyKind
+  pages: CrossOrigin | undefined
+}
+
 /** Identifies the caller and waits for the turn of its project, before the body is read. */
 function admissionOf<Caller, Access, Query extends TSchema, Body extends TSchema>(
   { timeLimit, shares }: Server,
   mount: Mount<Caller, Access>,
-  { options, bodyKind, forPages }: { options: RouteOptions<Access, Query, Body>; bodyKind: BodyKind; forPages: boolean }
+  { options, bodyKind, pages }: Declared<Access, Query, Body>
 ) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
     // These headers come first, so that a page can read a refusal too.
-    if (forPages) reply.headers(readable)
+    if (pages) letPageRead(pages, request, reply)
     if (!options.unlimited) timeLimit.watch(reply)
     const { socket } = request.raw
     const begin = () => {

@@ -74,15 +74,16 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
 }
 
 /** Where clients look for the card: the contract's address, the one of older protocols, and below that of the calls. */
-const cardPaths = ['/.well-known/agent-card.json', '/.well-known/agent.json', '/a2a/.well-known/agent-card.json']
+const cardPaths = {
+  '/.well-known/agent-card.json': 'Get the agent card',
+  '/.well-known/agent.json': 'Get the agent card at the address of older protocols',
+  '/a2a/.well-known/agent-card.json': 'Get the agent card below the address of the calls'
+}
 
 /** Contract 4.7: the public agent card. */
 export function cardRoutes(open: Routes<null, never>, agents: CardSource): void {
-  for (const [index, path] of cardPaths.entries()) {
-    open.get(path, { summary: 'Get the agent card', answer: Card, hidden: index > 0 }, ({ request, reply }) =>
-      sendCard(agents, request, reply)
-    )
-  }
+  for (const [path, summary] of Object.entries(cardPaths))
+    open.get(path, { summary, answer: Card }, ({ request, reply }) => sendCard(agents, request, reply))
 }
 
 type CardSource = Pick<Agents, 'cardFacts' | 'startedAt'>

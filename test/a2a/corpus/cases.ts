@@ -1,0 +1,48 @@
+import { type Draw, drawFrom } from './draw.ts'
+
+/** What a text may have done: a skill with its fields. */
+export interface Action {
+  skill: string
+  data: Record<string, unknown>
+}
+
+/**
+ * What a careful colleague would agree to.
+ * - `does`: the text is clear and in a published form. One of these actions must follow.
+ * - `mayDo`: one of these actions is right, and so is a question.
+ * - `never`: no action at all is right. A question or a refusal is.
+ */
+export type Expected = { does: Action[] } | { mayDo: Action[] } | { never: true }
+
+/** A text, or a conversation of several with one task: nothing may be done before the last. */
+export interface Case {
+  turns: string[]
+  expected: Expected
+}
+
+export interface Class {
+  name: string
+  cases: Case[]
+}
+
+export const does = (turns: string | string[], ...actions: Action[]): Case => ({
+  turns: [turns].flat(),
+  expected: { does: actions }
+})
+export const mayDo = (turns: string | string[], ...actions: Action[]): Case => ({
+  turns: [turns].flat(),
+  expected: { mayDo: actions }
+})
+export const never = (...turns: string[]): Case => ({ turns, expected: { never: true } })
+
+/** A class of so many different cases; each comes from one call, and the same calls give the same cases at every run. */
+export function classOf(name: string, size: number, make: (draw: Draw, index: number) => Case): Class {
+  const draw = drawFrom(name)
+  const cases = new Map<string, Case>()
+  for (let index = 0; cases.size < size && index < 20 * size; index++) {
+    const made = make(draw, index)
+    const key = made.turns.join('\n---\n')
+    if (!cases.has(key)) cases.set(key, made)
+  }
+  return { name, cases: [...cases.values()] }
+}

@@ -161,7 +161,7 @@ async function makeMonths(pool: Pool): Promise<void> {
 function startWorker(
   { role }: Start,
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
-  { erasure, webhooks, messages, triggers, agents }: Capabilities,
+  { erasure, webhooks, messages, triggers, oversight, agents }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
   const worker = createWorker({
@@ -179,6 +179,7 @@ function startWorker(
       ...webhooks.jobs,
       ...messages.jobs,
       ...triggers.jobs,
+      ...oversight.jobs,
       ...agents.jobs
     ].map(tracing.job)
   })

@@ -134,7 +134,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
   })
-  const oversight = createOversight({ campaigns })
+  const oversight = createOversight({ pool, campaigns, idempotencyHours: config.IDEMPOTENCY_HOURS })
   const agents = createAgents({
     pool,
     listener,
@@ -162,7 +162,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   opened.push(agents.close)
 
   // Rows of dependent capabilities are deleted first, in batches: a cascade would be one long transaction.
-  const owners = [agents, webhooks, triggers, campaigns, messages, events, devices, users]
+  const owners = [agents, oversight, webhooks, triggers, campaigns, messages, events, devices, users]
   const erasure = eraseProjectJob(
     pool,
     owners.map(({ eraseWindow }) => eraseWindow)

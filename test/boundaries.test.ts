@@ -97,6 +97,7 @@ const owners: Record<string, string> = {
   audit_log: 'projects',
   campaign_versions: 'campaigns',
   campaigns: 'campaigns',
+  confirmations: 'oversight',
   dead_jobs: 'platform',
   devices: 'devices',
   event_receipts: 'events',

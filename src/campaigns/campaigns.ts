@@ -19,6 +19,7 @@ export {
   type CheckedTrigger,
   checkCampaignId,
   checkTriggerCampaign,
+  commandOfTrigger,
   readAudience,
   readTrigger,
   readTriggerRequest,

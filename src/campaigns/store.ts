@@ -59,7 +59,10 @@ const version = statement(
   'campaign_versions.find',
   'select definition from campaign_versions where project_id = $1 and campaign_id = $2 and version = $3'
 )
-const facts = statement('campaigns.facts', 'select type, status from campaigns where project_id = $1 and id = $2')
+const facts = statement(
+  'campaigns.facts',
+  'select type, status, version from campaigns where project_id = $1 and id = $2'
+)
 // Reserves time in the throttle, in turn with the other triggers of this campaign.
 const reserve = statement(
   'campaigns.reserve',
@@ -138,7 +141,7 @@ export const findVersion = async (db: Db, projectId: ProjectId, id: string, numb
 
 /** The fields that decide whether a campaign can be triggered. */
 export const factsOf = (db: Db, projectId: ProjectId, id: string) =>
-  db.one<Pick<Campaign, 'type' | 'status'>>(facts, [projectId, id])
+  db.one<Pick<Campaign, 'type' | 'status'> & { version: number }>(facts, [projectId, id])
 
 export type Totals = Record<(typeof names)[number], number>
 

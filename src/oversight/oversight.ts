@@ -1,17 +1,79 @@
-import type { Campaigns } from '../campaigns/campaigns.ts'
-import { createFacts } from './facts/facts.ts'
+import type { Campaigns, TriggerCampaign } from '../campaigns/campaigns.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { type Asked, createConfirmations } from './confirmations/confirmations.ts'
+import { createFacts, type Facts, isBroadcast, type Sample } from './facts/facts.ts'
+import { describeFacts } from './facts/wording.ts'
 
+export { type Asked, type Confirmations, keyOfConfirmation, type Redeemed } from './confirmations/confirmations.ts'
 export type { Facts, FactsOf, Sample } from './facts/facts.ts'
+export { describeFacts } from './facts/wording.ts'
 export type Oversight = ReturnType<typeof createOversight>
 
 export interface OversightOptions {
+  pool: Pool
   campaigns: Pick<Campaigns, 'saving' | 'previewTrigger'>
+  idempotencyHours: number
+}
+
+/** What a caller is shown before it agrees, as the data of a question and of a preview. */
+export type Shown = {
+  confirmationId: string
+  skill: 'trigger-campaign'
+  campaignId: string
+  campaignVersion: number
+  recipients: number
+  devices: number
+  excluded: Record<string, number>
+  sample: Sample[]
+  /** Only where the audience could not be counted in time: the numbers are lower bounds. */
+  complete?: false
 }
 
 /** Shows what an action of an agent would do before it is done, and decides whether it may be. */
-export function createOversight({ campaigns }: OversightOptions) {
+export function createOversight({ pool, campaigns, idempotencyHours }: OversightOptions) {
+  const factsOf = createFacts(campaigns)
+  const confirmations = createConfirmations({ pool, factsOf, idempotencyHours })
   return {
     /** Counts what a trigger would reach and renders a sample, within some seconds. Sends nothing. */
-    factsOf: createFacts(campaigns)
+    factsOf,
+
+    /** Issues and redeems the ids under which callers agree to what they were shown. */
+    confirmations,
+
+    /**
+     * Shows a trigger to its caller: the facts in words and as data, under an id with which the same caller may agree.
+     * Throws the obstacle where the trigger would be refused anyway. `known`: facts that were counted a moment ago.
+     */
+    async show(projectId: ProjectId, caller: Asked, command: TriggerCampaign, known?: Facts) {
+      const facts = known ?? (await factsOf(projectId, command))
+      if (facts.obstacle) throw facts.obstacle
+      const confirmationId = await confirmations.issue(projectId, caller, command, facts)
+      return { text: describeFacts(facts), data: shown(confirmationId, facts) }
+    },
+
+    /** Whether a trigger goes to everyone in the segment: by its own audience, or by the default of its campaign. */
+    isBroadcast: (projectId: ProjectId, command: TriggerCampaign): Promise<boolean> =>
+      isBroadcast(campaigns, projectId, command),
+
+    jobs: [confirmations.keepJob],
+
+    /** Deletes up to 5,000 confirmations of a project that is being erased, and returns how many. */
+    eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => confirmations.eraseWindow(db, projectId)
+  }
+}
+
+function shown(confirmationId: string, facts: Facts): Shown {
+  const { campaignId, campaignVersion, recipients, devices, excluded, sample, complete } = facts
+  return {
+    confirmationId,
+    skill: 'trigger-campaign',
+    campaignId,
+    campaignVersion,
+    recipients,
+    devices,
+    excluded,
+    sample,
+    ...(!complete && { complete })
   }
 }

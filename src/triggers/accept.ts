@@ -43,7 +43,7 @@ export function createAccept({
       if (claim.state === 'other')
         throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
       const written = await writeTriggers(tx, projectId, [trigger])
-      if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger.campaignId)
+      if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger)
       const answer = { trigger_id: trigger.id }
       await settleKey(tx, projectId, key, answer)
       return { answer, replayed: false }
@@ -57,8 +57,7 @@ export function createAccept({
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
     const trigger = { id: newId(), ...request }
     if (key) return acceptOnce(projectId, trigger, key)
-    if (!(await writes.write(projectId, trigger.id, trigger)))
-      throw await refusalOf(pool, projectId, trigger.campaignId)
+    if (!(await writes.write(projectId, trigger.id, trigger))) throw await refusalOf(pool, projectId, trigger)
     return { answer: { trigger_id: trigger.id }, replayed: false }
   }
 }
@@ -82,8 +81,14 @@ async function writeTriggers(tx: Db, projectId: ProjectId, triggers: NewTrigger[
   return written
 }
 
-const refusalOf = async (db: Db, projectId: ProjectId, campaignId: string): Promise<Refusal> =>
-  whyRefused(await factsOf(db, projectId, campaignId))
+async function refusalOf(db: Db, projectId: ProjectId, trigger: NewTrigger): Promise<Refusal> {
+  const { campaignId, campaignVersion: wanted } = trigger
+  const facts = await factsOf(db, projectId, campaignId)
+  const runs = facts?.type === 'api_triggered' && facts.status === 'active'
+  if (wanted !== undefined && runs && facts.version !== wanted)
+    return new Refusal('conflict', `The campaign has version ${facts.version} now, not ${wanted}.`)
+  return whyRefused(facts)
+}
 
 /** Why a campaign of this type and status cannot be triggered. Undefined facts: there is no such campaign. */
 export function whyRefused(facts: Pick<Campaign, 'type' | 'status'> | undefined): Refusal {

@@ -10,6 +10,7 @@ export const terminal: ReadonlySet<TriggerState> = new Set(['completed', 'cancel
 export interface NewTrigger {
   id: string
   campaignId: string
+  campaignVersion?: number
   audience: StoredAudience | null
   properties: Record<string, unknown>
 }
@@ -48,8 +49,9 @@ const insert = statement(
           0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4, t.begin_job
      from project p
     cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
-      begin_job uuid)
+      begin_job uuid, campaign_version integer)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and c.type = 'api_triggered'
+      and (t.campaign_version is null or c.version = t.campaign_version)
    returning id`
 )
 const find = statement('triggers.find', `select ${shown} from triggers where project_id = $1 and id = $2`)
@@ -100,9 +102,10 @@ export async function insertTriggers(
   jobOf: ReadonlyMap<string, string>,
   at: Date
 ) {
-  const rows = triggers.map(({ id, campaignId, audience, properties }) => ({
+  const rows = triggers.map(({ id, campaignId, campaignVersion, audience, properties }) => ({
     id,
     campaign_id: campaignId,
+    ...(campaignVersion !== undefined && { campaign_version: campaignVersion }),
     audience,
     properties,
     begin_job: jobOf.get(id) ?? null

@@ -15,6 +15,8 @@ export interface TriggerRequest {
 /** A trigger whose fields are checked. */
 export interface CheckedTrigger extends TriggerRequest {
   campaignId: string
+  /** The trigger is refused where the campaign has another version by now. Absent: any version. */
+  campaignVersion?: number
 }
 
 /** A command. Its refusals name its fields as they stand here. */
@@ -23,6 +25,8 @@ export interface TriggerCampaign {
   /** Absent: the default audience of the campaign. */
   audience?: { broadcast: true } | { targets: Target[] }
   properties?: Record<string, unknown>
+  /** Only this version of the campaign. Absent: the version it has when the trigger is accepted. */
+  campaignVersion?: number
 }
 
 export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
@@ -42,8 +46,10 @@ export const checkCampaignId = (id: unknown, field = 'campaign_id'): string =>
 export const triggerFields: readonly string[] = ['audience', 'properties']
 
 /** The request of a command. */
-export function checkTriggerCampaign({ campaignId, audience, properties = {} }: TriggerCampaign): CheckedTrigger {
+export function checkTriggerCampaign(command: TriggerCampaign): CheckedTrigger {
+  const { campaignId, audience, properties = {}, campaignVersion } = command
   return {
+    ...(campaignVersion !== undefined && { campaignVersion }),
     campaignId: checkCampaignId(campaignId, 'campaignId'),
     audience: audience && 'targets' in audience ? { targets: checkTargets(audience.targets) } : (audience ?? null),
     properties: checkProperties(properties)
@@ -89,6 +95,13 @@ function eachTarget<Given>(
 
 /** The fields of a command's target, with the kind of id that each holds. */
 const kindOf = { projectUserId: 'project_user_id', deviceId: 'device_id', userId: 'user_id' } as const
+const fieldOf = { project_user_id: 'projectUserId', device_id: 'deviceId', user_id: 'userId' } as const
+
+/** The command of a checked trigger: the inverse of `checkTriggerCampaign`. */
+export function commandOfTrigger({ audience, ...rest }: CheckedTrigger): TriggerCampaign {
+  if (audience === null || 'broadcast' in audience) return { ...rest, ...(audience && { audience }) }
+  return { ...rest, audience: { targets: audience.targets.map(([kind, id]) => ({ [fieldOf[kind]]: id }) as Target) } }
+}
 
 const checkTargets = (targets: Target[]): StoredTarget[] =>
   eachTarget(targets, 'audience.targets', (target, path) => {

@@ -71,6 +71,16 @@ async function countFacts(
   }
 }
 
+export async function isBroadcast(
+  campaigns: Pick<Campaigns, 'saving'>,
+  projectId: ProjectId,
+  { campaignId, audience }: TriggerCampaign
+): Promise<boolean> {
+  if (audience) return 'broadcast' in audience
+  const { definition } = await campaigns.saving.get(projectId, campaignId).catch(asNoCampaign)
+  return definition.default_audience?.broadcast === true
+}
+
 /** The campaign of a path is `not_found`; the one that a trigger names has a code of its own. */
 function asNoCampaign(error: unknown): never {
   throw error instanceof Refusal && error.code === 'not_found' ? whyRefused(undefined) : error

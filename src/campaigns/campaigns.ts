@@ -9,7 +9,7 @@ import type { Campaign } from './definition/definition.ts'
 import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { createSaving } from './saving.ts'
-import { eraseCampaignWindow } from './store.ts'
+import { eraseCampaignWindow, listCampaigns } from './store.ts'
 import { createVersions } from './versions.ts'
 
 export { checkEligibility, type Deferred, defer, notAfterOf } from './audience/eligibility.ts'
@@ -58,6 +58,10 @@ export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
   return {
     saving,
     versions: createVersions(pool, renderer),
+
+    /** The newest campaigns; with `text`, those whose id or name contains it. */
+    newest: (projectId: ProjectId, { text, limit }: { text: string | undefined; limit: number }) =>
+      listCampaigns(pool, projectId, undefined, undefined, limit, text),
 
     /** What a trigger of the campaign as it is saved now would do. */
     async preview(projectId: ProjectId, campaignId: unknown, body: unknown) {

@@ -48,6 +48,7 @@ const list = statement(
   `select ${columns} ${source}
     where c.project_id = $1 and ($2::text is null or c.status = $2)
       and ($3::timestamptz is null or (c.created_at, c.id) < ($3, $4::text))
+      and ($6::text is null or position(lower($6) in lower(c.id)) > 0 or position(lower($6) in lower(c.name)) > 0)
     order by c.created_at desc, c.id desc limit $5`
 )
 const versions = statement(
@@ -130,8 +131,11 @@ export const listCampaigns = (
   projectId: ProjectId,
   status: string | undefined,
   after: [Date, string] | undefined,
-  limit: number
-) => db.query<CampaignRow>(list, [projectId, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit])
+  limit: number,
+  /** A part of the id or of the name, in upper or lower case. */
+  text?: string
+) =>
+  db.query<CampaignRow>(list, [projectId, status ?? null, after?.[0] ?? null, after?.[1] ?? null, limit, text ?? null])
 
 export const listVersions = (db: Db, projectId: ProjectId, id: string, before: number | null, limit: number) =>
   db.query<VersionRow>(versions, [projectId, id, before, limit])

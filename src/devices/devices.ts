@@ -193,6 +193,10 @@ export function createDevices({
       return device
     },
 
+    /** The devices of a user, the newest first. */
+    ofUser: (projectId: ProjectId, userId: string, limit: number): Promise<store.DeviceRow[]> =>
+      store.listDevices(pool, projectId, { userId, after: undefined, limit }),
+
     /** By `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; unknown tokens are left out. */
     ofTokens: (projectId: ProjectId, names: string[]): Promise<Map<string, string>> =>
       devicesOfTokens(pool, projectId, names),

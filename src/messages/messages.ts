@@ -14,6 +14,8 @@ import { isSettled, type MessageRow } from './message.ts'
 import type { Pauses } from './pauses.ts'
 import { createPersist } from './persist.ts'
 import { countMinute } from './reading/minutes-store.ts'
+import { listMessages } from './reading/reading.ts'
+import type { MessageFilter } from './reading/reading-store.ts'
 import { createSend } from './send.ts'
 import { inOrder, type OnSettled, Settler } from './settle.ts'
 import { findUnanswered, markMessagesUnknown, releaseMessages } from './store.ts'
@@ -80,6 +82,8 @@ export function createMessages({
 
   return {
     send: createSend({ pool, idempotencyHours, presence, nodeId, persist, dispatcher, pauses }),
+    /** One entry for each device of each message, newest first. */
+    list: (projectId: ProjectId, filter: MessageFilter) => listMessages(pool, projectId, filter),
     persist,
     /**
      * Dispatches rows that are not settled, as fast as the gateways take them, until the deadline; later retries go on

@@ -84,6 +84,6 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
       refusals: ['not_found', 'invalid_project_user_id']
     },
     ({ caller, params: { trigger_id }, query: { project_user_id } }) =>
-      triggers.explain(caller.project.id, trigger_id!, project_user_id)
+      triggers.explain(caller.project.id, trigger_id!, { projectUserId: project_user_id })
   )
 }

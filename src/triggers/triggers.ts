@@ -1,4 +1,5 @@
 import type { Campaigns } from '../campaigns/campaigns.ts'
+import { checkDeviceId } from '../devices/devices.ts'
 import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
@@ -13,7 +14,7 @@ import { Expansion } from './batches/expand.ts'
 import { createFreeSlots } from './batches/free-slots.ts'
 import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
-import { createExplain } from './explain/explain.ts'
+import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { notifyAndPublish, type OnTriggerEnded } from './outcomes.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
@@ -74,8 +75,13 @@ export function createTriggers(options: TriggersOptions) {
       return existing(await cancel.cancel(projectId, checkTriggerId(triggerId)))
     },
 
-    async explain(projectId: ProjectId, triggerId: string, projectUserId: string) {
-      return existing(await explain(projectId, checkTriggerId(triggerId), checkProjectUserId(projectUserId)))
+    /** For a user, or for one device and its user. */
+    async explain(projectId: ProjectId, triggerId: string, who: Explained) {
+      const checked =
+        'deviceId' in who
+          ? { deviceId: checkDeviceId(who.deviceId) }
+          : { projectUserId: checkProjectUserId(who.projectUserId) }
+      return existing(await explain(projectId, checkTriggerId(triggerId), checked))
     },
 
     /** Cancels the deferred messages of users that are being deleted. */

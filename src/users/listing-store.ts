@@ -23,6 +23,16 @@ const searchWindowRows = statement(
           array(select w.id from w where position(lower($4) in lower(w.project_user_id)) > 0
                  order by w.id desc limit $5) as found`
 )
+// Each user is compared inside the window, so that no more than its id is kept of it.
+const propertyWindowRows = statement(
+  'users.property_window',
+  `with w as materialized (
+     select id, properties -> $4::text = $5::jsonb as hit from users
+      where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
+      order by id desc limit $3)
+   select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
+          array(select w.id from w where w.hit order by w.id desc limit $6) as found`
+)
 const byIdsRows = statement(
   'users.by_ids',
   `select ${columns} from users
@@ -52,6 +62,20 @@ export interface SearchedBatch {
   seen: number
   found: string[]
 }
+
+/** The users of one batch that have this value of a property, which is JSON, and how far the batch went. */
+export const propertyBatch = async (
+  db: Db,
+  projectId: ProjectId,
+  {
+    before,
+    size,
+    name,
+    value,
+    limit
+  }: { before: string | null; size: number; name: string; value: string; limit: number }
+): Promise<SearchedBatch> =>
+  (await db.one<SearchedBatch>(propertyWindowRows, [projectId, before, size, name, value, limit]))!
 
 export const searchBatch = async (
   db: Db,

@@ -29,6 +29,7 @@ const devices = statement(
   'explain.devices',
   'select id from devices where project_id = $1 and user_id = $2 order by last_seen_at desc, id limit 100'
 )
+const owner = statement('explain.user_of_device', 'select user_id from devices where project_id = $1 and id = $2')
 const named = statement(
   'explain.is_target',
   `select exists (select 1 from jsonb_array_elements(audience -> 'targets') as t(target) where t.target = any($3::jsonb[]))
@@ -55,14 +56,17 @@ const planned = statement(
 export const devicesOf = async (db: Db, projectId: ProjectId, userId: string): Promise<string[]> =>
   (await db.query<{ id: string }>(devices, [projectId, userId])).map(({ id }) => id)
 
+export const userOfDevice = async (db: Db, projectId: ProjectId, deviceId: string): Promise<string | undefined> =>
+  (await db.one<{ user_id: string }>(owner, [projectId, deviceId]))?.user_id
+
 /** Whether a trigger names one of these targets. */
 export const isTargeted = async (db: Db, projectId: ProjectId, triggerId: string, targets: StoredTarget[]) => {
   const texts = targets.map((target) => JSON.stringify(target))
   return (await db.one<{ named: boolean }>(named, [projectId, triggerId, texts]))?.named === true
 }
 
-export const skipsOf = (db: Db, projectId: ProjectId, triggerId: string, userId: string, projectUserId: string) =>
-  db.query<SkipRow>(skips, [projectId, triggerId, userId, projectUserId])
+export const skipsOf = (db: Db, projectId: ProjectId, triggerId: string, userId: string, name: string | null) =>
+  db.query<SkipRow>(skips, [projectId, triggerId, userId, name])
 
 export const messagesOf = (db: Db, projectId: ProjectId, triggerId: string, userId: string) =>
   db.query<MessageRow>(messages, [projectId, triggerId, userId])

@@ -14,7 +14,15 @@ import { loadTrigger, type RunningTrigger } from '../batches/expansion-store.ts'
 import type { Explanation, Gate } from '../schemas.ts'
 import { terminal } from '../store.ts'
 import { explainDevices, segmentReasons } from './devices.ts'
-import { devicesOf, isTargeted, type MessageRow, messagesOf, type SkipRow, skipsOf } from './explain-store.ts'
+import {
+  devicesOf,
+  isTargeted,
+  type MessageRow,
+  messagesOf,
+  type SkipRow,
+  skipsOf,
+  userOfDevice
+} from './explain-store.ts'
 import { passed, stopped } from './gates.ts'
 
 /** How long an explanation waits for its turn to evaluate the segment. */
@@ -33,7 +41,17 @@ interface Traces {
   passedSegment: boolean
 }
 
-/** Explains why a user received the message of a trigger, or why not: each gate in order. */
+/** Whose message is explained: a user with all devices, or one device. */
+export type Explained = { projectUserId: string } | { deviceId: string }
+
+/** The user in question; null where none is known. The name is null for an anonymous one. */
+interface Subject {
+  userId: string | null
+  name: string | null
+  devices: string[]
+}
+
+/** Explains why a user or a device received the message of a trigger, or why not: each gate in order. */
 export const createExplain =
   ({
     pool,
@@ -44,25 +62,28 @@ export const createExplain =
     versions: Versions
     pausedSince: (projectId: ProjectId) => Promise<Date | null>
   }) =>
-  async (projectId: ProjectId, triggerId: string, projectUserId: string): Promise<Explanation | undefined> => {
+  async (projectId: ProjectId, triggerId: string, who: Explained): Promise<Found | undefined> => {
     const trigger = await loadTrigger(pool, projectId, triggerId)
     if (!trigger) return undefined
     const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
-    const userId = (await identity.idsOf(pool, projectId, [projectUserId])).get(projectUserId) ?? null
-    const devices = userId ? await devicesOf(pool, projectId, userId) : []
+    const { userId, name, devices } = await subjectOf(pool, projectId, who)
     const since = terminal.has(trigger.state) ? null : await pausedSince(projectId)
     const targets: StoredTarget[] = [
-      ['project_user_id', projectUserId],
+      ...(name === null ? [] : [['project_user_id', name] satisfies StoredTarget]),
       ...(userId ? [['user_id', userId] satisfies StoredTarget] : []),
       ...devices.map((id): StoredTarget => ['device_id', id])
     ]
     const gates = [...pauseGates(since), await audienceGate(pool, projectId, trigger, ready, targets)]
-    const head = { trigger_id: triggerId, project_user_id: projectUserId, state: trigger.state }
+    const head = { trigger_id: triggerId, project_user_id: name, state: trigger.state }
     if (!userId) {
-      gates.push(stopped('user', 'unknown_user', 'No user has this project_user_id.'))
+      gates.push(
+        'deviceId' in who
+          ? stopped('device', 'unknown_device', 'No device has this id.')
+          : stopped('user', 'unknown_user', 'No user has this project_user_id.')
+      )
       return { ...head, gates, devices: [] }
     }
-    const traces = await findTraces(pool, projectId, triggerId, userId, projectUserId)
+    const traces = await findTraces(pool, projectId, triggerId, { userId, name, devices }, 'deviceId' in who)
     const { userSkip, skips, messages } = traces
     // Traces tell what happened then; only without them the segment is evaluated as of now.
     const segment =
@@ -72,15 +93,33 @@ export const createExplain =
     return { ...head, gates, devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages }) }
   }
 
+/** Of a user who is not named, `project_user_id` is null. */
+type Found = Omit<Explanation, 'project_user_id'> & { project_user_id: string | null }
+
+async function subjectOf(pool: Pool, projectId: ProjectId, who: Explained): Promise<Subject> {
+  if ('deviceId' in who) {
+    const userId = await userOfDevice(pool, projectId, who.deviceId)
+    if (userId === undefined) return { userId: null, name: null, devices: [who.deviceId] }
+    const name = (await identity.namesOf(pool, projectId, [userId])).get(userId) ?? null
+    return { userId, name, devices: [who.deviceId] }
+  }
+  const name = who.projectUserId
+  const userId = (await identity.idsOf(pool, projectId, [name])).get(name) ?? null
+  return { userId, name, devices: userId ? await devicesOf(pool, projectId, userId) : [] }
+}
+
+/** `only`: what happened to other devices of the user is left out. */
 async function findTraces(
   pool: Pool,
   projectId: ProjectId,
   triggerId: string,
-  userId: string,
-  projectUserId: string
+  { userId, name, devices }: Subject & { userId: string },
+  only: boolean
 ): Promise<Traces> {
-  const skips = await skipsOf(pool, projectId, triggerId, userId, projectUserId)
-  const messages = await messagesOf(pool, projectId, triggerId, userId)
+  const isOurs = (id: string) => !only || devices.includes(id)
+  const all = await skipsOf(pool, projectId, triggerId, userId, name)
+  const skips = all.filter(({ kind, value }) => kind !== 'device_id' || isOurs(value))
+  const messages = (await messagesOf(pool, projectId, triggerId, userId)).filter(({ device_id }) => isOurs(device_id))
   const later = skips.some(({ reason }) => !segmentReasons.has(reason) && !earlierReasons.has(reason))
   const userSkip = skips.find(({ kind }) => kind !== 'device_id')?.reason
   return { skips, messages, userSkip, passedSegment: messages.length > 0 || later }

@@ -143,9 +143,12 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     key,
     does: {
       users,
+      devices,
       events,
       messages,
+      campaigns,
       triggers,
+      oversight,
       ...overrides.agents
     },
     projectOf: credentials.project,

@@ -17,7 +17,7 @@ import { createOperations } from './operations.ts'
 import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from './push-configs/push-configs.ts'
 import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
-import { createSkills, textsOf } from './skills/skills.ts'
+import { createSkills, onCard, textsOf } from './skills/skills.ts'
 import { createEngine } from './tasks/engine.ts'
 import { createRunner, type Runner } from './tasks/runner.ts'
 import { createRuns } from './tasks/runs.ts'
@@ -94,13 +94,7 @@ export function createAgents(options: AgentsOptions) {
     schedule
   })
   const operations = createOperations({ pool, engine, runner, tasks, configs, streams, totals: createTotals(pool) })
-  const listed = [...skills.values()].map(({ id, name, description, tags, examples }) => ({
-    id,
-    name,
-    description,
-    tags,
-    examples
-  }))
+  const listed = onCard([...skills.values()].filter(({ extension }) => !extension))
 
   return {
     ...operations,

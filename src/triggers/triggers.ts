@@ -22,7 +22,10 @@ import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from '
 import { createStreams } from './stream.ts'
 
 export { whyRefused } from './accept.ts'
+export type { Explained } from './explain/explain.ts'
 export { countOnTrigger } from './outcomes.ts'
+export { triggerResponse } from './response.ts'
+export type { TriggerRow } from './store.ts'
 export type Triggers = ReturnType<typeof createTriggers>
 
 export interface TriggersOptions {

@@ -17,7 +17,7 @@ export {
   tooLarge
 } from './properties.ts'
 export { maxProperties } from './schemas.ts'
-export { type DrawnUser, putUsers } from './store.ts'
+export { type DrawnUser, putUsers, type StoredUser } from './store.ts'
 export type BatchResult = { properties: Properties } | { error: string; code: RefusalCode }
 export type Users = ReturnType<typeof createUsers>
 

@@ -47,6 +47,7 @@ export const conformanceSkill: Skill = {
   examples: ['tck-complete-task'],
   effect: 'read',
   rest: [],
+  example: { skill: 'conformance' },
   schema: Type.Object({ skill: Type.Literal('conformance') }),
   output: Type.Object({}),
   run: async ({ messageId }) => (byPrefix.find(([prefix]) => messageId.startsWith(prefix))?.[1] ?? done)()

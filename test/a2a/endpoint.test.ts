@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { agentOf } from './agent.ts'
-import { skills } from './skills.ts'
+import { contractSkills } from './skills.ts'
 
 const service = await startService()
 const project = await service.project()
@@ -280,7 +280,7 @@ describe('the agent card', () => {
       assert.deepEqual(json.securityRequirements, [{ schemes: { apiKey: { list: [] } } }])
       assert.deepEqual(
         json.skills.map(({ id }: { id: string }) => id),
-        [...skills.keys()]
+        contractSkills
       )
       for (const skill of json.skills)
         assert.ok(skill.name && skill.description && skill.tags.length > 0 && skill.examples.length > 0)

@@ -3,5 +3,7 @@ import { createGrammar } from '../../src/a2a/text/grammar.ts'
 
 /** The skills as the docs have them, and the grammar of their texts. They can be asked for, not run. */
 export const skills = describedSkills()
+/** The skills that every card has, in their order. */
+export const contractSkills = ['send-push-notification', 'trigger-campaign', 'create-user', 'track-event']
 export const grammar = createGrammar(textsOf(skills))
 export const { read, answer } = grammar

@@ -80,6 +80,8 @@ export interface Skill {
   rest: readonly RestRoute[]
   /** Left off the contract's cards: only a client that names our extension sees it there. Every client can call it. */
   extension?: true
+  /** Data that asks for it, for forms and docs. */
+  example: Record<string, unknown>
   /** The name of its artifact, and an example of its data, for the docs. */
   artifact?: { name: string; example: object }
   /** Where it departs from the rules that the docs give for all skills. */

@@ -12,6 +12,10 @@ export const createSkills = (does: Capabilities, more: Skill[] = []): Skills =>
 /** The skills for docs and tests, which describe them and run none. */
 export const describedSkills = (): Skills => createSkills({} as Capabilities)
 
+/** As a card lists them. */
+export const onCard = (skills: Iterable<Skill>) =>
+  [...skills].map(({ id, name, description, tags, examples }) => ({ id, name, description, tags, examples }))
+
 /** How texts ask for the skills that understand them. */
 export const textsOf = (skills: Skills): SkillText[] => [...skills.values()].flatMap(({ text }) => text ?? [])
 

@@ -32,6 +32,7 @@ export const createUser: MakeSkill = (does) => ({
   examples: ['Create user ana with plan=premium and age=31'],
   effect: 'write',
   rest: ['POST /users'],
+  example: { skill: 'create-user', projectUserId: 'ana', properties: { plan: 'premium', age: 31 } },
   artifact: { name: 'user-result', example: { userId: '…', projectUserId: 'ana' } },
   exception: '`properties: null` is refused.',
   text: createUserText,

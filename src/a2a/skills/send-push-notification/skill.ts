@@ -41,6 +41,7 @@ export const sendPushNotification: MakeSkill = (does) => ({
   ],
   effect: 'send',
   rest: ['POST /messages:send'],
+  example: { skill: 'send-push-notification', projectUserId: 'ana', title: 'Hello', body: 'See you tomorrow' },
   artifact: {
     name: 'delivery-results',
     example: { totalSent: 1, results: [{ messageId: '…', status: 'DELIVERY_RESULT_STATUS_SUCCEED' }] }

@@ -31,6 +31,7 @@ export const trackEvent: MakeSkill = (does) => ({
   examples: ['Track event purchase for device ana-phone with amount=12.5'],
   effect: 'write',
   rest: ['POST /events'],
+  example: { skill: 'track-event', eventName: 'purchase', deviceId: 'ana-phone', properties: { amount: 12.5 } },
   artifact: { name: 'event-result', example: { trackedEvents: 1, eventName: 'purchase' } },
   text: trackEventText,
   schema,

@@ -1,0 +1,66 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Target as Recipient, TriggerCampaign } from '../../../campaigns/campaigns.ts'
+import { Refusal } from '../../../platform/errors.ts'
+
+// The fields of a trigger, which a preview takes too.
+
+const Target = Type.Object({
+  projectUserId: Type.Optional(Type.String()),
+  deviceId: Type.Optional(Type.String()),
+  userId: Type.Optional(Type.String())
+})
+const Broadcast = Type.Optional(Type.Boolean({ description: "To everybody in the campaign's segment." }))
+
+export const triggerFields = {
+  campaignId: Type.String({ description: 'The campaign; it must be API-triggered and active.' }),
+  broadcast: Broadcast,
+  targets: Type.Optional(
+    Type.Array(Target, {
+      description:
+        "Recipients, each by one of its fields. Absent: the campaign's default audience, with broadcast false nobody. Ignored with broadcast."
+    })
+  ),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'For {{ trigger.name }} in texts and conditions.'
+    })
+  )
+}
+
+/** As the body of a trigger has it (contract 2.4). */
+export const triggerSpellings = {
+  audience: Type.Object(
+    { broadcast: Broadcast, targets: Type.Optional(Type.Array(Target)) },
+    { description: 'Instead of broadcast and targets. Where both are given and disagree, nobody gets it.' }
+  ),
+  target: { ...Target, description: 'Instead of targets: one recipient.' }
+}
+
+/** The fields as the schema has checked them. */
+interface Sent {
+  campaignId: string
+  broadcast?: boolean
+  targets?: Static<typeof Target>[]
+  properties?: Record<string, unknown>
+}
+
+/** The command that the checked fields of a request stand for. */
+export function triggerCommandOf(fields: Record<string, unknown>): TriggerCampaign {
+  const { campaignId, broadcast, targets, properties } = fields as unknown as Sent
+  const command = { campaignId, ...(properties && { properties }) }
+  if (broadcast) return { ...command, audience: { broadcast } }
+  // A task that began before audiences were settled may hold `broadcast: false` without targets, which reaches nobody.
+  const named = targets ?? (broadcast === false ? [] : undefined)
+  return named ? { ...command, audience: { targets: named.map(recipientOf) } } : command
+}
+
+const ids = ['projectUserId', 'deviceId', 'userId'] as const
+
+function recipientOf(target: Static<typeof Target>, index: number): Recipient {
+  const [id, ...more] = ids.filter((name) => target[name] !== undefined)
+  if (id === undefined || more.length > 0)
+    throw new Refusal('invalid_trigger', `audience.targets[${index}]: must have exactly one of ${ids.join(', ')}`)
+  return { [id]: target[id] } as Recipient
+}

@@ -158,6 +158,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     ...overrides.agents,
     publicUrl: config.PUBLIC_URL,
     markTenant: config.A2A_TENANT_MARK,
+    cardKey: config.A2A_CARD_KEY,
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     retentionDays: config.TASK_RETENTION_DAYS,
     textModel: textModelOf(config)

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
@@ -9,6 +10,7 @@ import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { version } from '../platform/version.ts'
 import type { Project } from '../projects/projects.ts'
+import { createCardSigner } from './card-signer.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
 import { keepTasksJob, recoverTasksJob, runTaskJob } from './jobs.ts'
@@ -52,6 +54,8 @@ export interface AgentsOptions {
   publicUrl: string | undefined
   /** Whether the card asks official clients to mark their calls. */
   markTenant: boolean
+  /** Signs the cards. */
+  cardKey?: KeyObject | undefined
   idempotencyHours: number
   retentionDays: number
   /** Open at once on this node; for tests. */
@@ -93,6 +97,7 @@ export function createAgents(options: AgentsOptions) {
     attach: configs.attach,
     schedule
   })
+  const signer = options.cardKey && createCardSigner(options.cardKey)
   const operations = createOperations({ pool, engine, runner, tasks, configs, streams, totals: createTotals(pool) })
   const listed = onCard([...skills.values()].filter(({ extension }) => !extension))
 
@@ -100,6 +105,7 @@ export function createAgents(options: AgentsOptions) {
     ...operations,
     skills,
     startedAt: new Date(),
+    cardKeys: signer?.jwks,
     cardFacts(request: FastifyRequest): CardFacts {
       const baseUrl = publicUrl?.replace(/\/+$/, '') ?? addressOf(request)
       return {
@@ -109,7 +115,8 @@ export function createAgents(options: AgentsOptions) {
           'Manages the users of a messaging service and reaches them: creates users, tracks events, sends push notifications and triggers campaigns.',
         skills: listed,
         tenant: options.markTenant ? tenantMark : undefined,
-        version
+        version,
+        signaturesOf: signer && ((card) => signer.signaturesOf(card, baseUrl))
       }
     },
     jobs: [

@@ -6,6 +6,7 @@ import { jsonType } from '../platform/http/body.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import type { Agents } from './agents.ts'
+import { jwksPath } from './card-signer.ts'
 import { defaultDialect, unsupportedVersion, versionOf } from './dialects/choose.ts'
 import { failure, readCall, success } from './envelope.ts'
 import { AgentError, invalid } from './errors.ts'
@@ -28,6 +29,10 @@ const Answer = Type.Object({
 const Card = Type.Object({
   name: Type.String({ description: 'The name of the agent.' }),
   description: Type.String({ description: 'The abilities of the agent in a sentence.' })
+})
+
+const Keys = Type.Object({
+  keys: Type.Array(Type.Unsafe<object>({ type: 'object' }), { description: 'JSON Web Keys (RFC 7517).' })
 })
 
 const example = {
@@ -84,9 +89,14 @@ const cardPaths = {
 export function cardRoutes(open: Routes<null, never>, agents: CardSource): void {
   for (const [path, summary] of Object.entries(cardPaths))
     open.get(path, { summary, answer: Card }, ({ request, reply }) => sendCard(agents, request, reply))
+  open.get(jwksPath, { summary: 'Get the public key of signed cards', answer: Keys }, ({ reply }) => {
+    if (!agents.cardKeys) throw new Refusal('not_found', 'The agent cards of this installation are not signed.')
+    reply.header('cache-control', 'public, max-age=300')
+    return agents.cardKeys
+  })
 }
 
-type CardSource = Pick<Agents, 'cardFacts' | 'startedAt'>
+type CardSource = Pick<Agents, 'cardFacts' | 'startedAt' | 'cardKeys'>
 
 function sendCard(agents: CardSource, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const dialect = defaultDialect(version(request))

@@ -1,3 +1,5 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { OperatorError } from './errors.ts'
@@ -78,9 +80,8 @@ const plainUrl: Parse<string> = (value) => {
 const origins: Parse<readonly string[]> = (value) => {
   const list = value.split(',').map((one) => one.trim())
   const isOrigin = (one: string) => /^https?:/.test(one) && URL.canParse(one) && new URL(one).origin === one
-  const wrong = list.find((one) => !isOrigin(one))
-  if (wrong !== undefined)
-    throw new Error(`must be a list of origins without a path, as in https://console.example.com; "${wrong}" is none`)
+  if (!list.every(isOrigin))
+    throw new Error('must be a list of origins without a path, as in https://console.example.com')
   return Object.freeze(list)
 }
 
@@ -88,6 +89,23 @@ const masterKey: Parse<Buffer> = (value) => {
   const key = Buffer.from(value, 'base64')
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value) || key.length !== 32)
     throw new Error('must be 32 bytes in base64 (openssl rand -base64 32)')
+  return key
+}
+
+const signingKey: Parse<KeyObject> = (value) => {
+  const inline = /^\s*(\{|-----BEGIN)/.test(value)
+  const kinds = 'a private key, P-256 or Ed25519, as PEM or JWK, or the path of a file with one'
+  let key: KeyObject
+  try {
+    const text = (inline ? value : readFileSync(value, 'utf8')).trim()
+    key = text.startsWith('{') ? createPrivateKey({ key: JSON.parse(text), format: 'jwk' }) : createPrivateKey(text)
+  } catch (error) {
+    // The message of a parser may repeat the key; that of a missing file does not.
+    const { code = '' } = error as NodeJS.ErrnoException
+    throw new Error(`must be ${kinds}${inline || !/^E[A-Z]+$/.test(code) ? '' : ` (${code})`}`)
+  }
+  const curve = key.asymmetricKeyDetails?.namedCurve
+  if (key.asymmetricKeyType !== 'ed25519' && curve !== 'prime256v1') throw new Error(`must be ${kinds}`)
   return key
 }
 
@@ -182,6 +200,11 @@ export const settings = {
     'Origins of pages that may call the agents from a browser, as in https://console.example.com,http://localhost:5173. Other pages cannot read a response.',
     { fallbackText: 'none' }
   ),
+  A2A_CARD_KEY: setting(
+    signingKey,
+    'Private key that signs the agent cards of A2A 1.0, P-256 or Ed25519, as PEM or JWK, or the path of a file with one. All nodes should share it. Without it cards are not signed.',
+    { secret: true }
+  ),
   TEXT_MODEL_URL: setting(
     plainUrl,
     'OpenAI-compatible API, as in https://host/v1, for texts of agents that the grammar does not understand. Without it no model is used.'
@@ -234,6 +257,7 @@ type Optional =
   | 'METRICS_TOKEN'
   | 'WEBHOOK_ALLOW_PRIVATE'
   | 'A2A_ORIGINS'
+  | 'A2A_CARD_KEY'
   | 'TEXT_MODEL_URL'
   | 'TEXT_MODEL_NAME'
   | 'TEXT_MODEL_KEY'

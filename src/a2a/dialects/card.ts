@@ -6,8 +6,13 @@ const modes = {
   defaultOutputModes: ['application/json', 'text/plain']
 }
 
-/** Version 1.0, without a field it does not have. */
-export const currentCard = (facts: CardFacts) => ({
+/** Version 1.0, without a field it does not have. The only one that is signed: the form to sign is that of 1.0. */
+export function currentCard(facts: CardFacts) {
+  const card = unsigned(facts)
+  return facts.signaturesOf ? { ...card, signatures: facts.signaturesOf(card) } : card
+}
+
+const unsigned = (facts: CardFacts) => ({
   name: 'Tidings Agent',
   description: facts.description,
   supportedInterfaces: interfaces(facts),

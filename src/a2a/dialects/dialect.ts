@@ -66,6 +66,8 @@ export interface CardFacts {
   /** Set where official clients are asked to mark every call (docs/guides/agents.md). */
   tenant: string | undefined
   version: string
+  /** Where this installation signs its cards. */
+  signaturesOf?: ((card: object) => object[]) | undefined
 }
 
 /** One way of spelling. Everything here is a pure function: business code asks the dialect and never which one it is. */

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Http } from './server.ts'
 
 /** The pages of other sites that may call a route, and the headers they may send and read. */
 export interface CrossOrigin {
@@ -46,10 +45,11 @@ export function letPageRead({ origins, readable }: CrossOrigin, request: Fastify
 /** Two hours, which is as long as browsers believe it. */
 const believedSeconds = '7200'
 
+type Answered = (method: string, route: string) => (request: FastifyRequest, reply: FastifyReply) => void
 export type AllowPages = (method: string, url: string, pages: CrossOrigin) => void
 
 /** Responds to the preflight request of a browser, which carries no key. */
-export function crossOrigin(app: FastifyInstance, answered: Http['answered']): AllowPages {
+export function crossOrigin(app: FastifyInstance, answered: Answered): AllowPages {
   const known = new Map<string, string[]>()
   return (method, url, pages) => {
     const methods = known.get(url)

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { agentRoutes, cardRoutes } from './a2a/a2a.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
@@ -14,6 +15,8 @@ import { simulatorRoutes } from './manage/simulator-routes.ts'
 import { messageManagementRoutes, messageRoutes } from './messages/messages.ts'
 import type { Pool } from './platform/db/db.ts'
 import { pagesOfAgents, pagesOfApps } from './platform/http/cross-origin.ts'
+import { pathTemplate } from './platform/http/openapi/names.ts'
+import type { Mount } from './platform/http/route.ts'
 import { routesOn } from './platform/http/routes.ts'
 import type { Http } from './platform/http/server.ts'
 import type { Nodes } from './platform/nodes/nodes.ts'
@@ -35,12 +38,13 @@ export function mountSurfaces(
   const { users, devices, events, messages, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
     capabilities
   const admission = tenants.createAdmission(capabilities.credentials, tenants.createRateLimits(nodes.serving))
+  const policies = capabilities.oversight.restGate(agents.skills.values())
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
     {
       prefix: '/api/v1',
       security: 'key',
       plainUnauthorized: true,
-      admit: admission.byKey,
+      admit: withinPolicy(admission.byKey, policies.checkRoute),
       shareOf: ofProject,
       // Apps call these with a public key, and pages are apps too.
       crossOrigin: (access) => (access === 'client' ? pagesOfApps : undefined)
@@ -81,8 +85,8 @@ export function mountSurfaces(
   userRoutes(api, users)
   deviceRoutes(api, devices)
   eventRoutes(api, events)
-  messageRoutes(api, messages.send, pool)
-  triggerRoutes(api, triggers)
+  messageRoutes(api, messages.send, pool, policies.admitSend)
+  triggerRoutes(api, triggers, policies.permitTrigger)
   campaignPreviewRoutes(api, campaigns)
   campaignSummaryRoutes(api, { campaigns, pool })
   webPushKeyRoute(api, async ({ id, mode }) =>
@@ -92,7 +96,7 @@ export function mountSurfaces(
   cardRoutes(cards, agents)
   agentRoutes(agentSurface, agents, admission)
 
-  manageRoutes(manage, { projects, pool, nodes })
+  manageRoutes(manage, { projects, pool, nodes, skills: agents.skills })
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })
@@ -104,6 +108,24 @@ export function mountSurfaces(
   triggerManagementRoutes(manage, triggers)
   webhookRoutes(manage, webhooks)
 }
+
+type Admit = Mount<tenants.ApiCaller, tenants.ApiAccess>['admit']
+
+/** Admits a caller and checks that the policy of its key allows the route. Costs nothing for a key without a policy. */
+function withinPolicy(admit: Admit, check: (policy: tenants.Policy, route: string) => void): Admit {
+  const checked = (caller: tenants.ApiCaller, request: FastifyRequest) => {
+    if (caller.key?.policy) check(caller.key.policy, routeOf(request))
+    return caller
+  }
+  return (request, reply, access) => {
+    const caller = admit(request, reply, access)
+    return caller instanceof Promise ? caller.then((found) => checked(found, request)) : checked(caller, request)
+  }
+}
+
+/** The route of a request as the docs name it, without its prefix. */
+const routeOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
+  `${method === 'HEAD' ? 'GET' : method} ${pathTemplate(url.slice('/api/v1'.length))}`
 
 const ofProject = ({ project }: tenants.ApiCaller): string => project.id
 /** A request that concerns no project counts for the share of its token. */

@@ -33,6 +33,7 @@ export interface Refused {
 
 export type Project = Static<typeof manage.ProjectAnswer>
 export type Key = Static<typeof manage.KeyAnswer>
+export type Policy = Static<typeof manage.PolicyAnswer>
 /** With its text, which only this response holds. */
 export type CreatedKey = Static<typeof manage.CreatedKey>
 export type RotatedKey = Static<typeof manage.RotatedKey>

@@ -14,6 +14,7 @@ import { createVersions } from './versions.ts'
 
 export { checkEligibility, type Deferred, defer, notAfterOf } from './audience/eligibility.ts'
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
+export { isTimeZone, quietUntil } from './audience/quiet-hours.ts'
 export { countReceived, loadRecipients } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { readPolicy } from '../oversight/oversight.ts'
 import { parseDuration } from '../platform/duration.ts'
 import { readEach, refusing } from '../platform/fields.ts'
 import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
@@ -6,7 +7,7 @@ import { type Routes, smallForm } from '../platform/http/routes.ts'
 import { readTime, timeRule } from '../platform/time.ts'
 import type { ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
 import { cursorOfId, known, wireKey, wireNewKey } from './responses.ts'
-import { CreatedKey, CreateKey, KeyAnswer, RotatedKey, RotateKey } from './schemas.ts'
+import { ChangeKey, CreatedKey, CreateKey, KeyAnswer, RotatedKey, RotateKey } from './schemas.ts'
 
 const dayMs = 86_400_000
 const usualOverlapMs = dayMs
@@ -14,7 +15,10 @@ const usualOverlapMs = dayMs
 const mostOverlapMs = 30 * dayMs
 const overlapRule = 'must be a duration such as 15m, 24h or 7d (s, m, h, d, w), from 0s to 30d'
 
-export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: Projects): void {
+/** The skills that a policy can name, by id. */
+export type KnownSkills = Parameters<typeof readPolicy>[1]
+
+export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: Projects, skills: KnownSkills): void {
   manage.post(
     '/projects/:project_id/keys',
     {
@@ -24,11 +28,15 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
       maxBody: smallForm,
       answer: CreatedKey,
       status: 201,
+      refusals: ['invalid_parameter'],
       example: { kind: 'secret', name: 'backend' }
     },
     async ({ caller, body }) => {
-      const expiresAt = expiryOf(body.expires_at)
-      return wireNewKey(await projects.createKey(caller.actor, caller.project!.id, body.kind, body.name, { expiresAt }))
+      const read = [() => expiryOf(body.expires_at), () => readPolicy(body.policy, skills)] as const
+      // Reads both before it refuses, so that one response names all faults.
+      readEach(read, (field) => field())
+      const options = { expiresAt: read[0](), policy: read[1]() }
+      return wireNewKey(await projects.createKey(caller.actor, caller.project!.id, body.kind, body.name, options))
     }
   )
 
@@ -37,6 +45,24 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
     { summary: 'List keys, without their texts', access: 'admin', query: PageQuery, answer: pageOf(KeyAnswer) },
     async ({ caller, query: { cursor, limit = defaultLimit } }) =>
       page(await projects.listKeys(caller.project!.id, idAfter(cursor), limit + 1), limit, cursorOfId, wireKey)
+  )
+
+  manage.patch(
+    '/projects/:project_id/keys/:key_id',
+    {
+      summary: 'Set the policy of a secret key: what an agent may do with it; every node applies it within a second',
+      access: 'admin',
+      body: ChangeKey,
+      maxBody: smallForm,
+      answer: KeyAnswer,
+      refusals: ['not_found', 'invalid_parameter'],
+      example: { policy: { max_recipients: 500, approval_above: 50, confirm_broadcasts: true } }
+    },
+    async ({ caller, body, params }) => {
+      const id = known(params.key_id, 'key')
+      if (body.policy === undefined) throw wrong('policy', 'must be an object, or null for none')
+      return wireKey(await projects.changePolicy(caller.actor, caller.project!.id, id, readPolicy(body.policy, skills)))
+    }
   )
 
   manage.delete(

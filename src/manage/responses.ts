@@ -8,23 +8,25 @@ export const wireProject = ({ createdAt, pausedAt, ...project }: Project) => ({
   created_at: createdAt,
   paused_at: pausedAt
 })
-export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at }: KeyRow) => ({
+export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at, policy }: KeyRow) => ({
   id,
   kind,
   name,
   prefix,
   created_at,
   last_used_at,
-  expires_at
+  expires_at,
+  policy
 })
-export const wireNewKey = ({ id, kind, name, key, prefix, created_at, expires_at }: NewKey) => ({
+export const wireNewKey = ({ id, kind, name, key, prefix, created_at, expires_at, policy }: NewKey) => ({
   id,
   kind,
   name,
   key,
   prefix,
   created_at,
-  expires_at
+  expires_at,
+  policy
 })
 export const wireToken = ({ id, name, role, project_id, prefix, created_at, last_used_at }: TokenRow) => ({
   id,

@@ -4,7 +4,7 @@ import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http
 import type { Routes } from '../platform/http/routes.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
 import { listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
-import { keyRoutes } from './key-routes.ts'
+import { type KnownSkills, keyRoutes } from './key-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { cursorOfId } from './responses.ts'
 import { AuditAnswer, NodeAnswer } from './schemas.ts'
@@ -13,10 +13,10 @@ import { tokenRoutes } from './token-routes.ts'
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
 export function manageRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { projects, pool, nodes }: { projects: Projects; pool: Pool; nodes: Nodes }
+  { projects, pool, nodes, skills }: { projects: Projects; pool: Pool; nodes: Nodes; skills: KnownSkills }
 ): void {
   projectRoutes(manage, projects)
-  keyRoutes(manage, projects)
+  keyRoutes(manage, projects, skills)
 
   manage.get(
     '/projects/:project_id/audit',

@@ -1,4 +1,4 @@
-import { type Static, type TInteger, Type } from '@sinclair/typebox'
+import { type Static, type TInteger, type TSchema, Type } from '@sinclair/typebox'
 import { printable, saying } from '../platform/http/schema.ts'
 
 // Schemas of the requests and responses for projects, keys, tokens, nodes and jobs.
@@ -69,13 +69,46 @@ export const ProjectAnswer = Type.Object({
 })
 const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })
 const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
+const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, { type: 'null' }], description })
+const Recipients = (description: string) => orNull(Type.Integer({ minimum: 0 }), description)
+const policyFields = {
+  skills: orNull(
+    Type.Array(Type.String()),
+    'The skills that the key may use, on every surface. On /api/v1 each opens the routes that do the same, and all others are refused. null: all.'
+  ),
+  max_recipients: Recipients('Distinct users that one action may reach. null: no limit.'),
+  max_recipients_per_day: Recipients('Recipients of all actions within any 24 hours. null: no limit.'),
+  approval_above: Recipients('An action that reaches more users than this waits for a person. null: none does.'),
+  confirm_broadcasts: Type.Boolean({ description: 'A broadcast needs the confirmationId of a preview.' }),
+  dry_run: Type.Boolean({ description: 'The key reads and previews; it changes and sends nothing.' }),
+  quiet_hours: orNull(
+    Type.Object({
+      from: Type.String({ description: 'Local time, 22:00.' }),
+      to: Type.String({ description: 'Local time; on the next day if it is before from.' }),
+      timezone: Type.String({ description: 'The IANA name of a time zone; UTC by default.' })
+    }),
+    'Hours in which the key sends nothing. null: none.'
+  )
+}
+export const PolicyAnswer = Type.Object(policyFields)
+const PolicyOrNull = orNull(PolicyAnswer, 'What the holder of the key may do; null: everything that the key opens.')
+/** The handler checks its fields, because it names all faults and refuses unknown ones. */
+const GivenPolicy = Type.Optional(
+  Type.Unsafe<Partial<Static<typeof PolicyAnswer>> | null>({
+    type: ['object', 'null'],
+    description:
+      'What an agent may do with a secret key, with the fields that the response shows. A field that is left out sets no limit; null: no policy.'
+  })
+)
 export const KeyAnswer = Type.Object({
   id: Type.String(),
   kind: Kind,
   name: Type.String(),
   prefix: Type.String(),
   ...used,
-  expires_at: ExpiresAt
+  expires_at: ExpiresAt,
+  policy: PolicyOrNull
 })
 const Expiry = Type.Optional(
   Type.Unsafe<string | null>({
@@ -83,7 +116,8 @@ const Expiry = Type.Optional(
     description: 'When the key stops working: RFC 3339 with Z or an offset, in the future. Default: never.'
   })
 )
-export const CreateKey = Type.Object({ kind: Kind, name: Name, expires_at: Expiry })
+export const CreateKey = Type.Object({ kind: Kind, name: Name, expires_at: Expiry, policy: GivenPolicy })
+export const ChangeKey = Type.Object({ policy: GivenPolicy })
 export const CreatedKey = Type.Object({
   id: Type.String(),
   kind: Kind,
@@ -91,7 +125,8 @@ export const CreatedKey = Type.Object({
   key: Type.String(),
   prefix: Type.String(),
   created_at: Type.String(),
-  expires_at: ExpiresAt
+  expires_at: ExpiresAt,
+  policy: PolicyOrNull
 })
 export const RotateKey = Type.Object({
   overlap: Type.Optional(

@@ -26,6 +26,7 @@ export type { MessageRow, MessageState, OutcomeChange } from './message.ts'
 export { createPauses, type Pauses } from './pauses.ts'
 export { type DeliveryResult, shownResult } from './reading/results.ts'
 export { messageManagementRoutes, messageRoutes } from './routes.ts'
+export type { AdmitSend } from './send.ts'
 export type { OnSettled } from './settle.ts'
 export type Messages = ReturnType<typeof createMessages>
 

@@ -11,7 +11,7 @@ import { listMessages, readMessage } from './reading/reading.ts'
 import type { MessageFilter } from './reading/reading-store.ts'
 import { shownResult } from './reading/results.ts'
 import { MessageAnswer, MessageEntry, MinuteEntry, ResultsAnswer } from './schemas.ts'
-import type { Send } from './send.ts'
+import type { AdmitSend, Send } from './send.ts'
 
 const ResultsQuery = Type.Object({
   expand: Type.Optional(
@@ -22,7 +22,12 @@ const ResultsQuery = Type.Object({
 })
 
 /** Contract 4.5 and 4.6: each channel brings its routes. Reading messages is additive. */
-export function messageRoutes(api: Routes<ApiCaller, ApiAccess>, send: Send, pool: Pool): void {
+export function messageRoutes(
+  api: Routes<ApiCaller, ApiAccess>,
+  send: Send,
+  pool: Pool,
+  admitSend: (caller: ApiCaller) => AdmitSend | undefined = () => undefined
+): void {
   for (const { path, scope, summary, body, invalid, example, parse } of sendRoutes)
     api.post(
       path,
@@ -41,7 +46,7 @@ export function messageRoutes(api: Routes<ApiCaller, ApiAccess>, send: Send, poo
         const command = parse(body)
         const key = idempotencyKeyOf(request, scope)
         if (caller.project.mode === 'simulator') reply.header('x-service-simulated', 'true')
-        const { results } = await answerOnce(reply, () => send(caller.project.id, command, key))
+        const { results } = await answerOnce(reply, () => send(caller.project.id, command, key, admitSend(caller)))
         return { delivery_results: results.map((result) => shownResult(result, query.expand === 'devices')) }
       }
     )

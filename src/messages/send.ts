@@ -1,4 +1,4 @@
-import type { SendCommand } from '../channels/channels.ts'
+import type { Draft, SendCommand, Undeliverable } from '../channels/channels.ts'
 import { type Db, isPassing, type Pool } from '../platform/db/db.ts'
 import { isWithoutPartition, makePartitions } from '../platform/db/partitions.ts'
 import type { Presence } from '../platform/db/presence.ts'
@@ -22,7 +22,18 @@ export interface Delivered {
 }
 
 /** Sends now. Returns a result for each item within 10 s; a message that is not settled by then is pending. */
-export type Send = (projectId: ProjectId, command: SendCommand, key?: IdempotencyKey) => Promise<Delivered>
+export type Send = (
+  projectId: ProjectId,
+  command: SendCommand,
+  key?: IdempotencyKey,
+  admit?: AdmitSend
+) => Promise<Delivered>
+
+/**
+ * Judges a send by the users that it reaches, in the transaction that writes its messages, and throws to write none. A
+ * repeat with the same key is not judged again.
+ */
+export type AdmitSend = (tx: Db, projectId: ProjectId, sendId: string, recipients: number) => Promise<void>
 
 export interface SendOptions {
   pool: Pool
@@ -57,7 +68,7 @@ const claimedAtOnce = 500
 
 export const createSend = (options: SendOptions): Send => {
   const { pool, dispatcher, pauses } = options
-  return async (projectId, command, key) => {
+  return async (projectId, command, key, admit) => {
     const at = new Date()
     const deadline = steadyMs() + requestMs
     const headings = command.items.map(({ priority, ttlSeconds = command.ttlSeconds }) => ({
@@ -66,7 +77,7 @@ export const createSend = (options: SendOptions): Send => {
       notAfter: at.getTime() + Math.max(ttlSeconds, leastTtlSeconds) * 1000
     }))
     const paused = await pauses.paused(projectId)
-    const request = { projectId, command, headings, paused, key }
+    const request = { projectId, command, headings, paused, key, admit }
     const begin = () => inTries((last) => beginOnce(options, request, last))
     const begun = await begin().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
@@ -93,12 +104,13 @@ interface Request {
   headings: Parameters<SendCommand['draft']>[2]
   paused: boolean
   key: IdempotencyKey | undefined
+  admit: AdmitSend | undefined
 }
 
 /** Takes the key and writes the rows in one transaction: a crash leaves both or neither. */
 async function beginOnce(
   options: SendOptions,
-  { projectId, command, headings, paused, key }: Request,
+  { projectId, command, headings, paused, key, admit }: Request,
   last: boolean
 ): Promise<{ answered: DeliveryResult[] } | Begun> {
   const { pool, nodeId, persist, dispatcher } = options
@@ -113,6 +125,7 @@ async function beginOnce(
       const known = await resumeKey(tx, options, projectId, key, { messageIds, owner: nodeId })
       if (known) return known
     }
+    if (admit) await admit(tx, projectId, messageIds[0]!, recipientsOf(drafts))
     const rows = await persist(tx, projectId, drafts, { owner })
     if (rows.length < drafts.length && !last) throw new UserDeleted('a user was deleted while this was written')
     written = rows
@@ -124,6 +137,10 @@ async function beginOnce(
     throw error
   })
 }
+
+/** The distinct users that messages can reach. */
+const recipientsOf = (drafts: (Draft | Undeliverable)[]): number =>
+  new Set(drafts.flatMap((draft) => ('reason' in draft ? [] : draft.userId))).size
 
 /** The stored response, or the messages of a request that a crash cut off; undefined where the key is new. */
 async function resumeKey(

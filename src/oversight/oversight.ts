@@ -4,10 +4,15 @@ import type { ProjectId } from '../platform/ids.ts'
 import { type Asked, createConfirmations } from './confirmations/confirmations.ts'
 import { createFacts, type Facts, isBroadcast, type Sample } from './facts/facts.ts'
 import { describeFacts } from './facts/wording.ts'
+import { createGate } from './policies/gate.ts'
+import { createRestGate, type RoutedSkill } from './policies/rest.ts'
 
 export { type Asked, type Confirmations, keyOfConfirmation, type Redeemed } from './confirmations/confirmations.ts'
 export type { Facts, FactsOf, Sample } from './facts/facts.ts'
 export { describeFacts } from './facts/wording.ts'
+export { readPolicy } from './policies/read-policy.ts'
+export { admitWith } from './policies/rest.ts'
+export type { Action, Effect, Grants, Reach, ReachFacts, Verdict } from './policies/verdict.ts'
 export type Oversight = ReturnType<typeof createOversight>
 
 export interface OversightOptions {
@@ -34,7 +39,12 @@ export type Shown = {
 export function createOversight({ pool, campaigns, idempotencyHours }: OversightOptions) {
   const factsOf = createFacts(campaigns)
   const confirmations = createConfirmations({ pool, factsOf, idempotencyHours })
+  const gate = createGate({ pool, factsOf })
   return {
+    /** Judges an action by the policy of its caller's key; at once where the key has none. */
+    gate,
+    /** The same for requests to the REST API. */
+    restGate: (skills: Iterable<RoutedSkill>) => createRestGate(gate, skills),
     /** Counts what a trigger would reach and renders a sample, within some seconds. Sends nothing. */
     factsOf,
 

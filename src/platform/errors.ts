@@ -13,6 +13,19 @@ export const errorCatalogue = {
   invalid_token: [401, 'The management token is unknown or revoked.'],
   secret_key_required: [403, 'A public key was sent where only a secret one is taken.'],
   forbidden: [403, 'The token is valid but its role or its project does not allow this.'],
+  policy_refused: [
+    403,
+    'The policy of the key does not allow this: the skill, the hour, or the number of recipients; the details name the rule.'
+  ],
+  approval_required: [
+    403,
+    'The policy of the key wants a person to approve this. Ask for it as an agent (A2A or MCP), which makes an approval.'
+  ],
+  confirmation_required: [
+    403,
+    'The policy of the key wants broadcasts to be confirmed. Ask for it as an agent (A2A or MCP), with a confirmationId.'
+  ],
+  dry_run_only: [403, 'The policy of the key allows reading and previews only. Nothing was done.'],
   not_found: [404, 'Nothing of that name is in this project.'],
   device_not_found: [404, 'No device of this id is registered in this project.'],
   method_not_allowed: [405, 'The path exists, the method does not; the header Allow lists those that do.'],

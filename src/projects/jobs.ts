@@ -4,6 +4,7 @@ import { defineJob, recurring } from '../platform/jobs/definition.ts'
 import { forgetDead } from '../platform/jobs/jobs.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
 import { sweepAudit } from './audit-store.ts'
+import { sweepReservations } from './recipients-store.ts'
 import { sweepSessions } from './session-store.ts'
 import * as store from './store.ts'
 
@@ -54,6 +55,7 @@ export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: num
       const before = firstIdAt(Date.now() - auditDays * dayMs)
       for (const { project_id } of await store.listProjectIds(pool)) {
         await store.sweepExpiredKeys(pool, project_id, expiredBefore)
+        await sweepReservations(pool, project_id)
         while ((await sweepAudit(pool, project_id, before)) > 0) signal.throwIfAborted()
       }
     }

@@ -23,3 +23,15 @@ export interface Policy {
   /** Nothing is sent in these hours. */
   quiet_hours: PolicyHours | null
 }
+
+/** What a policy lets one action reach. Plain data, because an action may be stored and run later. */
+export interface Permit {
+  /** The first key of its chain of rotations: limits count over the chain. */
+  keyId: string
+  /** Distinct users that the action reaches as far as was counted. */
+  recipients: number
+  /** Distinct users that it may reach at most, where its audience grows meanwhile. */
+  most: number
+  /** Recipients of the key within any 24 hours; null: no limit. */
+  perDay: number | null
+}

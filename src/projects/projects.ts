@@ -34,9 +34,17 @@ export { listAudit, record as recordAudit } from './audit-store.ts'
 export { type ApiCaller, type CallerKey, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
-export type { Policy, PolicyHours } from './policy.ts'
+export type { Permit, Policy, PolicyHours } from './policy.ts'
 export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
+export {
+  countReached,
+  endReservations,
+  lockReservation,
+  overspent,
+  recipientsUsed,
+  reserveRecipients
+} from './recipients-store.ts'
 export { codeSeconds, endSession, makeSignInCode, openSession, redeemCode, sessionSeconds } from './session-store.ts'
 export type { KeyRow, TokenRow } from './store.ts'
 export { networkOf } from './strangers.ts'

@@ -7,6 +7,7 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import { addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
+import { type Permit, reserveRecipients } from '../projects/projects.ts'
 import { insertTriggers, type NewTrigger } from './store.ts'
 import { type Start, smallTargets, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
@@ -35,31 +36,52 @@ export function createAccept({
   }, roughBytes)
 
   /** The key, the trigger and the response are one transaction: a repeated request finds all of them or none. */
-  const acceptOnce = (projectId: ProjectId, trigger: NewTrigger, key: IdempotencyKey) =>
+  const acceptOnce = (
+    projectId: ProjectId,
+    trigger: NewTrigger,
+    key: IdempotencyKey,
+    permit: Permit | 'repeat' | undefined
+  ) =>
     pool.transaction(async (tx) => {
       const claim = await claimKey<Accepted, Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
       if (claim.state === 'answered') return { answer: claim.answer, replayed: true }
       if (claim.state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
       if (claim.state === 'other')
         throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
-      const written = await writeTriggers(tx, projectId, [trigger])
-      if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger)
+      // The key was known a moment ago and has expired since: the next request is judged anew.
+      if (permit === 'repeat') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
+      await writeOne(tx, projectId, trigger, permit)
       const answer = { trigger_id: trigger.id }
       await settleKey(tx, projectId, key, answer)
       return { answer, replayed: false }
     })
 
-  /** Contract 4.4. `replayed`: the key is known, and this is the first response again. */
+  /**
+   * Contract 4.4. `replayed`: the key is known, and this is the first response again. `permit`: what a policy lets it
+   * reach; `repeat`: only the first response may be returned.
+   */
   return async (
     projectId: ProjectId,
     request: CheckedTrigger,
-    key?: IdempotencyKey
+    key?: IdempotencyKey,
+    permit?: Permit | 'repeat'
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
     const trigger = { id: newId(), ...request }
-    if (key) return acceptOnce(projectId, trigger, key)
+    if (key) return acceptOnce(projectId, trigger, key, permit)
+    if (permit && permit !== 'repeat') {
+      await pool.transaction((tx) => writeOne(tx, projectId, trigger, permit))
+      return { answer: { trigger_id: trigger.id }, replayed: false }
+    }
     if (!(await writes.write(projectId, trigger.id, trigger))) throw await refusalOf(pool, projectId, trigger)
     return { answer: { trigger_id: trigger.id }, replayed: false }
   }
+}
+
+/** Writes a trigger, with the recipients that its permit reserves: both or none. */
+async function writeOne(tx: Db, projectId: ProjectId, trigger: NewTrigger, permit: Permit | undefined): Promise<void> {
+  const limit = permit && { mostRecipients: await reserveRecipients(tx, projectId, trigger.id, permit) }
+  const written = await writeTriggers(tx, projectId, [{ ...trigger, ...limit }])
+  if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger)
 }
 
 /** Writes triggers and their jobs. Returns the ids of the triggers whose campaign could be triggered. */

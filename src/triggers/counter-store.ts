@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { endReservations } from '../projects/projects.ts'
 import type { TriggerState } from './schemas.ts'
 import type { TriggerOutcome } from './store.ts'
 
@@ -27,6 +28,8 @@ export interface Counted {
   state: TriggerState
   /** Whether this change ended the trigger. */
   ended: boolean
+  /** Whether a policy limits its recipients. */
+  limited: boolean
   counts: Record<(typeof numbers)[number], number>
 }
 
@@ -59,6 +62,7 @@ const count = statement(
      from given g join held h on h.id = g.id
     where t.project_id = $1 and t.id = g.id
    returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
+     t.most_recipients is not null as limited,
      json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts`
 )
 
@@ -96,8 +100,11 @@ export async function addToCounters(
     skipped_for: skippedFor,
     failed_for: failedFor
   }))
-  const counted = await tx.query<Counted>(count, [projectId, JSON.stringify(rows), new Date()])
+  const now = new Date()
+  const counted = await tx.query<Counted>(count, [projectId, JSON.stringify(rows), now])
   const ended = counted.filter((one) => one.ended)
+  const limited = ended.filter((one) => one.limited).map(({ id }) => id)
+  if (limited.length > 0) await endReservations(tx, projectId, limited, now)
   if (ended.length > 0) await onEnded(tx, projectId, ended)
   return counted
 }

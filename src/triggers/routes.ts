@@ -1,9 +1,16 @@
 import { Type } from '@sinclair/typebox'
-import { readTrigger, TriggerBody, triggerExample, unknownTriggerFields, warningOf } from '../campaigns/campaigns.ts'
+import {
+  type CheckedTrigger,
+  readTrigger,
+  TriggerBody,
+  triggerExample,
+  unknownTriggerFields,
+  warningOf
+} from '../campaigns/campaigns.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
-import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import type { ApiAccess, ApiCaller, Permit } from '../projects/projects.ts'
 import { listPage, TriggerQuery } from './list.ts'
 import { triggerResponse } from './response.ts'
 import { ExplainAnswer, TriggerAnswer } from './schemas.ts'
@@ -18,8 +25,18 @@ const params = { campaign_id: 'The id of the campaign, percent-encoded.' }
 const ofTrigger = { trigger_id: 'The id that the trigger request returned.' }
 const TriggerId = Type.Object({ trigger_id: Type.String() })
 
+/** Judges a trigger by the policy of its caller's key, and throws to refuse it. */
+export type PermitTrigger = (
+  caller: ApiCaller,
+  trigger: CheckedTrigger
+) => undefined | Permit | Promise<Permit | undefined>
+
 /** Contract 4.4, and routes for the triggers that it creates. */
-export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Triggers): void {
+export function triggerRoutes(
+  api: Routes<ApiCaller, ApiAccess>,
+  triggers: Triggers,
+  permitTrigger: PermitTrigger = () => undefined
+): void {
   // The obvious `:campaign_id::trigger` would be one parameter of that name and match every id.
   api.post(
     '/campaigns/:campaign_id(^[\\s\\S]*?)::trigger',
@@ -38,7 +55,13 @@ export function triggerRoutes(api: Routes<ApiCaller, ApiAccess>, triggers: Trigg
     },
     async ({ caller, params: { campaign_id }, body, request, reply }) => {
       const key = idempotencyKeyOf(request, `/campaigns/${campaign_id}:trigger`)
-      const once = () => triggers.accept(caller.project.id, readTrigger(campaign_id, body), key)
+      const trigger = readTrigger(campaign_id, body)
+      const once = async () => {
+        // A repeat returns the first response, whatever the policy says by now.
+        const isKnown = caller.key?.policy && key && (await triggers.isAccepted(caller.project.id, key))
+        const permit = isKnown ? 'repeat' : await permitTrigger(caller, trigger)
+        return triggers.accept(caller.project.id, trigger, key, permit)
+      }
       const { answer } = await answerOnce(reply, once)
       const unknown = unknownTriggerFields(body)
       if (unknown.length > 0) reply.header('x-service-warning', warningOf(unknown))

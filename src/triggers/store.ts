@@ -13,6 +13,8 @@ export interface NewTrigger {
   campaignVersion?: number
   audience: StoredAudience | null
   properties: Record<string, unknown>
+  /** Users that it may reach, by the policy of its key. Absent: no limit. */
+  mostRecipients?: number
 }
 
 /** A trigger with its counters. These are bigints, so they arrive as text. */
@@ -44,12 +46,12 @@ const insert = statement(
   `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
-     begin_job)
+     begin_job, most_recipients)
    select p.project_id, t.id, c.id, c.version, 'accepted', t.audience, t.properties, $3, '',
-          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4, t.begin_job
+          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4, t.begin_job, t.most_recipients
      from project p
     cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
-      begin_job uuid, campaign_version integer)
+      begin_job uuid, campaign_version integer, most_recipients integer)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and c.type = 'api_triggered'
       and (t.campaign_version is null or c.version = t.campaign_version)
    returning id`
@@ -102,13 +104,14 @@ export async function insertTriggers(
   jobOf: ReadonlyMap<string, string>,
   at: Date
 ) {
-  const rows = triggers.map(({ id, campaignId, campaignVersion, audience, properties }) => ({
+  const rows = triggers.map(({ id, campaignId, campaignVersion, audience, properties, mostRecipients }) => ({
     id,
     campaign_id: campaignId,
     ...(campaignVersion !== undefined && { campaign_version: campaignVersion }),
     audience,
     properties,
-    begin_job: jobOf.get(id) ?? null
+    begin_job: jobOf.get(id) ?? null,
+    ...(mostRecipients !== undefined && { most_recipients: mostRecipients })
   }))
   const values = [projectId, JSON.stringify(rows), at, new Date(at.getTime() + wakeAfterMs)]
   return new Set((await tx.query<{ id: string }>(insert, values)).map(({ id }) => id))

@@ -4,6 +4,7 @@ import type { Messages } from '../messages/messages.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { Listener } from '../platform/db/listen.ts'
 import { Refusal } from '../platform/errors.ts'
+import { findClaims, type IdempotencyKey } from '../platform/idempotency/idempotency.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
@@ -65,6 +66,10 @@ export function createTriggers(options: TriggersOptions) {
     streams: createStreams(pool, listener),
     /** Writes the trigger and returns its id; workers do the rest. */
     accept: createAccept(options),
+
+    /** Whether a trigger was accepted under this key: a repeat returns it. */
+    isAccepted: async (projectId: ProjectId, key: IdempotencyKey): Promise<boolean> =>
+      (await findClaims(pool, projectId, [key])).get(key.key)?.state === 'answered',
 
     async get(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
       return existing(await findTrigger(pool, projectId, checkTriggerId(triggerId)))

@@ -46,7 +46,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     return explain(reply.code(429), refusal).send({ error: 'Too Many Requests' })
   }
   if (status === 401) reply.header('www-authenticate', wording.plainUnauthorized ? 'ApiKey' : 'Bearer')
-  if ((status === 401 || status === 403) && wording.plainUnauthorized)
+  if ((status === 401 || status === 403) && wording.plainUnauthorized && !ofPolicy.has(refusal.code))
     return text(explain(reply.code(status), refusal), refusal.message)
   if ((status === 400 || status === 415) && wording.invalid !== undefined) {
     return text(explain(reply.code(400), refusal), wording.texts?.[refusal.code] ?? wording.invalid)
@@ -59,6 +59,14 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     ...(refusal.details.length > 0 && { details: refusal.details })
   })
 }
+
+/** Only keys with a policy meet these: they are JSON on every route. */
+const ofPolicy: ReadonlySet<RefusalCode> = new Set([
+  'policy_refused',
+  'approval_required',
+  'confirmation_required',
+  'dry_run_only'
+])
 
 /** How long a body that is too large may go on arriving. Node reads and drops it. */
 const drainMs = 30_000

@@ -102,6 +102,10 @@ const take = statement(
    returning c.trigger_id, c.number, h.devices - cardinality(c.device_ids) as devices,
              cardinality(c.device_ids) = 0 as empty`
 )
+const reached = statement(
+  'triggers.users_reached',
+  'select distinct user_id from messages where project_id = $1 and trigger_id = $2 and user_id = any($3::uuid[])'
+)
 const removeEmpty = statement(
   'trigger_chunks.delete_empty',
   `delete from trigger_chunks c using unnest($2::uuid[], $3::int[]) as e(trigger_id, number)
@@ -154,6 +158,12 @@ export async function shrinkDeferredBatches(tx: Db, projectId: ProjectId, userId
   const [triggerIds, numbers] = [empty.map(({ trigger_id }) => trigger_id), empty.map(({ number }) => number)]
   await tx.run(removeEmpty, [projectId, triggerIds, numbers])
   return shrunk
+}
+
+/** The users of these to whom the trigger has sent a message. */
+export async function usersReached(tx: Db, projectId: ProjectId, id: string, userIds: string[]): Promise<Set<string>> {
+  const rows = await tx.query<{ user_id: string }>(reached, [projectId, id, userIds])
+  return new Set(rows.map(({ user_id }) => user_id))
 }
 
 /** Returns the skips that are new: a device that two targets lead to is skipped once. */

@@ -23,6 +23,7 @@ import { type Drafts, deltaOf, draftMessages } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
+import { withinLimit } from './recipient-limit.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 5_000
@@ -141,7 +142,7 @@ export class Batches {
     const device_ids = await store.claimBatch(tx, projectId, trigger.id, read.number)
     if (!device_ids) return undefined
     const batch = { ...read, device_ids }
-    const drafts = await this.#draft(tx, projectId, trigger, batch, ready)
+    const drafts = await withinLimit(tx, projectId, trigger, await this.#draft(tx, projectId, trigger, batch, ready))
     const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
     const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'batch' })
     const own = new Set(drafts.messages.map(({ messageId }) => messageId))

@@ -16,9 +16,11 @@ export interface RunningTrigger {
   audience: 'default' | 'broadcast' | 'targets'
   properties: Record<string, unknown>
   accepted_at: Date
+  /** The most users that it may reach, by the policy of its key; null: no limit. */
+  most_recipients: number | null
 }
 
-const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at,
+const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at, most_recipients,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
             as audience`
 const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)

@@ -18,6 +18,7 @@ const sentences: Readonly<Record<string, string>> = {
   missing_trigger_property: 'The segment refers to a property that the trigger does not have.',
   quiet_hours: 'It was quiet hours for the device when the batch was sent.',
   frequency_cap: 'The user had already received as many messages of this campaign as the frequency cap allows.',
+  policy_limit: 'The trigger had reached as many users as the policy of its key allows.',
   expired: 'The time to live (ttl_seconds) was over when the batch was sent.',
   no_push_token: 'The device has no push token, or the user does not allow pushes.',
   no_live_activity_token: 'The app has registered no token that starts this Live Activity.',

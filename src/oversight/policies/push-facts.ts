@@ -1,0 +1,22 @@
+import { checkSendPush, type SendPush, sendPushes } from '../../channels/channels.ts'
+import type { Pool } from '../../platform/db/db.ts'
+import { newId, type ProjectId } from '../../platform/ids.ts'
+import type { ReachFacts } from './verdict.ts'
+
+/** What a push would reach. It is drafted as it would be sent, and nothing is written. */
+export async function pushFacts(pool: Pool, projectId: ProjectId, push: SendPush): Promise<ReachFacts> {
+  const heading = { messageId: newId(), priority: 'high' as const, notAfter: Date.now() }
+  const drafted = (await sendPushes([checkSendPush(push)]).draft(pool, projectId, [heading])).flat()
+  const drafts = drafted.flatMap((one) => ('reason' in one ? [] : one))
+  const excluded: Record<string, number> = {}
+  for (const one of drafted)
+    if ('reason' in one) excluded[one.reason.toLowerCase()] = (excluded[one.reason.toLowerCase()] ?? 0) + 1
+  const projectUserId = 'projectUserId' in push.target ? push.target.projectUserId : null
+  return {
+    recipients: new Set(drafts.map(({ userId }) => userId)).size,
+    devices: drafts.length,
+    excluded,
+    sample: [{ projectUserId, title: push.title ?? null, body: push.body ?? null }],
+    complete: true
+  }
+}

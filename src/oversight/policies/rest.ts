@@ -1,0 +1,103 @@
+import { type CheckedTrigger, commandOfTrigger } from '../../campaigns/campaigns.ts'
+import type { AdmitSend } from '../../messages/messages.ts'
+import { Refusal, type RefusalCode } from '../../platform/errors.ts'
+import { type ApiCaller, type Permit, type Policy, reserveRecipients } from '../../projects/projects.ts'
+import type { Gate } from './gate.ts'
+import { allowedSkills, refused, refusedByHours } from './rules.ts'
+import type { Effect, Verdict } from './verdict.ts'
+
+/** A skill, with the routes of the REST API that do the same. */
+export interface RoutedSkill {
+  id: string
+  effect: Effect
+  rest: readonly string[]
+}
+
+const instead = {
+  approval: 'Ask for it as an agent (A2A or MCP), which makes an approval.',
+  confirmation: 'Ask for it as an agent (A2A or MCP): preview-campaign returns the id.'
+}
+const codes: Record<Exclude<Verdict['kind'], 'allowed' | 'refused'>, RefusalCode> = {
+  approval: 'approval_required',
+  confirmation: 'confirmation_required'
+}
+const rules = { approval: 'approval_above', confirmation: 'confirm_broadcasts' } as const
+
+/** The refusal of a verdict, for surfaces that cannot wait. */
+export function refusalOf(verdict: Exclude<Verdict, { kind: 'allowed' }>): Refusal {
+  const { kind, reason } = verdict
+  if (kind === 'refused')
+    return new Refusal(verdict.code, reason, [{ path: `policy.${verdict.rule}`, message: reason }])
+  const message = `${reason} ${instead[kind]}`
+  return new Refusal(codes[kind], message, [{ path: `policy.${rules[kind]}`, message: reason }])
+}
+
+/** Judges requests to the REST API. A route is named as the docs name it: `POST /campaigns/{campaign_id}:trigger`. */
+export function createRestGate(gate: Gate, skills: Iterable<RoutedSkill>) {
+  const skillsOf = new Map<string, RoutedSkill[]>()
+  for (const skill of skills)
+    for (const route of skill.rest) skillsOf.set(route, [...(skillsOf.get(route) ?? []), skill])
+
+  return {
+    /** Throws where the policy does not allow the route. `skills` allows those that do the same as a skill of the list. */
+    checkRoute(policy: Policy, route: string): void {
+      const same = skillsOf.get(route) ?? []
+      const listed = policy.skills
+      if (listed && !same.some(({ id }) => listed.includes(id)))
+        throw refusalOf(refused('skills', `The policy of this key does not allow ${route}. ${allowedSkills(listed)}`))
+      const reads = route.startsWith('GET ') || same.some(({ effect }) => effect === 'read')
+      if (policy.dry_run && !reads)
+        throw refusalOf({
+          kind: 'refused',
+          code: 'dry_run_only',
+          rule: 'dry_run',
+          reason: 'This key is for dry runs: nothing was done. Reading and previews work.'
+        })
+    },
+
+    /** The permit of a trigger. Undefined at once for a caller whose key has no policy. */
+    permitTrigger(caller: ApiCaller, trigger: CheckedTrigger): undefined | Promise<Permit | undefined> {
+      if (!caller.key?.policy) return undefined
+      return permitOf(
+        gate(caller, { skill: 'trigger-campaign', effect: 'send', reach: { trigger: commandOfTrigger(trigger) } })
+      )
+    },
+
+    /** Judges a direct send when its recipients are known. Undefined for a caller whose key has no policy. */
+    admitSend({ key }: ApiCaller): AdmitSend | undefined {
+      const policy = key?.policy
+      if (!key || !policy) return undefined
+      const { max_recipients: max, max_recipients_per_day: perDay, approval_above: above } = policy
+      return async (tx, projectId, sendId, recipients) => {
+        const quiet = refusedByHours(policy, new Date())
+        if (quiet) throw refusalOf(quiet)
+        if (max !== null && recipients > max)
+          throw refusalOf(
+            refused('max_recipients', `The request reaches ${recipients} users, and the key may reach ${max} at once.`)
+          )
+        if (above !== null && recipients > above)
+          throw refusalOf({
+            kind: 'approval',
+            reason: `The request reaches ${recipients} users, and the policy of the key wants a person to approve more than ${above}.`,
+            facts: { recipients, devices: 0, excluded: {}, sample: [], complete: true }
+          })
+        if (perDay === null) return
+        const permit = { keyId: key.originId, recipients, most: recipients, perDay }
+        await reserveRecipients(tx, projectId, sendId, permit, true)
+      }
+    }
+  }
+}
+
+async function permitOf(verdict: Verdict | Promise<Verdict>): Promise<Permit | undefined> {
+  const judged = await verdict
+  if (judged.kind !== 'allowed') throw refusalOf(judged)
+  return judged.permit
+}
+
+/** Counts the recipients of a direct send that the gate has allowed, in the transaction that writes it. */
+export const admitWith = (permit: Permit | undefined): AdmitSend | undefined =>
+  permit &&
+  (async (tx, projectId, sendId, recipients) => {
+    await reserveRecipients(tx, projectId, sendId, { ...permit, recipients, most: recipients }, true)
+  })

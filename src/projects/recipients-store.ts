@@ -1,0 +1,89 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import { Refusal } from '../platform/errors.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { Permit } from './policy.ts'
+
+const within = `interval '24 hours'`
+// What an action reserved counts until it has ended, then what it reached.
+const spent = 'coalesce(sum(case when ended_at is null then most else reached end), 0)::bigint'
+const spentOf = `select ${spent} as spent from recipient_reservations
+    where project_id = $1 and key_id = $2 and at > now() - ${within}`
+
+// Takes the row: reservations of one key follow one another, and each sees those before it.
+const lockBudget = statement(
+  'recipients.lock',
+  `insert into recipient_budgets (project_id, key_id) select p.project_id, $2 from projects p where p.project_id = $1
+   on conflict (project_id, key_id) do update set key_id = excluded.key_id`
+)
+const used = statement('recipients.used', spentOf)
+const reserve = statement(
+  'recipients.reserve',
+  `with used as (${spentOf})
+   insert into recipient_reservations (project_id, id, key_id, most, reached, at, ended_at)
+   select p.project_id, $3, $2, least($5::bigint, $6::bigint - used.spent), case when $7 then $4::int else 0 end, now(),
+          case when $7 then now() end
+     from projects p cross join used
+    where p.project_id = $1 and ($6::bigint is null or used.spent + $4::int <= $6::bigint)
+   on conflict (project_id, id) do nothing
+   returning most`
+)
+const lockOne = statement(
+  'recipients.lock_one',
+  'select most, reached from recipient_reservations where project_id = $1 and id = $2 for update'
+)
+const reach = statement(
+  'recipients.reach',
+  'update recipient_reservations set reached = reached + $3 where project_id = $1 and id = $2'
+)
+const end = statement(
+  'recipients.end',
+  `update recipient_reservations set ended_at = $3
+    where project_id = $1 and id = any($2::uuid[]) and ended_at is null`
+)
+const sweep = statement(
+  'recipients.sweep',
+  `delete from recipient_reservations where project_id = $1 and ended_at < now() - ${within} and at < now() - ${within}`
+)
+
+/** Recipients of a key and its rotations within the last 24 hours, and those that running actions may still reach. */
+export const recipientsUsed = async (db: Db, projectId: ProjectId, keyId: string): Promise<number> =>
+  Number((await db.one<{ spent: string }>(used, [projectId, keyId]))!.spent)
+
+/**
+ * Reserves the recipients of an action, in the transaction that accepts it: of two actions at once the second waits for
+ * the first. Returns how many it may reach. `ended`: it reaches exactly those that were counted, now.
+ */
+export async function reserveRecipients(
+  tx: Db,
+  projectId: ProjectId,
+  id: string,
+  { keyId, recipients, most, perDay }: Permit,
+  ended = false
+): Promise<number> {
+  if (perDay !== null) await tx.run(lockBudget, [projectId, keyId])
+  const row = await tx.one<{ most: number }>(reserve, [projectId, keyId, id, recipients, most, perDay, ended])
+  if (row) return row.most
+  throw overspent(recipients, perDay ?? 0, await recipientsUsed(tx, projectId, keyId))
+}
+
+/** The refusal of an action that would exceed the recipients of a day. */
+export function overspent(recipients: number, perDay: number, used: number): Refusal {
+  const left = Math.max(0, perDay - used)
+  const message = `The action would reach ${recipients} users, and ${left} of the ${perDay} recipients of 24 hours are left.`
+  return new Refusal('policy_refused', message, [{ path: 'policy.max_recipients_per_day', message }])
+}
+
+/** Locks the reservation of a running action. Undefined where it is gone. */
+export const lockReservation = (tx: Db, projectId: ProjectId, id: string) =>
+  tx.one<{ most: number; reached: number }>(lockOne, [projectId, id])
+
+export const countReached = (tx: Db, projectId: ProjectId, id: string, users: number) =>
+  tx.run(reach, [projectId, id, users])
+
+/** Gives back the recipients that ended actions have not reached. */
+export const endReservations = (tx: Db, projectId: ProjectId, ids: string[], at: Date) =>
+  tx.run(end, [projectId, ids, at])
+
+/** Deletes reservations that no longer count. */
+export const sweepReservations = (db: Db, projectId: ProjectId) => db.run(sweep, [projectId])

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ended, everyone, givenCampaign, givenMany, trigger, users } from '../support/campaigns.ts'
+import type { Json, Reply } from '../support/http.ts'
+import { send, to } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { startService, type TestProject } from '../support/service.ts'
+import { agentKey, setPolicy } from './keys.ts'
+
+const sender = scriptedSender()
+const service = await startService({}, { sender })
+
+const codeOf = ({ status, json }: Reply) => [status, json?.code, json?.details?.[0]?.path]
+const policyRefused = (rule: string) => [403, 'policy_refused', `policy.${rule}`]
+const post = (project: TestProject, path: string, json: Json): Promise<Reply> =>
+  project.call('POST', `/api/v1${path}`, { json })
+
+/** Hours that contain this minute, and end within two. */
+function now() {
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16)
+  return { from: at(-60), to: at(2), timezone: 'UTC' }
+}
+
+async function givenPeople(count = 5) {
+  const project = await service.project()
+  await givenMany(service, project, count, project.id)
+  await givenCampaign(service, project)
+  return { project, names: (some: number) => Array.from({ length: some }, (_, n) => `${project.id}-user-${n + 1}`) }
+}
+
+describe('a policy on the REST API (B.5)', () => {
+  it('skills open the routes that do the same, and nothing else', async () => {
+    const { project } = await givenPeople()
+    const agent = await agentKey(service, project, { skills: ['create-user'] })
+    assert.equal((await post(agent, '/users', { project_user_id: 'ana' })).status, 200)
+    const others: [string, string, Json?][] = [
+      ['POST', '/events', { events: [] }],
+      ['POST', '/messages:send', { push_notifications: [to('ana')] }],
+      ['POST', '/campaigns/news:trigger', everyone],
+      ['POST', '/campaigns/news:preview', everyone],
+      ['GET', '/users/ana'],
+      ['DELETE', '/users/ana'],
+      ['GET', '/triggers'],
+      ['POST', '/live-activities:start', {}]
+    ]
+    for (const [method, path, json] of others) {
+      const reply = await agent.call(method, `/api/v1${path}`, json ? { json } : {})
+      assert.deepEqual(codeOf(reply), policyRefused('skills'), `${method} ${path}`)
+      assert.match(reply.json.error, /It allows create-user\./)
+    }
+    assert.equal(sender.to(`${project.id}-1`).length, 0)
+  })
+
+  it('each of the contract’s skills opens its own route', async () => {
+    const { project } = await givenPeople()
+    const routes: [string, string, Json][] = [
+      ['create-user', '/users', { project_user_id: 'ana' }],
+      ['track-event', '/events', { events: [{ name: 'x', project_user_id: 'ana' }] }],
+      ['send-push-notification', '/messages:send', { push_notifications: [to('ana')] }],
+      ['trigger-campaign', '/campaigns/news:trigger', users('ana')]
+    ]
+    for (const [skill] of routes) {
+      const agent = await agentKey(service, project, { skills: [skill] })
+      for (const [other, where, body] of routes)
+        assert.equal((await post(agent, where, body)).status === 403, other !== skill, `${skill} at ${where}`)
+    }
+  })
+
+  it('dry_run refuses everything that changes or sends; reading and previews work', async () => {
+    const { project } = await givenPeople()
+    const agent = await agentKey(service, project, { dry_run: true })
+    for (const [path, json] of [
+      ['/users', { project_user_id: 'ana' }],
+      ['/campaigns/news:trigger', everyone],
+      ['/messages:send', { push_notifications: [to('ana')] }]
+    ] as const)
+      assert.deepEqual(codeOf(await post(agent, path, json)), [403, 'dry_run_only', 'policy.dry_run'])
+    assert.equal((await agent.call('GET', '/api/v1/triggers')).json.items.length, 0)
+    // Read skills bring the route of the preview.
+    const preview = await post(agent, '/campaigns/news:preview', everyone)
+    assert.ok(preview.status === 200 || preview.json.code === 'dry_run_only')
+  })
+
+  it('quiet_hours refuse sends and say when they end; other actions go on', async () => {
+    const { project } = await givenPeople()
+    const agent = await agentKey(service, project, { quiet_hours: now() })
+    for (const reply of [await trigger(agent, everyone), await send(agent, [to(`${project.id}-user-1`)])]) {
+      assert.deepEqual(codeOf(reply), policyRefused('quiet_hours'))
+      assert.match(reply.json.error, new RegExp(`until ${new Date().toISOString().slice(0, 4)}-.*Z`))
+    }
+    assert.equal((await post(agent, '/users', { project_user_id: 'ana' })).status, 200)
+  })
+
+  it('max_recipients counts distinct users of an action', async () => {
+    const { project, names } = await givenPeople()
+    const agent = await agentKey(service, project, { max_recipients: 3 })
+    assert.deepEqual(codeOf(await trigger(agent, everyone)), policyRefused('max_recipients'))
+    assert.equal((await trigger(agent, users(...names(3)))).status, 200)
+    assert.deepEqual(codeOf(await trigger(agent, users(...names(4)))), policyRefused('max_recipients'))
+    assert.equal((await trigger(agent, users(...names(3), 'absent', 'absent too'))).status, 200, 'these are no users')
+    const items = names(4).map((name) => to(name))
+    assert.deepEqual(codeOf(await send(agent, items)), policyRefused('max_recipients'))
+    const twice = [...items.slice(0, 3), ...items.slice(0, 3)]
+    assert.equal((await send(agent, twice)).status, 200, 'the same three users')
+  })
+
+  it('approval_above and confirm_broadcasts are refused with what to do instead', async () => {
+    const { project, names } = await givenPeople()
+    const agent = await agentKey(service, project, { approval_above: 2 })
+    for (const reply of [
+      await trigger(agent, everyone),
+      await send(
+        agent,
+        names(3).map((name) => to(name))
+      )
+    ]) {
+      assert.deepEqual(codeOf(reply), [403, 'approval_required', 'policy.approval_above'])
+      assert.match(reply.json.error, /A2A or MCP/)
+    }
+    assert.equal((await trigger(agent, users(...names(2)))).status, 200)
+    await setPolicy(service, agent, { confirm_broadcasts: true })
+    const reply = await trigger(agent, everyone)
+    assert.deepEqual(codeOf(reply), [403, 'confirmation_required', 'policy.confirm_broadcasts'])
+    assert.equal((await trigger(agent, users(...names(5)))).status, 200, 'named users are no broadcast')
+  })
+
+  it('an audience left out is judged by what it would reach', async () => {
+    const { project } = await givenPeople()
+    const campaign = { campaign_id: 'all', default_audience: { broadcast: true } }
+    await givenCampaign(service, project, campaign)
+    const agent = await agentKey(service, project, { confirm_broadcasts: true })
+    assert.equal((await trigger(agent, {}, 'all')).json.code, 'confirmation_required')
+    await setPolicy(service, agent, { max_recipients: 4 })
+    assert.equal((await trigger(agent, {}, 'all')).json.code, 'policy_refused')
+  })
+
+  it('a repeat with the same key returns the first response, whatever the policy says by then', async () => {
+    const { project } = await givenPeople()
+    const agent = await agentKey(service, project, { max_recipients_per_day: 5 })
+    const keyed = { headers: { 'idempotency-key': 'once' } }
+    const first = await trigger(agent, everyone, 'news', keyed)
+    assert.equal(first.status, 200, first.text)
+    const again = await trigger(agent, everyone, 'news', keyed)
+    assert.deepEqual([again.status, again.json], [200, first.json])
+    assert.deepEqual(codeOf(await trigger(agent, everyone)), policyRefused('max_recipients_per_day'))
+    await ended(project, first.json.trigger_id)
+  })
+
+  it('keys without a policy meet none of it, and their refusals keep their texts', async () => {
+    const { project } = await givenPeople()
+    const agent = await agentKey(service, project, null)
+    assert.equal((await trigger(agent, everyone)).status, 200)
+    assert.equal((await trigger(agent, everyone, 'absent')).text, 'Failed to send campaign trigger message')
+  })
+})

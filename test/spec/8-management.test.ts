@@ -290,7 +290,16 @@ describe('keys and the audit log', () => {
     const { id } = await service.project()
     const made = await service.manage('POST', `/projects/${id}/keys`, { json: { kind: 'public', name: 'web' } })
     assert.equal(made.status, 201)
-    assert.deepEqual(Object.keys(made.json), ['id', 'kind', 'name', 'key', 'prefix', 'created_at', 'expires_at'])
+    assert.deepEqual(Object.keys(made.json), [
+      'id',
+      'kind',
+      'name',
+      'key',
+      'prefix',
+      'created_at',
+      'expires_at',
+      'policy'
+    ])
     assert.match(made.json.key, /^svc_pk_[A-Za-z0-9_-]{43}$/)
     assert.ok(made.json.key.startsWith(made.json.prefix) && made.json.prefix.length < 15)
     const listed = (await service.manage('GET', `/projects/${id}/keys`)).json.items[0]

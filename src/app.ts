@@ -196,10 +196,11 @@ function openHttp(
   capabilities: Capabilities,
   { nodes, tracing, stopping }: { nodes: Nodes; tracing: Tracing; stopping: () => boolean }
 ): Http {
-  const { simulators, agents, triggers, credentials } = capabilities
+  const { simulators, agents, mcp, triggers, credentials } = capabilities
   const http = createHttp({ log, metrics, trustProxy: config.TRUST_PROXY })
   opened.push(() => http.close(config.SHUTDOWN_SECONDS * 1000))
-  for (const endStreams of [simulators.endStreams, agents.endStreams, triggers.streams.close]) opened.push(endStreams)
+  for (const endStreams of [simulators.endStreams, agents.endStreams, mcp.endStreams, triggers.streams.close])
+    opened.push(endStreams)
   tracing.requests(http.app)
   const open = routesOn<null, never>(http, [{ prefix: '', security: 'none', admit: () => null }])
   healthRoutes(open, { pool, metrics, stopping, warning: nodes.warning, metricsToken: config.METRICS_TOKEN })

@@ -3,6 +3,7 @@ import { createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
+import { createMcp } from './mcp/mcp.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
 import { createOversight } from './oversight/oversight.ts'
 import type { Config } from './platform/config.ts'
@@ -164,6 +165,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     textModel: textModelOf(config)
   })
   opened.push(agents.close)
+  const mcp = createMcp({ agents, campaigns, triggers, log })
 
   // Rows of dependent capabilities are deleted first, in batches: a cascade would be one long transaction.
   const owners = [agents, oversight, webhooks, triggers, campaigns, messages, events, devices, users]
@@ -198,6 +200,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     triggers,
     oversight,
     agents,
+    mcp,
     cluster
   }
 }

@@ -12,6 +12,7 @@ import { gatewayRoutes } from './gateways/gateways.ts'
 import { jobRoutes } from './manage/job-routes.ts'
 import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
+import { checkOrigin, mcpRoutes } from './mcp/mcp.ts'
 import { messageManagementRoutes, messageRoutes } from './messages/messages.ts'
 import type { Pool } from './platform/db/db.ts'
 import { pagesOfAgents, pagesOfApps } from './platform/http/cross-origin.ts'
@@ -35,8 +36,20 @@ export function mountSurfaces(
   capabilities: Capabilities,
   { pool, nodes, agentOrigins }: { pool: Pool; nodes: Nodes; agentOrigins: readonly string[] }
 ): void {
-  const { users, devices, events, messages, campaigns, triggers, agents, simulators, gateways, webhooks, projects } =
-    capabilities
+  const {
+    users,
+    devices,
+    events,
+    messages,
+    campaigns,
+    triggers,
+    agents,
+    mcp,
+    simulators,
+    gateways,
+    webhooks,
+    projects
+  } = capabilities
   const admission = tenants.createAdmission(capabilities.credentials, tenants.createRateLimits(nodes.serving))
   const policies = capabilities.oversight.restGate(agents.skills.values())
   const api = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
@@ -78,6 +91,18 @@ export function mountSurfaces(
       shareOf: ofProject
     }
   ])
+  const mcpSurface = routesOn<tenants.ApiCaller, tenants.ApiAccess>(http, [
+    {
+      prefix: '/mcp',
+      security: 'agent',
+      admit: (request, reply) => {
+        checkOrigin(request.headers.origin, agentOrigins)
+        return admission.byAgentKey(request, reply)
+      },
+      shareOf: ofProject,
+      crossOrigin: () => forAgents
+    }
+  ])
   const manage = routesOn<tenants.ManageCaller, tenants.ManageAccess>(http, [
     { prefix: '/manage/v1', security: 'token', admit: admission.byTokenForManagement, shareOf: ofToken }
   ])
@@ -95,6 +120,7 @@ export function mountSurfaces(
   simulatedWebPushRoutes(api, simulators)
   cardRoutes(cards, agents)
   agentRoutes(agentSurface, agents, admission)
+  mcpRoutes(mcpSurface, mcp, admission)
 
   manageRoutes(manage, { projects, pool, nodes, skills: agents.skills })
   jobRoutes(manage, pool)

@@ -16,6 +16,7 @@ import type { CardFacts } from './dialects/dialect.ts'
 import { keepTasksJob, recoverTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
+import { createPerform } from './perform.ts'
 import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from './push-configs/push-configs.ts'
 import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
@@ -88,11 +89,12 @@ export function createAgents(options: AgentsOptions) {
   const schedule = (tx: Db, projectId: ProjectId, taskId: string) =>
     add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
   const runner: Runner = createRunner({ log, tasks, runs, skills, schedule, projectOf: options.projectOf })
+  const readText = options.readText ?? readBy(grammar.read, textModel?.read)
   const engine = createEngine({
     tasks,
     runner,
     skills,
-    readText: options.readText ?? readBy(grammar.read, textModel?.read),
+    readText,
     oversee: createOversee(),
     attach: configs.attach,
     schedule
@@ -103,6 +105,7 @@ export function createAgents(options: AgentsOptions) {
 
   return {
     ...operations,
+    perform: createPerform({ pool, engine, tasks, skills, readText }),
     skills,
     startedAt: new Date(),
     cardKeys: signer?.jwks,

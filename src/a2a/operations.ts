@@ -212,7 +212,7 @@ function unknownMethod(method: string, version: Version): AgentError {
  * The message as it was understood: the same one in another spelling, or with its fields in another order, is the same.
  * A text stands behind its length, so that nothing in it needs an escape.
  */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   if (typeof value === 'string') return `"${value.length}:${value}`
   if (typeof value !== 'object' || value === null) return String(value)
   let text = ''

@@ -20,6 +20,17 @@ export interface Connection {
   project: string | undefined
 }
 
+/** The options of a command that acts as an agent. */
+export interface KeyOptions {
+  url?: string
+  key?: string
+}
+
+export interface KeyConnection {
+  url: string
+  key: string
+}
+
 const dataDirOf = (env: NodeJS.ProcessEnv): string =>
   settings.DATA_DIR.parse(env.DATA_DIR || settings.DATA_DIR.fallback!)
 
@@ -57,6 +68,31 @@ export async function findConnection(where: Where, env: NodeJS.ProcessEnv): Prom
     throw usageFailure('The token contains characters that no token has. Check --token or TIDINGS_TOKEN.')
   const browserUrl = named.url || !file.base_url ? address : checked(file.base_url)
   return { url: address, browserUrl, token, project: project ?? (own ? file.project_id : undefined) }
+}
+
+/** Takes options, else variables, else credentials.json: the secret key of a project, and the address it belongs to. */
+export async function findKey(options: KeyOptions, env: NodeJS.ProcessEnv): Promise<KeyConnection> {
+  const named = { url: options.url ?? env.TIDINGS_URL, key: options.key ?? env.TIDINGS_KEY }
+  const file = named.url && named.key ? {} : await readCredentials(dataDirOf(env))
+  const url = named.url || file.local_url || file.base_url
+  if (!url)
+    throw new Failure(
+      exit.configuration,
+      'no_service',
+      'No service found. Give --url and --key, or set TIDINGS_URL and TIDINGS_KEY.'
+    )
+  const address = checked(url)
+  const own = [file.base_url, file.local_url].some((one) => one !== undefined && checked(one) === address)
+  const key = named.key || (own ? file.secret_key : undefined)
+  if (!key)
+    throw new Failure(
+      exit.configuration,
+      'no_key',
+      `No secret key found for ${address}. Give --key, or set TIDINGS_KEY.`
+    )
+  if (!/^svc_sk_[\x21-\x7e]+$/.test(key))
+    throw usageFailure('The key must be a secret key, which starts with svc_sk_. Check --key or TIDINGS_KEY.')
+  return { url: address, key }
 }
 
 const whyUnknown = (dataDir: string): Promise<string> =>

@@ -25,7 +25,7 @@ export function events<Item>(
     for (;;) {
       if (!response) await open()
       try {
-        for await (const { id, data } of parsed(response!.body!)) {
+        for await (const { id, data } of eventsIn(response!.body!)) {
           lastId = id ?? lastId
           yield JSON.parse(data) as Item
         }
@@ -48,7 +48,7 @@ interface Event {
 }
 
 /** Splits a stream into events, which end with an empty line. Lines that begin with a colon are heartbeats. */
-async function* parsed(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
+export async function* eventsIn(body: ReadableStream<Uint8Array>): AsyncGenerator<Event> {
   let text = ''
   for await (const chunk of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
     text += chunk

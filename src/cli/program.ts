@@ -63,6 +63,7 @@ const commands: Record<string, Entry> = {
   },
   audit: { summary: 'List the changes in a project', load: () => import('./projects/audit.ts') },
   nodes: { summary: 'List the running nodes', load: () => import('./service/nodes.ts') },
+  mcp: { summary: 'Serve MCP to an agent on standard input and output', load: () => import('./mcp/mcp.ts') },
   job: { summary: 'List dead jobs, and run them again', load: () => import('./service/job.ts') },
   copy: { summary: 'Copy everything to another PostgreSQL', load: () => import('./database/copy.ts') },
   secrets: {

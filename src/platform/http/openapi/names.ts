@@ -40,6 +40,7 @@ const tagBySegment: Record<string, string> = {
   sdk: 'Browser client',
   'web-push': 'Devices',
   a2a: 'Agents',
+  mcp: 'Agents',
   '.well-known': 'Agents',
   'webhook-secret': 'Webhooks',
   'webhook-deliveries': 'Webhooks'

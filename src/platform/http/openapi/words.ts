@@ -102,7 +102,7 @@ export const tagAbout: Record<string, string> = {
   'Live Activities': 'Live Activities, started on phones from afar.',
   Campaigns: 'Messages with an audience, triggered by a call.',
   Triggers: 'What became of a campaign that was triggered: watch it, stop it, ask why.',
-  Agents: 'The A2A surface for other agents.',
+  Agents: 'The A2A and MCP surfaces for other agents.',
   Projects: 'Tenants of this installation. Nothing passes from one to another.',
   Keys: 'What opens /api/v1 for a project.',
   Tokens: 'What opens /manage/v1.',

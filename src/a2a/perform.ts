@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto'
+import type { Pool } from '../platform/db/db.ts'
+import { findClaims } from '../platform/idempotency/idempotency.ts'
+import { newId, type ProjectId } from '../platform/ids.ts'
+import type { ApiCaller } from '../projects/projects.ts'
+import { defaultDialect } from './dialects/choose.ts'
+import { AgentError } from './errors.ts'
+import { isInterrupted, type Message, type Task } from './model.ts'
+import { canonical } from './operations.ts'
+import type { Skill } from './skills/skill.ts'
+import type { Skills } from './skills/skills.ts'
+import type { Answer, MessageKey, Work } from './tasks/beginnings.ts'
+import type { Engine } from './tasks/engine.ts'
+import type { Tasks } from './tasks/tasks.ts'
+import type { ReadText } from './turns/meaning.ts'
+import { takeTurn } from './turns/turns.ts'
+
+/** A request of a skill that came by another protocol, as a call with fields. */
+export interface Performance {
+  caller: ApiCaller
+  agent: string | undefined
+  skill: Skill
+  fields: Record<string, unknown>
+  /** Names the request, so that a repeat has no second effect. */
+  key: string | undefined
+  /** Why the protocol does not allow it, by the fields as the skill runs with them. */
+  refuse: (fields: Record<string, unknown>) => Promise<string | undefined>
+  admit: (skill: Skill) => void
+}
+
+/** The task as it is now, or why there is none: fields are missing or wrong. */
+export type Performed = { task: Task } | { refused: string }
+
+interface Needs {
+  pool: Pool
+  engine: Engine
+  tasks: Tasks
+  skills: Skills
+  readText: ReadText
+}
+
+const scope = 'mcp'
+
+/**
+ * Performs a skill for a protocol without conversations. The request becomes a task like that of a message with data, so
+ * it runs once, survives its node and passes the same oversight. A question cannot be answered there, so a request that
+ * is not complete makes no task.
+ */
+export const createPerform =
+  ({ pool, engine, tasks, skills, readText }: Needs) =>
+  async ({ caller, agent, skill, fields, key: given, refuse, admit }: Performance): Promise<Performed> => {
+    const projectId = caller.project.id
+    const data = { ...fields, skill: skill.id }
+    const message: Message = { messageId: given ?? newId(), role: 'user', parts: [{ data }] }
+    const text = canonical(data)
+    const key = { scope, key: message.messageId, fingerprint: hash('sha256', text, 'hex'), bytes: text.length }
+    const first = given === undefined ? undefined : await firstTask(pool, projectId, key)
+    if (first !== undefined) return { task: await tasks.find(projectId, first) }
+    const turn = await takeTurn(message, undefined, { skills, readText })
+    if (turn.kind === 'stop') return { refused: turn.reason }
+    const refused = await refuse(turn.request.fields)
+    if (refused !== undefined) return { refused }
+    const sending = { message, immediately: false, historyLength: undefined, config: undefined }
+    const { settled } = await engine.take(projectId, sending, defaultDialect('1.0'), { caller, agent, key, admit })
+    const task = await settled
+    // A repeat of a task that stopped returns it as it was then, and it may have gone on since.
+    return { task: isInterrupted(task.status.state) ? await tasks.find(projectId, task.id) : task }
+  }
+
+/** The id of the task that the first request with this key made. */
+async function firstTask(pool: Pool, projectId: ProjectId, key: MessageKey): Promise<string | undefined> {
+  const claim = (await findClaims<Work, Answer>(pool, projectId, [key])).get(key.key)
+  if (claim?.state === 'other')
+    throw new AgentError('key_used', 'This idempotencyKey was used with other arguments: give each action its own.')
+  if (claim?.state === 'answered') return 'task' in claim.answer ? claim.answer.task.id : claim.answer.taskId
+  return claim?.state === 'running' ? claim.work?.taskId : undefined
+}

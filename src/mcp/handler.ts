@@ -1,0 +1,75 @@
+import { type AuthInfo, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { version } from '../platform/version.ts'
+import type { Asked, McpOptions } from './asked.ts'
+import { createCalls } from './calls.ts'
+import { createUnconfirmed } from './confirm.ts'
+import { createFollow } from './progress.ts'
+import { createResources } from './resources.ts'
+import { mayUse, toolsOf } from './tools.ts'
+
+const instructions = `Tidings messages the users of one project: push notifications, and campaigns for many people.
+Look before you act: find-user, list-campaigns and preview-campaign change nothing. A broadcast needs the confirmationId of
+a preview. A result with isError says in its first text why nothing was done, or what is still missing.`
+
+/** Makes the function that responds to messages of MCP, of the current protocol and of those before it. */
+export function createHandler(options: McpOptions, stopping: AbortSignal) {
+  const { agents, campaigns, triggers, log } = options
+  const call = createCalls({
+    agents,
+    follow: createFollow(triggers, stopping),
+    unconfirmed: createUnconfirmed(campaigns)
+  })
+  const resources = createResources(options)
+  const tools = toolsOf(agents.skills)
+
+  /** Faults of ours are logged, and the client learns no more than that there was one. */
+  const guarded =
+    <Given, Context, Result>(handle: (given: Given, context: Context) => Promise<Result>) =>
+    async (given: Given, context: Context): Promise<Result> => {
+      try {
+        return await handle(given, context)
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error
+        log.error({ error }, 'a request of MCP failed')
+        throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service could not do this now. Try again later.')
+      }
+    }
+
+  function serverFor(asked: Asked): Server {
+    const server = new Server(
+      { name: 'tidings', title: 'Tidings', version },
+      { capabilities: { tools: {}, resources: {} }, instructions }
+    )
+    server.setRequestHandler('tools/list', async () => ({
+      tools: tools.filter(({ name }) => mayUse(asked.caller, name))
+    }))
+    server.setRequestHandler(
+      'tools/call',
+      guarded(async ({ params }, context) => call(asked, params.name, params.arguments ?? {}, context))
+    )
+    server.setRequestHandler(
+      'resources/list',
+      guarded(async () => resources.list(asked.caller))
+    )
+    server.setRequestHandler('resources/templates/list', async () => resources.templates)
+    server.setRequestHandler(
+      'resources/read',
+      guarded(async ({ params }) => resources.read(asked.caller, params.uri))
+    )
+    return server
+  }
+
+  const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo!.extra as unknown as Asked), {
+    onerror: (error) => log.debug({ error: error.message }, 'MCP refused a request')
+  })
+  return (request: Request, message: unknown, asked: Asked): Promise<Response> =>
+    handler.fetch(request, { parsedBody: message, authInfo: authInfoOf(asked) })
+}
+
+/** The package passes this on untouched. The key itself has been checked and is not needed any more. */
+const authInfoOf = (asked: Asked): AuthInfo => ({
+  token: '',
+  clientId: asked.caller.actor,
+  scopes: [],
+  extra: { ...asked }
+})

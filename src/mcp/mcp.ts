@@ -1,0 +1,3 @@
+export { createMcp, type Mcp } from './lazy.ts'
+export { checkOrigin } from './origin.ts'
+export { mcpRoutes } from './routes.ts'

@@ -78,5 +78,7 @@ const after = [
 export const negations: Class = classOf('negations', 280, (draw, index) => {
   const { text } = simpleOrder(draw)
   const all = [...before, ...after]
-  return never(all[index % all.length]!.replace('$O', () => text).replace('$o', () => small(text)))
+  const forbidden = all[index % all.length]!.replace('$O', () => text).replace('$o', () => small(text))
+  // A yes to a question about it agrees that it is not to be done.
+  return draw.chance(50) ? never(forbidden) : never(forbidden, 'yes')
 })

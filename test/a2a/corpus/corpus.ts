@@ -8,6 +8,7 @@ import { dryRuns } from './classes/dry-runs.ts'
 import { exclusions } from './classes/exclusions.ts'
 import { keys } from './classes/keys.ts'
 import { languages } from './classes/languages.ts'
+import { looking } from './classes/looking.ts'
 import { natural } from './classes/natural.ts'
 import { negations } from './classes/negations.ts'
 import { noise } from './classes/noise.ts'
@@ -40,5 +41,6 @@ export const corpus: readonly Class[] = [
   languages,
   noise,
   values,
-  answers
+  answers,
+  looking
 ]

@@ -27,7 +27,7 @@ export async function converse(turns: string[]): Promise<Outcome> {
 }
 
 /** Only reads. Looking something up for a text changes nothing and reaches no one. */
-const looks = ({ skill }: Action) => (skills.get(skill) as { effect?: string } | undefined)?.effect === 'read'
+const looks = ({ skill }: Action) => skills.get(skill)?.effect === 'read'
 
 /** As it is stored; no properties are the same as an empty object. */
 const plain = ({ skill, data: { properties, ...data } }: Action) =>
@@ -37,10 +37,11 @@ export const sameAction = (one: Action, other: Action): boolean => isDeepStrictE
 export type Verdict = 'done' | 'asked' | 'wrong'
 
 export function judge({ turns, expected }: Case, outcome: Outcome): Verdict {
-  if ('said' in outcome || looks(outcome.did)) return 'asked'
-  if ('never' in expected || outcome.turn < turns.length - 1) return 'wrong'
-  const right = 'does' in expected ? expected.does : expected.mayDo
-  return right.some((action) => sameAction(action, outcome.did)) ? 'done' : 'wrong'
+  if ('said' in outcome) return 'asked'
+  const right = 'never' in expected ? [] : 'does' in expected ? expected.does : expected.mayDo
+  const isLast = outcome.turn === turns.length - 1
+  if (isLast && right.some((action) => sameAction(action, outcome.did))) return 'done'
+  return looks(outcome.did) ? 'asked' : 'wrong'
 }
 
 export interface Failure {

@@ -49,7 +49,8 @@ function unfit(line: string): string | undefined {
   if (line === '') return undefined
   if (line.endsWith('\\')) return 'goes on in the next line'
   if (/^[$>#%\s]/.test(line)) return 'does not start with the command'
-  if (!/^(?:[A-Z_]+=(?:'[^']*'|"[^"]*"|\S*) ?)*(?:[a-z][\w./-]*\b|$)/.test(line)) return 'does not start with a command'
+  if (!/^(?:[A-Z][A-Z0-9_]*=(?:'[^']*'|"[^"]*"|\S*) ?)*(?:[a-z][\w./-]*\b|$)/.test(line))
+    return 'does not start with a command'
   const unquoted = line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"/g, '')
   if (/['"]/.test(unquoted)) return 'has a quote that the line does not close'
   return undefined

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import { join } from 'node:path'
@@ -8,7 +9,8 @@ import { paste } from '../support/program.ts'
 import { startService } from '../support/service.ts'
 
 describe('docs/guides/agents.md', async () => {
-  const service = await startService()
+  const cardKey = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+  const service = await startService({ A2A_CARD_KEY: cardKey.toString() })
   const project = await service.project()
   const page = await readFile(join(import.meta.dirname, '../../docs/guides/agents.md'), 'utf8')
 
@@ -24,12 +26,12 @@ describe('docs/guides/agents.md', async () => {
     }
   })
 
-  it('shows a program for each version of the SDK that works', async () => {
+  it('shows programs that work: one for each version of the SDK, and one that verifies a card', async () => {
     const examples = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, text]) => text!)
-    assert.equal(examples.length, 2)
+    assert.equal(examples.length, 3)
     for (const [index, example] of examples.entries()) {
       // Both versions are here, the older under another name.
-      const library = index === 0 ? '@a2a-js/sdk' : 'a2a-sdk-03'
+      const library = index === 1 ? 'a2a-sdk-03' : '@a2a-js/sdk'
       const script = stripTypeScriptTypes(
         example
           .replace(/^import (\{.*\}) from '@a2a-js\/sdk(.*)'$/gm, `const $1 = await load('${library}$2')`)
@@ -42,7 +44,7 @@ describe('docs/guides/agents.md', async () => {
       ) => (...args: unknown[]) => Promise<void>
       const run = new AsyncFunction('load', 'console', script)
       await run((name: string) => import(name), { log: (value: Json) => said.push(value) })
-      assert.equal(said[0].artifacts[0].name, 'user-result')
+      assert.equal(index < 2 ? said[0].artifacts[0].name : said[0].name, index < 2 ? 'user-result' : 'Tidings Agent')
     }
   })
 })

@@ -21,6 +21,7 @@ import { createConfigs, type DropCalls, type Enqueue, type RefuseAddress } from 
 import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
 import { createSkills, onCard, textsOf } from './skills/skills.ts'
+import { createCanceling } from './tasks/canceling.ts'
 import { createEngine } from './tasks/engine.ts'
 import { createRunner, type Runner } from './tasks/runner.ts'
 import { createRuns } from './tasks/runs.ts'
@@ -100,7 +101,15 @@ export function createAgents(options: AgentsOptions) {
     schedule
   })
   const signer = options.cardKey && createCardSigner(options.cardKey)
-  const operations = createOperations({ pool, engine, runner, tasks, configs, streams, totals: createTotals(pool) })
+  const operations = createOperations({
+    pool,
+    engine,
+    canceling: createCanceling({ tasks, skills, watch, idempotencyHours }),
+    tasks,
+    configs,
+    streams,
+    totals: createTotals(pool)
+  })
   const listed = onCard([...skills.values()].filter(({ extension }) => !extension))
 
   return {

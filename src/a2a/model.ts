@@ -105,6 +105,8 @@ export interface Task {
   takeovers: number
   /** Tasks of earlier versions have none. */
   by?: Asker
+  /** A cancel met its run, which may have done something: the run ends the task, and undoes what it can. */
+  cancelRequested?: true
 }
 
 /** Where a task calls when its state changes. */

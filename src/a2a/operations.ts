@@ -11,9 +11,9 @@ import { AgentError, invalid, noTask } from './errors.ts'
 import { isTerminal, type Message, type Task } from './model.ts'
 import type { Configs } from './push-configs/push-configs.ts'
 import type { Skill } from './skills/skill.ts'
+import type { Canceling } from './tasks/canceling.ts'
 import type { Engine } from './tasks/engine.ts'
 import { dialectInToken, listPage } from './tasks/listing.ts'
-import type { Runner } from './tasks/runner.ts'
 import { markAttended } from './tasks/store.ts'
 import type { Streams } from './tasks/streams.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -51,7 +51,7 @@ const whole = { historyLength: undefined, artifacts: true }
 export function createOperations({
   pool,
   engine,
-  runner,
+  canceling,
   tasks,
   configs,
   streams,
@@ -59,7 +59,7 @@ export function createOperations({
 }: {
   pool: Pool
   engine: Engine
-  runner: Runner
+  canceling: Canceling
   tasks: Tasks
   configs: Configs
   streams: Streams
@@ -121,8 +121,8 @@ export function createOperations({
       return { result: await listPage({ pool, totals }, projectId, wanted, shown) }
     },
     async cancel({ projectId, call, spelling, dialect }) {
-      const { id } = await known(projectId, dialect.readTaskId(call.params))
-      const task = await runner.cancel(projectId, id, spelling)
+      const found = await known(projectId, dialect.readTaskId(call.params))
+      const task = await canceling.cancel(projectId, found, spelling)
       return { result: spelling(task).task(task, whole) }
     },
     async subscribe({ projectId, call, spelling, dialect }) {

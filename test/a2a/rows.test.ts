@@ -51,10 +51,11 @@ describe('a task', () => {
       )
       return asker
     }
-    const [{ id: keyId }] = await service.sql(`select id from api_keys where project_id = $1 and kind = 'secret'`, [
-      project.id
-    ])
-    const key = { actor: `key ${keyId}`, keyId }
+    const [{ id: keyId, name: keyName }] = await service.sql(
+      `select id, name from api_keys where project_id = $1 and kind = 'secret'`,
+      [project.id]
+    )
+    const key = { actor: `key ${keyId}`, keyId, keyName }
     const headers = { 'user-agent': 'a2a-js/1.3.0 (linux)' }
     assert.deepEqual(await by({ metadata: { agentName: 'Planner' } }, headers), { ...key, agent: 'Planner' })
     assert.deepEqual(await by({}, headers), { ...key, agent: 'a2a-js/1.3.0' })

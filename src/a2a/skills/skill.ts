@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
+import type { IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { ApiCaller } from '../../projects/projects.ts'
 import type { DrawnUser } from '../../users/users.ts'
@@ -34,6 +35,8 @@ type Ending =
   | { kind: 'failed'; reason: string; artifacts?: Result[] }
   /** It did not begin, because the request cannot be carried out. */
   | { kind: 'rejected'; reason: string }
+  /** It did nothing, or undid all of it, because the task is to be canceled. */
+  | { kind: 'canceled'; reason: string }
   /** It needs more input or a setup; the next message goes on with it. */
   | { kind: 'input-required' | 'auth-required'; reason: string }
 
@@ -53,11 +56,16 @@ export interface SkillCall {
   /** The sender of the task, also where another node runs it later. */
   caller: ApiCaller
   fields: Record<string, unknown>
-  /** Aborted when the task was canceled, took too long, or its node stops. */
+  /**
+   * Aborted when the task is to be canceled, took too long, or its node stops. A skill that has done nothing yet may throw
+   * the signal's reason.
+   */
   signal: AbortSignal
 }
 
 export type TogetherCall = Pick<SkillCall, 'runId' | 'fields'>
+
+export type EffectKey = Pick<IdempotencyKey, 'scope' | 'key'>
 
 /** The user that a call will put and the outcome it will have, known before it runs. */
 export interface Ahead {
@@ -109,6 +117,13 @@ export interface Skill {
   triggers?: true
   /** Must have its effect once per run id: another node runs it again when the first one dies. */
   run(call: SkillCall): Promise<Outcome>
+  /**
+   * The key that the effect of a run claims in its own transaction. A cancel claims the same key: the first of the two gets
+   * it, and the other one does nothing. Without such a key a cancel waits for the end of the run.
+   */
+  effectKey?(call: TogetherCall): EffectKey
+  /** Takes back what a run did, as far as possible, and returns what is left of it. */
+  undo?(call: SkillCall, done: Outcome & { kind: 'completed' }): Promise<Outcome>
   /**
    * For skills that only write to our own database: runs many calls of one project in the transaction that writes their
    * tasks, so that both happen once or not at all. Returns outcomes by position; throws only for faults of no single call.

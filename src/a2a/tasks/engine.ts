@@ -116,11 +116,12 @@ export function createEngine({ tasks, runner: { run }, skills, readText, oversee
   return { take }
 }
 
-/** The sender as its task keeps it. A key acts under the name `key <id>`. */
-function askerOf({ caller: { actor }, agent }: Asking): Asker {
-  const [kind, keyId] = actor.split(' ')
-  return { actor, ...(kind === 'key' && keyId && { keyId }), ...(agent !== undefined && { agent }) }
-}
+/** The sender as its task keeps it. */
+const askerOf = ({ caller: { actor, key }, agent }: Asking): Asker => ({
+  actor,
+  ...(key && { keyId: key.id, keyName: key.name }),
+  ...(agent !== undefined && { agent })
+})
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
 

@@ -1,18 +1,17 @@
 import { type Db, isPassing } from '../../platform/db/db.ts'
+import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
 import type { IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { RetryLater } from '../../platform/jobs/definition.ts'
 import type { Log } from '../../platform/log.ts'
 import type { ApiCaller, Project } from '../../projects/projects.ts'
-import type { Dialect } from '../dialects/dialect.ts'
-import { AgentError } from '../errors.ts'
 import { isInterrupted, isTerminal, type Task } from '../model.ts'
 import { rejected } from '../skills/check.ts'
-import type { Outcome, Skill } from '../skills/skill.ts'
+import type { Outcome, Skill, SkillCall } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
 import { begunAtOf, ended, moved, runIdOf } from './changes.ts'
-import type { Runs } from './runs.ts'
+import { CancelRequest, type Running, type Runs } from './runs.ts'
 import { isDue } from './store.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -41,16 +40,46 @@ export interface RunOf {
 
 export type Runner = ReturnType<typeof createRunner>
 
-/** Ends tasks: runs their skills, cancels them, and recovers those whose node died or whose caller never replied. */
+/** Ends tasks: runs their skills, and recovers those whose node died or whose caller never replied. */
 export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: RunnerOptions) {
   /** Runs the skill of a task that is `working`, and writes how it ended. */
   async function run(projectId: ProjectId, task: Task, of: RunOf): Promise<Task> {
-    const signal = runs.begin(projectId, task.id)
+    if (of.skill.runTogether) return runInside(projectId, task, of.skill)
+    const running = runs.begin(projectId, task.id)
     try {
-      return await tasks.settle(projectId, task, ended(task, await outcomeOf(projectId, task, of, signal)), of.key)
+      const call = callOf(projectId, task, of.caller, running.signal)
+      const outcome = await outcomeOf(of.skill, running, () => of.skill.run(call))
+      const end = async (now: Task) => {
+        const after = now.cancelRequested ? await stopped(of.skill, running, call, outcome) : outcome
+        return tasks.settle(projectId, now, ended(now, after), of.key)
+      }
+      const written = await end(task)
+      // A cancel that came meanwhile leaves the end to this run, unless another node has taken the task over.
+      const asked = written.cancelRequested && !task.cancelRequested && written.takeovers === task.takeovers
+      return asked ? await end(written) : written
     } finally {
       runs.end(task.id)
     }
+  }
+
+  /** An effect that is only a write to our database commits with the end of its task, or not at all. */
+  const runInside = (projectId: ProjectId, task: Task, skill: Skill): Promise<Task> =>
+    againIfRaced(() =>
+      tasks.change(projectId, task.id, async (now, tx) => {
+        if (now.status.state !== 'working' || now.takeovers !== task.takeovers) return undefined
+        const [outcome] = await skill.runTogether!(tx, projectId, [{ runId: runIdOf(now), fields: now.request.fields }])
+        return ended(now, outcome!)
+      })
+    )
+
+  /** The end of a run that is to be canceled: without effect it is canceled, else its effect is undone where possible. */
+  async function stopped(skill: Skill, running: Running, call: SkillCall, outcome: Outcome): Promise<Outcome> {
+    if (outcome.kind === 'completed' && skill.undo) {
+      const { undo } = skill
+      return outcomeOf(skill, running, () => undo(call, outcome))
+    }
+    const isOver = outcome.kind === 'completed' || outcome.kind === 'failed' || outcome.kind === 'rejected'
+    return isOver ? outcome : { kind: 'canceled', reason: 'Canceled by request.' }
   }
 
   /** The sender of a task that runs without it. */
@@ -60,35 +89,13 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: 
     return { project, actor: by?.actor ?? 'agent' }
   }
 
-  async function outcomeOf(
-    projectId: ProjectId,
-    task: Task,
-    { skill, caller }: RunOf,
-    signal: AbortSignal
-  ): Promise<Outcome> {
-    const { fields } = task.request
-    const messageId = task.history.findLast(({ role }) => role === 'user')?.messageId ?? ''
-    const aborted = Promise.withResolvers<Outcome>()
-    const stop = () => aborted.resolve({ kind: 'failed', reason: (signal.reason as Error).message })
-    signal.addEventListener('abort', stop, { once: true })
+  async function outcomeOf(skill: Skill, { givenUp }: Running, step: () => Promise<Outcome>): Promise<Outcome> {
+    const over = givenUp.catch(({ message }: Error): Outcome => ({ kind: 'failed', reason: message }))
     try {
-      return await Promise.race([
-        skill.run({
-          projectId,
-          taskId: task.id,
-          runId: runIdOf(task),
-          begunAt: begunAtOf(task),
-          messageId,
-          caller,
-          fields,
-          signal
-        }),
-        aborted.promise
-      ])
+      return await Promise.race([step(), over])
     } catch (error) {
+      if (error instanceof CancelRequest) return { kind: 'canceled', reason: 'Canceled by request.' }
       return failureOf(error, skill)
-    } finally {
-      signal.removeEventListener('abort', stop)
     }
   }
 
@@ -123,10 +130,13 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: 
           skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
           if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
           if (state === 'submitted') return moved(now, 'working')
+          // The first attempt of a task that no other node has run: nothing of it was done.
+          if (now.cancelRequested && attempt === 1 && now.takeovers === 0)
+            return moved(now, 'canceled', 'Canceled by request.')
           // The first attempt was counted when it was scheduled; attempts that the job repeats are counted here.
           return { ...now, takeovers: now.takeovers + (attempt > 1 ? 1 : 0) }
         },
-        true
+        { byJob: true }
       )
       if (!skill || task.status.state !== 'working') return
       const caller = await callerOf(projectId, task)
@@ -135,16 +145,6 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: 
         await tasks.change(projectId, taskId, async (now) =>
           isTerminal(now.status.state) ? undefined : moved(now, 'failed', 'It was tried too often without success.')
         )
-      })
-    },
-
-    async cancel(projectId: ProjectId, taskId: string, dialectOf: (task: Task) => Dialect): Promise<Task> {
-      return tasks.change(projectId, taskId, async (task) => {
-        const { state } = task.status
-        if (state === 'canceled' && dialectOf(task).rules.cancelsTwice) return undefined
-        if (isTerminal(state))
-          throw new AgentError('task_not_cancelable', `The task is ${state}: it can no longer be canceled.`)
-        return moved(task, 'canceled', 'Canceled by request.')
       })
     },
 
@@ -162,8 +162,15 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: 
           await schedule(tx, projectId, taskId)
           return { ...task, takeovers: task.takeovers + 1 }
         },
-        true
+        { byJob: true }
       )
     }
   }
+}
+
+function callOf(projectId: ProjectId, task: Task, caller: ApiCaller, signal: AbortSignal): SkillCall {
+  const { fields } = task.request
+  const messageId = task.history.findLast(({ role }) => role === 'user')?.messageId ?? ''
+  const runId = runIdOf(task)
+  return { projectId, taskId: task.id, runId, begunAt: begunAtOf(task), messageId, caller, fields, signal }
 }

@@ -9,6 +9,17 @@ interface Run {
   projectId: ProjectId
   beganMs: number
   abort: AbortController
+  giveUp: (error: Error) => void
+}
+
+/** Why a signal is aborted whose run decides how the task ends. */
+export class CancelRequest extends Error {}
+
+export interface Running {
+  /** Tells the skill to stop. */
+  signal: AbortSignal
+  /** Rejected when the end of the skill is no longer waited for. */
+  givenUp: Promise<never>
 }
 
 /** A skill that takes longer is aborted. Below the limit of a request, so that the caller gets the error. */
@@ -25,11 +36,16 @@ export function createRuns(pool: Pool, log: Log) {
   const runs = new Map<string, Run>()
   let timer: NodeJS.Timeout | undefined
 
+  function giveUp({ abort, giveUp }: Run, error: Error): void {
+    abort.abort(error)
+    giveUp(error)
+  }
+
   async function renew(): Promise<void> {
     const now = Date.now()
     const older = [...runs].filter(([, { beganMs }]) => now - beganMs >= renewMs)
-    for (const [, { abort, beganMs }] of older)
-      if (now - beganMs > longestMs) abort.abort(new Error(`It took longer than ${longestMs / 1000} s.`))
+    for (const [, run] of older)
+      if (now - run.beganMs > longestMs) giveUp(run, new Error(`It took longer than ${longestMs / 1000} s.`))
     const byProject = Map.groupBy(older, ([, { projectId }]) => projectId)
     for (const [projectId, held] of byProject) {
       await renewLeases(
@@ -42,13 +58,15 @@ export function createRuns(pool: Pool, log: Log) {
   }
 
   return {
-    begin(projectId: ProjectId, taskId: string): AbortSignal {
+    begin(projectId: ProjectId, taskId: string): Running {
       const abort = new AbortController()
-      runs.set(taskId, { projectId, beganMs: Date.now(), abort })
+      const { promise: givenUp, reject } = Promise.withResolvers<never>()
+      givenUp.catch(() => {})
+      runs.set(taskId, { projectId, beganMs: Date.now(), abort, giveUp: reject })
       timer ??= setInterval(() => {
         renew().catch((error: Error) => log.warn({ error: error.message }, 'leases of agent tasks were not renewed'))
       }, renewMs).unref()
-      return abort.signal
+      return { signal: abort.signal, givenUp }
     },
     end(taskId: string): void {
       runs.delete(taskId)
@@ -57,15 +75,18 @@ export function createRuns(pool: Pool, log: Log) {
       timer = undefined
     },
     has: (taskId: string): boolean => runs.has(taskId),
-    /** Receives every change: a cancel stops the run of its task. */
-    changed({ id, status }: Task): void {
-      if (status.state === 'canceled') runs.get(id)?.abort.abort(new Error('The task was canceled.'))
+    /** Receives every change. The run of a canceled task is over; one that is to be canceled goes on to its own end. */
+    changed({ id, status, cancelRequested }: Task): void {
+      const run = runs.get(id)
+      if (!run) return
+      if (status.state === 'canceled') giveUp(run, new Error('The task was canceled.'))
+      else if (cancelRequested) run.abort.abort(new CancelRequest('The task is to be canceled.'))
     },
     size: (): number => runs.size,
     close(): void {
       clearInterval(timer)
       timer = undefined
-      for (const { abort } of runs.values()) abort.abort(new Error('The node stops.'))
+      for (const run of runs.values()) giveUp(run, new Error('The node stops.'))
     }
   }
 }

@@ -20,6 +20,7 @@ interface Content extends Pick<Task, 'artifacts' | 'log'> {
   request?: Request
   takeovers?: number
   by?: Asker | undefined
+  cancelRequested?: true | undefined
 }
 
 interface Row {
@@ -30,7 +31,7 @@ interface Row {
   revision: number
 }
 
-/** A task as it is to be written, and when someone must look after it. */
+/** A task as it is to be written, and when someone must look after it. A `working` task without a time keeps the one it has. */
 export interface TaskWrite {
   task: Task
   dueAt: Date | null
@@ -84,7 +85,8 @@ const begin = statement(
 // A write names the revision that it read: a task that was canceled meanwhile stays canceled.
 const change = `update a2a_tasks
       set state = t.state, state_at = t.state_at, dialect = t.dialect, content = t.content::json, revision = t.revision,
-          attended = a2a_tasks.attended or t.attended, due_at = t.due_at
+          attended = a2a_tasks.attended or t.attended,
+          due_at = coalesce(t.due_at, case when t.state = 'working' then a2a_tasks.due_at end)
      from ${given}
     where a2a_tasks.project_id = $1 and a2a_tasks.id = t.id and a2a_tasks.revision = t.revision - 1`
 const changeQuiet = statement('a2a.change_quiet_tasks', `${change} and not a2a_tasks.attended returning a2a_tasks.id`)
@@ -125,19 +127,19 @@ const erase = statement(
      select id from a2a_tasks where project_id = $1 order by id limit 5000)`
 )
 
-export function contentOf({ artifacts, history, log, status, request, takeovers, by }: Task): string {
+export function contentOf({ artifacts, history, log, status, request, takeovers, by, cancelRequested }: Task): string {
   const content: Content = {
     artifacts,
     history: history.map((message) => ({ ...message, contextId: undefined, taskId: undefined })),
     log,
     by,
-    ...(!isTerminal(status.state) && { request, takeovers })
+    ...(!isTerminal(status.state) && { request, takeovers, cancelRequested })
   }
   return JSON.stringify(content)
 }
 
 function toTask({ id, context_id: contextId, dialect, content, revision }: Row): Task {
-  const { artifacts, history, log, request = { fields: {} }, takeovers = 0, by } = content
+  const { artifacts, history, log, request = { fields: {} }, takeovers = 0, by, cancelRequested } = content
   const last = log.findLast((entry) => 'status' in entry) as { status: Status }
   return {
     id,
@@ -150,7 +152,8 @@ function toTask({ id, context_id: contextId, dialect, content, revision }: Row):
     dialect,
     revision,
     takeovers,
-    ...(by && { by })
+    ...(by && { by }),
+    ...(cancelRequested && { cancelRequested })
   }
 }
 

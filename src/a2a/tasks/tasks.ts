@@ -23,6 +23,14 @@ export interface TasksOptions extends BeginningsOptions {
   published: (projectId: ProjectId, task: Task) => void
 }
 
+/** How a change is written. */
+interface How {
+  /** A worker runs the task. */
+  byJob?: boolean
+  /** The lease of a run stays as it is, and its node hears of the change. */
+  canceling?: boolean
+}
+
 export type Tasks = ReturnType<typeof createTasks>
 
 export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
@@ -58,8 +66,14 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
   }
 
   /** Writes one revision with all that belongs to it. False where the task changed meanwhile. */
-  async function writeIn(tx: Db, projectId: ProjectId, task: Task, from: number, byJob = false): Promise<boolean> {
-    const write = { task, dueAt: dueAt(task, byJob), attended: false }
+  async function writeIn(
+    tx: Db,
+    projectId: ProjectId,
+    task: Task,
+    from: number,
+    { byJob = false, canceling = false }: How = {}
+  ): Promise<boolean> {
+    const write = { task, dueAt: canceling ? null : dueAt(task, byJob), attended: canceling }
     const row = await store.changeTask(tx, projectId, write)
     if (row?.attended) await onChange(tx, projectId, task, from)
     return row !== undefined
@@ -92,7 +106,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
           if (!before) throw noTask()
           const next = await step(before, tx)
           const task = written(next.task)
-          await writeIn(tx, projectId, task, before.log.length, next.byJob)
+          await writeIn(tx, projectId, task, before.log.length, next)
           const answer = answerOf(task, next.byJob)
           if (answer) await settleKey(tx, projectId, key, answer)
           return task
@@ -132,7 +146,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
       projectId: ProjectId,
       id: string,
       step: (task: Task, tx: Db) => Promise<Task | undefined>,
-      byJob = false
+      how: How = {}
     ): Promise<Task> {
       const [task, changed] = await pool.transaction(async (tx) => {
         const before = await store.lockTask(tx, projectId, id)
@@ -140,7 +154,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
         const after = await step(before, tx)
         if (!after) return [before, false] as const
         const next = written(after)
-        await writeIn(tx, projectId, next, before.log.length, byJob)
+        await writeIn(tx, projectId, next, before.log.length, how)
         return [next, true] as const
       })
       if (changed) published(projectId, task)

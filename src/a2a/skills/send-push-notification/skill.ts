@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { checkSendPush, type SendPush, sendPushes } from '../../../channels/channels.ts'
 import type { DeliveryResult } from '../../../messages/messages.ts'
-import { keyOfRun } from '../run-key.ts'
+import { effectKeyOf, keyOfRun } from '../run-key.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { spelledTarget, withoutNull, withTarget } from '../spellings.ts'
 import { sendPushText } from './text.ts'
@@ -63,7 +63,8 @@ export const sendPushNotification: MakeSkill = (does) => ({
     const command = { target, title, body, imageUrl, landingUrl } as SendPush
     const sending = sendPushes([checkSendPush(command)])
     return outcomeOf((await does.messages.send(projectId, sending, keyOfRun(runId, command))).results)
-  }
+  },
+  effectKey: effectKeyOf
 })
 
 function outcomeOf(results: DeliveryResult[]) {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { checkTriggerCampaign } from '../../../campaigns/campaigns.ts'
-import { keyOfRun } from '../run-key.ts'
-import { type MakeSkill, result } from '../skill.ts'
+import { effectKeyOf, keyOfRun } from '../run-key.ts'
+import { type MakeSkill, type Outcome, result } from '../skill.ts'
 import { withAudience, withoutNull } from '../spellings.ts'
 import { triggerCommandOf, triggerFields, triggerSpellings } from './command.ts'
 import { triggerCampaignText } from './text.ts'
@@ -34,5 +34,24 @@ export const triggerCampaign: MakeSkill = (does) => ({
     const command = triggerCommandOf(fields)
     const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), keyOfRun(runId, command))
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: answer.trigger_id })] }
+  },
+  effectKey: effectKeyOf,
+  async undo({ projectId }, done) {
+    const [part] = done.artifacts[0]!.parts as { data: { triggerId: string } }[]
+    return leftOf(await does.triggers.cancel(projectId, part!.data.triggerId), done)
   }
 })
+
+/** What is left of a trigger that was canceled as soon as it was accepted. */
+function leftOf(
+  { id: triggerId, state, sent, failed }: Record<'id' | 'state' | 'sent' | 'failed', string>,
+  done: Outcome & { kind: 'completed' }
+): Outcome {
+  if (state === 'completed' || state === 'failed') return done
+  const { artifacts } = done
+  if (state !== 'canceled')
+    return { kind: 'failed', artifacts, reason: 'It is being canceled: some messages are still with the gateways.' }
+  if (sent !== '0' || failed !== '0')
+    return { kind: 'failed', artifacts, reason: `It was canceled on the way: ${sent} sent, ${failed} failed.` }
+  return { kind: 'canceled', reason: 'Canceled by request, before anything was sent.', data: { triggerId } }
+}

@@ -1,0 +1,82 @@
+import type { Db } from '../../platform/db/db.ts'
+import { claimKey } from '../../platform/idempotency/idempotency.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import { AgentError } from '../errors.ts'
+import { isTerminal, type Task } from '../model.ts'
+import type { Skills } from '../skills/skills.ts'
+import { moved, runIdOf } from './changes.ts'
+import type { Tasks } from './tasks.ts'
+import type { Watch } from './watch.ts'
+
+/** Longer than a send waits for gateways, and than it takes another node to take over a dead one's task. */
+const longestWaitMs = 20_000
+
+/** In hex, shorter than the hash of any command: the effect finds that its key was used for something else. */
+const ofCancel = '00'
+
+export interface CancelingOptions {
+  tasks: Tasks
+  skills: Skills
+  watch: Pick<Watch, 'subscribe'>
+  idempotencyHours: number
+}
+
+export type Canceling = ReturnType<typeof createCanceling>
+
+/** Cancels tasks: `canceled` says that nothing was done (decision 0037). */
+export function createCanceling({ tasks, skills, watch, idempotencyHours }: CancelingOptions) {
+  /**
+   * Whether the run of a `working` task, which is locked, has done nothing and can do nothing any more. An effect that
+   * commits with its task would have ended it. One that has a key needs that key, which is ours from now on.
+   */
+  async function hasDoneNothing(tx: Db, projectId: ProjectId, task: Task): Promise<boolean> {
+    const skill = task.request.skill === undefined ? undefined : skills.get(task.request.skill)
+    if (skill?.runTogether) return true
+    if (!skill?.effectKey) return false
+    const key = { ...skill.effectKey({ runId: runIdOf(task), fields: task.request.fields }), fingerprint: ofCancel }
+    return (await claimKey(tx, projectId, key, { taskId: task.id }, idempotencyHours)).state === 'begun'
+  }
+
+  const ask = (projectId: ProjectId, taskId: string, dialectOf: (task: Task) => Dialect): Promise<Task> =>
+    tasks.change(
+      projectId,
+      taskId,
+      async (task, tx) => {
+        const { state } = task.status
+        if (state === 'canceled' && dialectOf(task).rules.cancelsTwice) return undefined
+        if (isTerminal(state)) throw notCancelable(task)
+        if (state !== 'working' || (await hasDoneNothing(tx, projectId, task)))
+          return moved(task, 'canceled', 'Canceled by request.')
+        return task.cancelRequested ? undefined : { ...task, cancelRequested: true }
+      },
+      { canceling: true }
+    )
+
+  return {
+    /** Cancels a task, or waits for the end of its run and refuses with that end. */
+    async cancel(projectId: ProjectId, known: Task, dialectOf: (task: Task) => Dialect): Promise<Task> {
+      const end = Promise.withResolvers<Task | undefined>()
+      // Before the question, so that no end of the run comes in between.
+      const leave = watch.subscribe(projectId, known, (task) => isTerminal(task.status.state) && end.resolve(task))
+      const timer = setTimeout(() => end.resolve(undefined), longestWaitMs)
+      try {
+        const asked = await ask(projectId, known.id, dialectOf)
+        if (isTerminal(asked.status.state)) return asked
+        const ended = await end.promise
+        if (ended?.status.state === 'canceled') return ended
+        throw notCancelable(ended ?? asked)
+      } finally {
+        clearTimeout(timer)
+        leave()
+      }
+    }
+  }
+}
+
+function notCancelable({ status: { state } }: Task): AgentError {
+  const why = isTerminal(state)
+    ? `The task is ${state}: it can no longer be canceled. GetTask shows what was done.`
+    : 'The task could not be stopped in time. It ends as soon as possible, and GetTask shows what was done.'
+  return new AgentError('task_not_cancelable', why)
+}

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { agentRoutes, cardRoutes } from './a2a/a2a.ts'
+import { agentRoutes, cardRoutes, registryRoutes } from './a2a/a2a.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
 import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
@@ -119,6 +119,7 @@ export function mountSurfaces(
   )
   simulatedWebPushRoutes(api, simulators)
   cardRoutes(cards, agents)
+  registryRoutes(cards, agents.baseUrlOf)
   agentRoutes(agentSurface, agents, admission)
   mcpRoutes(mcpSurface, mcp, admission)
 

@@ -9,10 +9,11 @@ import { add } from '../platform/jobs/jobs.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { version } from '../platform/version.ts'
-import type { Project } from '../projects/projects.ts'
+import type { ApiCaller, Project } from '../projects/projects.ts'
 import { createCardSigner } from './card-signer.ts'
 import { tenantMark } from './dialects/choose.ts'
 import type { CardFacts } from './dialects/dialect.ts'
+import { withExtension } from './extension.ts'
 import { keepTasksJob, recoverTasksJob, runTaskJob } from './jobs.ts'
 import type { Task } from './model.ts'
 import { createOperations } from './operations.ts'
@@ -110,6 +111,7 @@ export function createAgents(options: AgentsOptions) {
     streams,
     totals: createTotals(pool)
   })
+  const baseUrlOf = (request: FastifyRequest) => publicUrl?.replace(/\/+$/, '') ?? addressOf(request)
   const listed = onCard([...skills.values()].filter(({ extension }) => !extension))
 
   return {
@@ -118,8 +120,13 @@ export function createAgents(options: AgentsOptions) {
     skills,
     startedAt: new Date(),
     cardKeys: signer?.jwks,
+    baseUrlOf,
+    /** The card as a caller may see it who named our extension. */
+    wholeCardFacts(request: FastifyRequest, { key }: ApiCaller): CardFacts {
+      return withExtension(this.cardFacts(request), skills, key?.policy?.skills ?? null)
+    },
     cardFacts(request: FastifyRequest): CardFacts {
-      const baseUrl = publicUrl?.replace(/\/+$/, '') ?? addressOf(request)
+      const baseUrl = baseUrlOf(request)
       return {
         baseUrl,
         url: `${baseUrl}/a2a`,

@@ -10,6 +10,7 @@ import { jwksPath } from './card-signer.ts'
 import { defaultDialect, unsupportedVersion, versionOf } from './dialects/choose.ts'
 import { failure, readCall, success } from './envelope.ts'
 import { AgentError, invalid } from './errors.ts'
+import { extensionHeader, skillsExtension } from './extension.ts'
 import type { Skill } from './skills/skill.ts'
 
 const Envelope = Type.Object({
@@ -131,6 +132,8 @@ async function answer(
   admit: (skill: Skill) => void
 ) {
   const asked = version(request)
+  const extension = extensionHeader(request)
+  if (extension) reply.header(extension, skillsExtension)
   let dialect = defaultDialect(asked)
   const type = request.headers['content-type']
   if (type === undefined || !jsonType.test(type)) {
@@ -150,7 +153,7 @@ async function answer(
         call,
         idempotencyKey: keyOf(request),
         admit,
-        cardFacts: () => agents.cardFacts(request)
+        cardFacts: () => (extension ? agents.wholeCardFacts(request, caller) : agents.cardFacts(request))
       },
       dialect
     )

@@ -18,7 +18,7 @@ const unsigned = (facts: CardFacts) => ({
   supportedInterfaces: interfaces(facts),
   provider: provider(facts),
   version: facts.version,
-  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
+  capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true, ...extensions(facts) },
   securitySchemes: { apiKey: { apiKeySecurityScheme: { name: 'X-API-Key', location: 'header', description: about } } },
   securityRequirements: [{ schemes: { apiKey: { list: [] } } }],
   ...modes,
@@ -32,7 +32,7 @@ export const legacyCard = (facts: CardFacts) => ({
   url: facts.url,
   provider: provider(facts),
   version: facts.version,
-  capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: true },
+  capabilities: { streaming: true, pushNotifications: true, stateTransitionHistory: true, ...extensions(facts) },
   securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: about } },
   security: [{ apiKey: [] }],
   ...modes,
@@ -49,4 +49,5 @@ export const hybridCard = (facts: CardFacts) => ({ ...legacyCard(facts), support
 const interfaces = ({ url, tenant }: CardFacts) => [
   { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0', ...(tenant !== undefined && { tenant }) }
 ]
+const extensions = ({ extension }: CardFacts) => extension && { extensions: [extension] }
 const provider = ({ baseUrl }: CardFacts) => ({ organization: 'Tidings', url: baseUrl })

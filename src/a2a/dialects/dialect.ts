@@ -68,6 +68,8 @@ export interface CardFacts {
   version: string
   /** Where this installation signs its cards. */
   signaturesOf?: ((card: object) => object[]) | undefined
+  /** Where the client asked for our extension. */
+  extension?: { uri: string; description: string; required: boolean; params: object }
 }
 
 /** One way of spelling. Everything here is a pure function: business code asks the dialect and never which one it is. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { describedSkills } from '../../src/a2a/skills/skills.ts'
+import { givenCampaign } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { done, lines, overHttp, refused } from './clients.ts'
@@ -53,3 +54,68 @@ for (const line of lines) {
     })
   })
 }
+
+describe('a tool call', async () => {
+  const [project, other] = [await service.project(), await service.project()]
+  const clientOf = async ({ secretKey }: { secretKey: string }) => {
+    const client = await overHttp('2.4.0', service.url, { 'x-api-key': secretKey })
+    after(() => client.close())
+    return client
+  }
+  const [client, stranger] = [await clientOf(project), await clientOf(other)]
+
+  it('is kept as a task that names its key and its agent', async () => {
+    const { userId } = await done(client, 'create-user', { projectUserId: 'kept' })
+    const rows = await service.sql('select content from a2a_tasks where project_id = $1', [project.id])
+    const content = rows.map((row) => JSON.stringify(row.content)).find((text) => text.includes(userId))
+    assert.match(content ?? '', /"agent":"tester"/)
+    assert.match(content ?? '', /"actor":"key /)
+  })
+
+  it('has one effect however often it is repeated with its idempotencyKey, also at once', async () => {
+    const args = { eventName: 'bought', projectUserId: 'kept', idempotencyKey: 'purchase-1' }
+    const results = await Promise.all(
+      Array.from({ length: 8 }, () => client.callTool({ name: 'track-event', arguments: args }))
+    )
+    const [first] = results.filter(({ isError }) => !isError)
+    assert.deepEqual(first?.structuredContent, { trackedEvents: 1, eventName: 'bought' })
+    assert.deepEqual(await done(client, 'track-event', args), first?.structuredContent)
+    const events = async () =>
+      (await service.sql("select * from events where project_id = $1 and name = 'bought'", [project.id])).length
+    assert.equal(await events(), 1)
+    const { reason } = await refused(client, 'track-event', { ...args, eventName: 'sold' })
+    assert.match(reason, /idempotencyKey was used with other arguments/)
+    await done(client, 'track-event', { eventName: 'bought', projectUserId: 'kept' })
+    assert.equal(await events(), 2)
+  })
+
+  it('reaches only the project of its key: ids and idempotency keys of another mean nothing there', async () => {
+    await done(client, 'create-user', { projectUserId: 'mine', idempotencyKey: 'shared' })
+    assert.match((await refused(stranger, 'find-user', { projectUserId: 'mine' })).reason, /^No user has this/)
+    await done(stranger, 'create-user', { projectUserId: 'theirs', idempotencyKey: 'shared' })
+    assert.equal((await done(client, 'find-user', { projectUserId: 'mine' })).users[0].projectUserId, 'mine')
+  })
+
+  it('of an unknown tool is an error of the protocol', async () => {
+    await assert.rejects(
+      client.callTool({ name: 'delete-everything', arguments: {} }),
+      /There is no tool delete-everything/
+    )
+  })
+
+  it('of a broadcast without a confirmation is refused and points to the preview, also by the default audience', async () => {
+    await givenCampaign(service, project)
+    await givenCampaign(service, project, { campaign_id: 'daily', default_audience: { broadcast: true } })
+    for (const args of [
+      { campaignId: 'news', broadcast: true },
+      { campaignId: 'news', audience: { broadcast: true } },
+      { campaignId: 'daily' }
+    ])
+      assert.match(
+        (await refused(client, 'trigger-campaign', args)).reason,
+        /needs a confirmationId. Call preview-campaign/
+      )
+    assert.deepEqual(await service.sql('select id from triggers where project_id = $1', [project.id]), [])
+    await done(client, 'trigger-campaign', { campaignId: 'daily', targets: [{ projectUserId: 'mine' }] })
+  })
+})

@@ -23,6 +23,7 @@ import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
 import { createSkills, onCard, textsOf } from './skills/skills.ts'
 import { createCanceling } from './tasks/canceling.ts'
+import { createDeciding } from './tasks/deciding.ts'
 import { createEngine } from './tasks/engine.ts'
 import { createRunner, type Runner } from './tasks/runner.ts'
 import { createRuns } from './tasks/runs.ts'
@@ -116,6 +117,7 @@ export function createAgents(options: AgentsOptions) {
 
   return {
     ...operations,
+    decided: createDeciding(tasks, schedule),
     perform: createPerform({ pool, engine, tasks, skills, readText }),
     skills,
     startedAt: new Date(),

@@ -1,3 +1,5 @@
+import type { Permit } from '../projects/projects.ts'
+
 // A task in the service's own terms. The dialects spell it for each kind of client.
 
 export type TaskState =
@@ -79,6 +81,10 @@ export interface Request {
   understood?: string
   /** The reading that raised an open question. The answer is read with it, and nothing runs until then. */
   pending?: unknown
+  /** The approval that it waits for. Only a decision goes on with it. */
+  approvalId?: string
+  /** What a policy lets it reach. */
+  permit?: Permit
 }
 
 /** The sender of a task's first message. */

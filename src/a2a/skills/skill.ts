@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import type { Db } from '../../platform/db/db.ts'
 import type { IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import type { ApiCaller } from '../../projects/projects.ts'
+import type { ApiCaller, Permit } from '../../projects/projects.ts'
 import type { DrawnUser } from '../../users/users.ts'
 import type { Part } from '../model.ts'
 import type { SkillText } from '../text/skill-text.ts'
@@ -56,6 +56,8 @@ export interface SkillCall {
   /** The sender of the task, also where another node runs it later. */
   caller: ApiCaller
   fields: Record<string, unknown>
+  /** What a policy of the caller lets it reach. */
+  permit?: Permit | undefined
   /**
    * Aborted when the task is to be canceled, took too long, or its node stops. A skill that has done nothing yet may throw
    * the signal's reason.

@@ -68,8 +68,9 @@ export function createEngine({ tasks, runner: { run }, skills, readText, oversee
     const made = newTask(message, turn.request, dialect.name, askerOf(asking))
     const task = byJob ? made : turned(made, turn)
     const beside =
-      config || byJob
+      config || byJob || turn.write
         ? async (tx: Db) => {
+            await turn.write?.(tx, task.id)
             if (config) await attach(tx, projectId, task, config)
             if (byJob) await schedule(tx, projectId, task.id)
           }
@@ -102,6 +103,7 @@ export function createEngine({ tasks, runner: { run }, skills, readText, oversee
       if (!turn || task.revision !== known.revision)
         throw new AgentError('key_in_use', 'Another message of this task is being taken')
       const next = turned(heard(task, message, turn.request, dialect.name), turn)
+      await turn.write?.(tx, taskId)
       if (config) await attach(tx, projectId, next, config)
       if (byJob) await schedule(tx, projectId, taskId)
       return { task: next, byJob }

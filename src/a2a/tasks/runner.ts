@@ -169,8 +169,8 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: 
 }
 
 function callOf(projectId: ProjectId, task: Task, caller: ApiCaller, signal: AbortSignal): SkillCall {
-  const { fields } = task.request
+  const { fields, permit } = task.request
   const messageId = task.history.findLast(({ role }) => role === 'user')?.messageId ?? ''
   const runId = runIdOf(task)
-  return { projectId, taskId: task.id, runId, begunAt: begunAtOf(task), messageId, caller, fields, signal }
+  return { projectId, taskId: task.id, runId, begunAt: begunAtOf(task), messageId, caller, fields, permit, signal }
 }

@@ -23,6 +23,9 @@ export interface TasksOptions extends BeginningsOptions {
   published: (projectId: ProjectId, task: Task) => void
 }
 
+/** From one revision to the next; undefined where nothing changes. */
+type Step = (task: Task, tx: Db) => Promise<Task | undefined>
+
 /** How a change is written. */
 interface How {
   /** A worker runs the task. */
@@ -77,6 +80,16 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     const row = await store.changeTask(tx, projectId, write)
     if (row?.attended) await onChange(tx, projectId, task, from)
     return row !== undefined
+  }
+
+  async function stepIn(tx: Db, projectId: ProjectId, id: string, step: Step, how: How): Promise<[Task, boolean]> {
+    const before = await store.lockTask(tx, projectId, id)
+    if (!before) throw noTask()
+    const after = await step(before, tx)
+    if (!after) return [before, false]
+    const next = written(after)
+    await writeIn(tx, projectId, next, before.log.length, how)
+    return [next, true]
   }
 
   return {
@@ -142,23 +155,16 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     },
 
     /** Changes a task that does not run here; `step` returns undefined to leave it as it is. */
-    async change(
-      projectId: ProjectId,
-      id: string,
-      step: (task: Task, tx: Db) => Promise<Task | undefined>,
-      how: How = {}
-    ): Promise<Task> {
-      const [task, changed] = await pool.transaction(async (tx) => {
-        const before = await store.lockTask(tx, projectId, id)
-        if (!before) throw noTask()
-        const after = await step(before, tx)
-        if (!after) return [before, false] as const
-        const next = written(after)
-        await writeIn(tx, projectId, next, before.log.length, how)
-        return [next, true] as const
-      })
+    async change(projectId: ProjectId, id: string, step: Step, how: How = {}): Promise<Task> {
+      const [task, changed] = await pool.transaction((tx) => stepIn(tx, projectId, id, step, how))
       if (changed) published(projectId, task)
       return task
+    },
+
+    /** The same in a transaction of the caller. Returns what to call after the commit; undefined where nothing changed. */
+    async changeIn(tx: Db, projectId: ProjectId, id: string, step: Step, how: How = {}) {
+      const [task, changed] = await stepIn(tx, projectId, id, step, how)
+      return changed ? () => published(projectId, task) : undefined
     }
   }
 }

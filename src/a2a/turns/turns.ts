@@ -1,3 +1,4 @@
+import type { Db } from '../../platform/db/db.ts'
 import { AgentError } from '../errors.ts'
 import type { Message, Request } from '../model.ts'
 import { askAbout, askFor, judge, settle, straysOf } from '../skills/check.ts'
@@ -8,7 +9,7 @@ import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
 
 /** The next step of a task, as a message decides it. */
-export type Turn =
+export type Turn = (
   | { kind: 'run'; request: Request; skill: Skill }
   | ({
       kind: 'stop'
@@ -16,6 +17,10 @@ export type Turn =
       state: 'input-required' | 'auth-required' | 'rejected' | 'canceled'
       reason: string
     } & Beside)
+) & {
+  /** Runs in the transaction that writes the task. */
+  write?: (tx: Db, taskId: string) => Promise<void>
+}
 
 export async function takeTurn(
   message: Message,

@@ -1,0 +1,64 @@
+import type { Db } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Permit } from '../../projects/projects.ts'
+import type { Request, Task } from '../model.ts'
+import type { Beside } from '../skills/skill.ts'
+import { moved } from './changes.ts'
+import type { Tasks } from './tasks.ts'
+
+/** A decision about the approval that a task waits for. */
+export type Decision =
+  /** The task runs, within the permit. `fields` are added to its request. */
+  | { kind: 'approved'; permit?: Permit | undefined; fields?: Record<string, unknown> }
+  | { kind: 'rejected'; note: string | null }
+  | { kind: 'expired' }
+  /** Something changed since it was shown, so the task waits for another approval. */
+  | ({ kind: 'asks'; approvalId: string; reason: string } & Beside)
+
+export type Deciding = ReturnType<typeof createDeciding>
+
+/** Moves tasks that wait for an approval, which no message can do. */
+export const createDeciding =
+  (tasks: Tasks, schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>) =>
+  /**
+   * Runs in the transaction of the decision, and returns a function to call after its commit. Undefined where the task does
+   * not wait for this approval any more.
+   */
+  async (
+    tx: Db,
+    projectId: ProjectId,
+    { taskId, approvalId }: { taskId: string; approvalId: string },
+    decision: Decision
+  ): Promise<(() => void) | undefined> =>
+    tasks.changeIn(
+      tx,
+      projectId,
+      taskId,
+      async (task) => {
+        if (task.status.state !== 'auth-required' || task.request.approvalId !== approvalId) return undefined
+        if (decision.kind === 'approved') await schedule(tx, projectId, taskId)
+        return decided(task, decision)
+      },
+      { byJob: decision.kind === 'approved' }
+    )
+
+function decided(task: Task, decision: Decision): Task {
+  const { approvalId, ...asked } = task.request
+  switch (decision.kind) {
+    case 'approved': {
+      const { permit, fields } = decision
+      const request: Request = { ...asked, fields: { ...asked.fields, ...fields }, ...(permit && { permit }) }
+      return moved({ ...task, request }, 'working')
+    }
+    case 'rejected': {
+      const reason = decision.note ? `The approval was rejected: ${decision.note}` : 'The approval was rejected.'
+      return moved(moved(task, 'working'), 'rejected', reason)
+    }
+    case 'expired':
+      return moved(task, 'failed', 'The approval expired: no decision came within 24 hours.')
+    case 'asks': {
+      const request = { ...asked, approvalId: decision.approvalId }
+      return moved(moved({ ...task, request }, 'working'), 'auth-required', decision.reason, decision)
+    }
+  }
+}

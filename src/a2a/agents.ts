@@ -98,7 +98,7 @@ export function createAgents(options: AgentsOptions) {
     runner,
     skills,
     readText,
-    oversee: createOversee(),
+    oversee: createOversee(options.does.oversight),
     attach: configs.attach,
     schedule
   })

@@ -14,5 +14,5 @@ export interface Capabilities {
   messages: Messages
   campaigns: Pick<Campaigns, 'newest'>
   triggers: Triggers
-  oversight: Pick<Oversight, 'factsOf'>
+  oversight: Oversight
 }

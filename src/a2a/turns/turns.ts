@@ -1,26 +1,14 @@
-import type { Db } from '../../platform/db/db.ts'
 import { AgentError } from '../errors.ts'
 import type { Message, Request } from '../model.ts'
 import { askAbout, askFor, judge, settle, straysOf } from '../skills/check.ts'
-import type { Beside, Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
+import { readConfirmation } from './confirming.ts'
 import { answerWithData, withData } from './data-answers.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
+import type { Turn } from './turn.ts'
 
-/** The next step of a task, as a message decides it. */
-export type Turn = (
-  | { kind: 'run'; request: Request; skill: Skill }
-  | ({
-      kind: 'stop'
-      request: Request
-      state: 'input-required' | 'auth-required' | 'rejected' | 'canceled'
-      reason: string
-    } & Beside)
-) & {
-  /** Runs in the transaction that writes the task. */
-  write?: (tx: Db, taskId: string) => Promise<void>
-}
+export type { Turn } from './turn.ts'
 
 export async function takeTurn(
   message: Message,
@@ -42,6 +30,8 @@ export async function takeTurn(
     if (goesOn && judge(whole, fieldsOf(known)).kind === 'fit') return { kind: 'run', request: known, skill: whole }
     return ofMeaning(known?.skill === undefined ? withData(meaning, known, skills) : meaning, known, skills)
   }
+  const confirmation = readConfirmation(data, known, skills)
+  if (confirmation) return confirmation
   if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)
   // Data that names a skill is a request of its own, apart from what a text left open.
   const own = mergedRequest(data, undefined, skills)

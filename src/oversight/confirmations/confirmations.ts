@@ -71,20 +71,23 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
       command: { ...row.command, campaignVersion: row.campaign_version },
       key
     } as const
-    const isUsed = async () => (await findClaims(pool, projectId, [key])).get(key.key)?.state === 'answered'
-    if (await isUsed()) return { ...confirmed, repeated: true }
+    const stateOf = async () => (await findClaims(pool, projectId, [key])).get(key.key)?.state
+    const state = await stateOf()
+    if (state === 'answered') return { ...confirmed, repeated: true }
     const again = async (reason: string, facts?: Facts): Promise<Redeemed> => {
       // The new question has an id of its own, and the answer to it is the only yes that counts.
       await store.deleteConfirmation(pool, projectId, id, actor)
       return { kind: 'again', command: wanted, reason, ...(facts && { facts }) }
     }
+    // The task of an earlier yes was canceled before its trigger was accepted.
+    if (state === 'other') return again('What this confirmationId stood for was canceled.')
     if (row.expires_at.getTime() <= now()) return again('The question was asked more than 15 minutes ago.')
     const facts = await factsOf(projectId, row.command)
     const { campaign_version: campaignVersion, complete } = row
     const changed = whyChanged({ campaignVersion, recipients: Number(row.recipients), complete }, facts)
     if (changed === undefined) return { ...confirmed, repeated: false, facts }
     // Counting takes seconds: another yes may have been carried out meanwhile.
-    return (await isUsed()) ? { ...confirmed, repeated: true } : again(changed, facts)
+    return (await stateOf()) === 'answered' ? { ...confirmed, repeated: true } : again(changed, facts)
   }
 
   return {

@@ -26,7 +26,10 @@ const output = Type.Object({
   complete: Type.Boolean({
     description: 'false: the time was too short for the whole audience, and the numbers are lower bounds.'
   }),
-  obstacle: Maybe('Why a trigger would be refused now; null: it would be accepted.')
+  obstacle: Maybe('Why a trigger would be refused now; null: it would be accepted.'),
+  confirmationId: Maybe(
+    'For 15 minutes, {confirmationId, confirm: true} of the same caller triggers what is shown here. null where there is an obstacle.'
+  )
 })
 
 export const previewCampaign: MakeSkill = (does) => ({
@@ -50,9 +53,12 @@ export const previewCampaign: MakeSkill = (does) => ({
   settle: (fields) => withAudience(withoutNull(fields)),
   asksAboutUnknown: 'To name who would get it, send targets, broadcast or audience',
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
-  async run({ projectId, fields }) {
-    const { obstacle, ...facts } = await does.oversight.factsOf(projectId, triggerCommandOf(fields))
-    const data = { skill: 'trigger-campaign', ...facts, obstacle: obstacle?.message ?? null }
+  async run({ projectId, caller, fields }) {
+    const command = triggerCommandOf(fields)
+    const facts = await does.oversight.factsOf(projectId, command)
+    const { obstacle, ...shown } = facts
+    const confirmationId = obstacle ? null : await does.oversight.confirmations.issue(projectId, caller, command, facts)
+    const data = { confirmationId, skill: 'trigger-campaign', ...shown, obstacle: obstacle?.message ?? null }
     return { kind: 'completed', artifacts: [result('campaign-preview', data)] }
   }
 })

@@ -44,12 +44,14 @@ interface Sent {
   broadcast?: boolean
   targets?: Static<typeof Target>[]
   properties?: Record<string, unknown>
+  campaignVersion?: number
 }
 
 /** The command that the checked fields of a request stand for. */
 export function triggerCommandOf(fields: Record<string, unknown>): TriggerCampaign {
-  const { campaignId, broadcast, targets, properties } = fields as unknown as Sent
-  const command = { campaignId, ...(properties && { properties }) }
+  const { campaignId, broadcast, targets, properties, campaignVersion } = fields as unknown as Sent
+  const version = campaignVersion === undefined ? {} : { campaignVersion }
+  const command = { campaignId, ...(properties && { properties }), ...version }
   if (broadcast) return { ...command, audience: { broadcast } }
   // A task that began before audiences were settled may hold `broadcast: false` without targets, which reaches nobody.
   const named = targets ?? (broadcast === false ? [] : undefined)

@@ -4,9 +4,10 @@ import { effectKeyOf, keyOfRun } from '../run-key.ts'
 import { type MakeSkill, type Outcome, result } from '../skill.ts'
 import { withAudience, withoutNull } from '../spellings.ts'
 import { triggerCommandOf, triggerFields, triggerSpellings } from './command.ts'
+import { confirmationFields, confirmedKey } from './confirmed.ts'
 import { triggerCampaignText } from './text.ts'
 
-const schema = Type.Object({ skill: Type.Literal('trigger-campaign'), ...triggerFields })
+const schema = Type.Object({ skill: Type.Literal('trigger-campaign'), ...triggerFields, ...confirmationFields })
 
 const output = Type.Object({ triggerId: Type.String({ description: 'Its progress can be read by this id.' }) })
 
@@ -32,10 +33,11 @@ export const triggerCampaign: MakeSkill = (does) => ({
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
   async run({ projectId, fields, runId }) {
     const command = triggerCommandOf(fields)
-    const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), keyOfRun(runId, command))
+    const key = confirmedKey(fields) ?? keyOfRun(runId, command)
+    const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), key)
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: answer.trigger_id })] }
   },
-  effectKey: effectKeyOf,
+  effectKey: (call) => confirmedKey(call.fields) ?? effectKeyOf(call),
   async undo({ projectId }, done) {
     const [part] = done.artifacts[0]!.parts as { data: { triggerId: string } }[]
     return leftOf(await does.triggers.cancel(projectId, part!.data.triggerId), done)

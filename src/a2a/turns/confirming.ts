@@ -1,0 +1,34 @@
+import { isObject } from '../../platform/fields.ts'
+import type { Request } from '../model.ts'
+import type { Skills } from '../skills/skills.ts'
+import { inOurNames } from '../skills/spellings.ts'
+import type { Turn } from './turn.ts'
+
+/** The skill whose requests are shown to their caller and confirmed. */
+export const confirmedSkill = 'trigger-campaign'
+
+const names = ['skill', 'confirmationId', 'confirm']
+
+/**
+ * Data that names a confirmation and nothing else is a yes or a no to what was shown under its id, in whichever task it
+ * arrives. Undefined for all other data. `oversee` finds out what the id stands for.
+ */
+export function readConfirmation(data: unknown[], known: Request | undefined, skills: Skills): Turn | undefined {
+  if (!data.every(isObject)) return undefined
+  const { fields, unknown, wrong } = inOurNames(Object.assign({}, ...data), (name) => names.includes(name))
+  const { skill: named, confirmationId, confirm } = fields
+  const skill = skills.get(confirmedSkill)
+  if (!skill || unknown.length > 0 || wrong !== undefined || typeof confirmationId !== 'string') return undefined
+  if ((named !== undefined && named !== confirmedSkill) || (confirm !== undefined && typeof confirm !== 'boolean'))
+    return undefined
+  const request = { skill: confirmedSkill, fields: { confirmationId } }
+  if (confirm === false)
+    return { kind: 'stop', state: 'canceled', request, reason: 'I am not to do it, and did nothing.' }
+  if (confirm === true || named !== undefined) return { kind: 'run', request, skill }
+  return {
+    kind: 'stop',
+    state: 'input-required',
+    request: known ?? request,
+    reason: 'Send confirm: true beside the confirmationId to have it done, or confirm: false.'
+  }
+}

@@ -1,0 +1,17 @@
+import type { Db } from '../../platform/db/db.ts'
+import type { Request } from '../model.ts'
+import type { Beside, Skill } from '../skills/skill.ts'
+
+/** The next step of a task, as a message decides it. */
+export type Turn = (
+  | { kind: 'run'; request: Request; skill: Skill }
+  | ({
+      kind: 'stop'
+      request: Request
+      state: 'input-required' | 'auth-required' | 'rejected' | 'canceled'
+      reason: string
+    } & Beside)
+) & {
+  /** Runs in the transaction that writes the task. */
+  write?: (tx: Db, taskId: string) => Promise<void>
+}

@@ -61,6 +61,10 @@ const commands: Record<string, Entry> = {
     summary: 'List, get, watch, cancel and explain triggers of campaigns',
     load: () => import('./campaigns/trigger.ts')
   },
+  agent: {
+    summary: 'Do what agents do: one command for each skill',
+    load: () => import('./agents/agent.ts')
+  },
   audit: { summary: 'List the changes in a project', load: () => import('./projects/audit.ts') },
   nodes: { summary: 'List the running nodes', load: () => import('./service/nodes.ts') },
   mcp: { summary: 'Serve MCP to an agent on standard input and output', load: () => import('./mcp/mcp.ts') },

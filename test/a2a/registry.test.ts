@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { listActions } from '../../src/a2a/a2a.ts'
 import { skillsExtension, withExtension } from '../../src/a2a/extension.ts'
 import { judge } from '../../src/a2a/skills/check.ts'
+import { flagOf } from '../../src/cli/agents/fields.ts'
+import { wholeProgram } from '../../src/cli/program.ts'
+import type { Shell } from '../../src/cli/shell.ts'
+import { toolsOf } from '../../src/mcp/tools.ts'
 import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { agentOf, names } from './agent.ts'
@@ -44,6 +49,33 @@ describe('the registry of actions', () => {
         assert.ok(paths[`/api/v1${path}`]?.[method.toLowerCase()], `${id}: ${route}`)
         if (effect === 'read') assert.ok(method === 'GET' || path.endsWith(':preview'), `${id}: ${route}`)
       }
+  })
+
+  it('is the same on every surface: A2A, MCP, the command line and the docs', async () => {
+    const ids = listActions().map(({ id }) => id)
+    const program = await wholeProgram({} as Shell)
+    const agent = program.commands.find((command) => command.name() === 'agent')!
+    const fields = new Map(agent.commands.map((command) => [command.name(), command.options.map(({ long }) => long)]))
+    assert.deepEqual([...skills.keys()], ids)
+    assert.deepEqual([...fields.keys()], ids)
+    const tools = toolsOf(skills)
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ids
+    )
+    const page = await readFile(new URL('../../docs/reference/agent-skills.md', import.meta.url), 'utf8')
+    assert.deepEqual(
+      [...page.matchAll(/^## (.*)$/gm)].map(([, title]) => title),
+      ids
+    )
+    for (const [index, { id, input, effect }] of listActions().entries()) {
+      const { inputSchema, annotations } = tools[index]!
+      assert.equal(annotations?.readOnlyHint, effect === 'read', id)
+      for (const name of Object.keys(input.properties).filter((field) => field !== 'skill')) {
+        assert.ok(fields.get(id)!.includes(flagOf(name)), `${id}: ${name} on the command line`)
+        assert.ok(Object.hasOwn(inputSchema.properties!, name), `${id}: ${name} in MCP`)
+      }
+    }
   })
 
   it('is served to everybody, with a schema of each input and output', async () => {

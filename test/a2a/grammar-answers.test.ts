@@ -24,25 +24,41 @@ const kindOf = (...texts: string[]) => talk(...texts).kind
 describe('an answer', () => {
   it('gives the id that was missing, in several ways', () => {
     for (const text of [
-      'ana',
       '"ana"',
-      'ana.',
-      "It's ana",
+      '“ana”',
       'the id is ana',
       'user ana',
+      'the user ana.',
       'id: ana',
       'with id ana',
-      'id=ana',
-      '“ana”'
+      'id=ana'
     ])
       assertActs(talk('Create a user with plan=free', text), 'create-user', {
         projectUserId: 'ana',
         properties: { plan: 'free' }
       })
+    for (const text of ['ana@example.com', 'user_7', 'auth0|5f7c', '4711', "It's c-1001."])
+      assert.equal(kindOf('Create a user with plan=free', text), 'act', text)
+  })
+
+  it('that is one word of letters alone may be an answer of another kind, and needs a yes', () => {
+    for (const text of ['ana', 'ana.', "It's ana", 'avanti', 'vamos', 'давай', 'やって'])
+      assert.equal(kindOf('Create a user', text), 'confirm', text)
+    assertActs(talk('Create a user', 'ana', 'yes'), 'create-user', { projectUserId: 'ana' })
+    assert.equal(kindOf('Track an event', 'purchase', 'user ana'), 'confirm')
+    assert.equal(kindOf('Trigger a campaign for user ana', 'welcome'), 'confirm')
+  })
+
+  it('that is a yes or a no in a language we know is asked about, and never a name', () => {
+    const said = `yes y ok okay go proceed sure confirm no n ja nein oui non sí da да нет はい いいえ うん 是 不 好 نعم لا evet hayır
+      네 아니요 हाँ नहीं tak nie ναι όχι כן לא vâng không kyllä ei igen nem sim não`
+    for (const text of said.split(/\s+/))
+      for (const asked of ['Create a user', 'Track an event for user ana', 'Trigger a campaign for user ana'])
+        assert.match(kindOf(asked, text), /^(ask|declined)$/, `${asked}: ${text}`)
   })
 
   it('gives the name of an event or a campaign, and then whom it is for', () => {
-    assertActs(talk('Track an event', 'purchase', 'user ana'), 'track-event', {
+    assertActs(talk('Track an event', 'event purchase', 'user ana'), 'track-event', {
       eventName: 'purchase',
       projectUserId: 'ana'
     })
@@ -64,7 +80,7 @@ describe('an answer', () => {
     assertActs(talk(push, 'bo', 'a user'), 'send-push-notification', { projectUserId: 'bo', title: 'Hi' })
   })
 
-  it('gives what a push is to say: at once in quotes, after a yes without', () => {
+  it('gives what a push is to say, in quotes', () => {
     const push = 'Send a push to user ana'
     assertActs(talk(push, '"Dinner is served"'), 'send-push-notification', {
       projectUserId: 'ana',
@@ -75,12 +91,8 @@ describe('an answer', () => {
       title: 'Hi',
       body: 'There'
     })
-    assert.equal(kindOf(push, 'Dinner is served'), 'confirm')
-    assertActs(talk(push, 'Dinner is served', 'yes'), 'send-push-notification', {
-      projectUserId: 'ana',
-      body: 'Dinner is served'
-    })
-    for (const text of ['what do you mean?', 'why', 'hm']) assert.notEqual(kindOf(push, text), 'act', text)
+    for (const text of ['Dinner is served', 'what do you mean?', 'why', 'hm'])
+      assert.equal(kindOf(push, text), 'ask', text)
   })
 
   it('leads to a yes where everyone is meant', () => {
@@ -107,8 +119,7 @@ describe('an answer', () => {
   it('leads to the yes that the whole would have needed', () => {
     const reading = talk('Update user with plan=gold', 'ghost')
     assert.ok(reading.kind === 'confirm', JSON.stringify(reading))
-    assert.match(reading.question, /^A user who is not there yet is made\. Create the user "ghost"/)
-    assert.equal(kindOf('Alert: "door open"', 'user ana'), 'confirm')
+    assert.match(reading.question, /^A user who is not there yet is made\. I understood: Create the user "ghost"/)
     assert.equal(kindOf('Update user with plan=gold', 'the name is Ghost'), 'ask', 'a name is no id')
   })
 
@@ -136,11 +147,11 @@ describe('an answer', () => {
       }
   })
 
-  it('that is in quotes, or says that it is the id, is taken as it is', () => {
-    for (const text of ['"cancelled"', 'id: cancelled', 'id=cancelled', 'with id cancelled'])
+  it('that is in quotes is taken as it is', () => {
+    for (const text of ['"cancelled"', 'id: "cancelled"', 'id="cancelled"', 'with id "cancelled"'])
       assertActs(talk('Create user', text), 'create-user', { projectUserId: 'cancelled' })
     assertActs(talk('Create user', '"maybe"'), 'create-user', { projectUserId: 'maybe' })
-    for (const text of ['"exit"', 'event: exit'])
+    for (const text of ['"exit"', 'event: "exit"'])
       assertActs(talk('Track event for user ana', text), 'track-event', { eventName: 'exit', projectUserId: 'ana' })
   })
 

@@ -24,45 +24,33 @@ describe('a question', () => {
     assert.ok('question' in reading, JSON.stringify(reading))
     return reading.question
   }
-  const again = 'Please say the whole of it again.'
+  const user = 'Please say it as in: Create user ana with plan=premium, age=31 and city="New York".'
+  const push = 'Please say it as in: Send a push to user ana with title "Hello" and body "Welcome back".'
+  const campaign = 'Please say it as in: Trigger campaign welcome for users ana and bo with discount=10.'
   const told: [text: string, question: string][] = [
-    ['Create user ana with plan premium', `If plan is a property, write plan="premium". ${again}`],
-    ['Create user ana, email ana@x.io', `If email is a property, write email="ana@x.io". ${again}`],
-    ['Create user ana with name Ana Maria', `If name is a property, write name="…". ${again}`],
-    ['Create user ana with plan=None', `I cannot tell the value of plan. Put it in quotes. ${again}`],
-    ['Send a push to user ana saying hello', `Put it in quotes, as in: saying "…". ${again}`],
-    ['Send a push to user ana: Hello there', `Put the text of the push in quotes. ${again}`],
+    ['Create user ana with plan premium', `I do not understand "plan" here. ${user}`],
+    ['Create user ana tomorrow', `I do not understand "tomorrow" here. ${user}`],
+    ['Create user ana with', `Something is missing after "with". ${user}`],
+    ['Create user ana🎉', `If "ana🎉" is a name or a value, put it in quotes. ${user}`],
+    ['Create user tomorrow', `If "tomorrow" is a name or a value, put it in quotes. ${user}`],
+    ['Create user ana with plan=null', `If "null" is a name or a value, put it in quotes. ${user}`],
+    ['Create user ana with dry-run=true', `If dry-run is the name of a property, put it in quotes. ${user}`],
+    [
+      'Create user ana with {"dry-run": true}',
+      `If "dry-run" is the name of a property, send all of it as data. ${user}`
+    ],
+    ['Create user ana with plan=x and plan=y', 'plan is given twice. Please say the whole of it again.'],
+    ['Send a push to user ana saying hello', `Put texts in quotes. ${push}`],
+    ['Send a push to user ana saying "Hi', `A quoted text is not closed. ${push}`],
     ['Notify ana that "dinner is ready"', 'Is "ana" a user or a device?'],
-    ['Notify ana: "dinner is ready"', 'Is "ana" a user or a device?'],
-    [
-      'Send a push to ana, bo and cy: "Hi"',
-      `A push goes to one user or one device at a time, and has no field cy. ${again}`
-    ],
-    ['Create a user named "Tom Smith"', 'What is the id of the user?'],
-    ['Create user named Jane Doe', `A name is a property and no id. Write for example: id ana, name="…". ${again}`],
-    ['Send "Hi" to the user named ana', `I know users and devices only by their ids. ${again}`],
-    ['update user ana', `Say what is to change, as in: plan="gold". ${again}`],
-    ['Create user ana and send her "Hi"', `I can do one thing at a time. ${again}`],
-    [
-      'Send "Hi" to user ana tomorrow at 9am',
-      `I cannot wait for a time or a condition: what I do, I do at once. ${again}`
-    ],
-    [
-      'Send "Hi" to user ana if she is premium',
-      `I cannot wait for a time or a condition: what I do, I do at once. ${again}`
-    ],
-    [
-      'Trigger campaign welcome for premium users',
-      `I cannot tell for whom this is meant: I know users and devices only by their ids. ${again}`
-    ],
-    ['Create user ana, not bo', 'I do not understand "not bo" here. Please say it again in other words.'],
+    ['Trigger campaign welcome for premium users', `I do not understand "users" here. ${campaign}`],
     [
       'update user ana with plan=gold',
-      'A user who is not there yet is made. Create the user "ana" with plan "gold". Shall I? Say yes or no.'
+      'A user who is not there yet is made. I understood: Create the user "ana" with plan "gold". Shall I? Say yes or no.'
     ],
     [
-      'Alert: user ana "is hacking"',
-      'Is that an order? Send a push to the user "ana" with the body "is hacking". Shall I? Say yes or no.'
+      'Create user ana, not bo',
+      'I cannot tell what the "no" or "not" in it is about, and I wait for no condition. Please say only what is to be done.'
     ],
     [
       '{"skill":"create-user","projectUserId":"ana"}',
@@ -73,11 +61,7 @@ describe('a question', () => {
     it(`about ${JSON.stringify(text)} says what to do`, () => assert.equal(asked(text), question))
 
   it('about whom a campaign is for does not pretend that its default audience was named', () => {
-    for (const text of [
-      'Trigger campaign welcome',
-      'Trigger campaign welcome for ana',
-      'Trigger campaign welcome in May'
-    ]) {
+    for (const text of ['Trigger campaign welcome', 'Trigger campaign welcome for ana']) {
       const reading = read(text)
       assert.ok(reading.kind === 'ask', text)
       assert.equal(reading.understood, 'Trigger the campaign "welcome" for nobody so far.')
@@ -118,7 +102,19 @@ describe('a no that is not about the order', () => {
       assert.equal(read('no', { pending: reading }).kind, 'declined')
     })
 
-  it('is told from one that is', () => {
+  it('is told from one right before a verb, which forbids', () => {
+    for (const text of [
+      'Do not create user kim',
+      'Please never send a push to user kim',
+      'There is no need to create user kim',
+      'You must not create user kim',
+      "Let's not trigger campaign welcome for everyone",
+      'Refrain from creating user kim'
+    ])
+      assert.equal(read(text).kind, 'declined', text)
+  })
+
+  it('and one further away are not acted upon', () => {
     for (const text of [
       'If she pays, do not create user kim',
       "If she pays don't create user kim",
@@ -128,10 +124,9 @@ describe('a no that is not about the order', () => {
       'User kim is not there, but do not create user kim',
       'User kim is not to be told. Send nothing to user kim',
       'Do not, if you please, create user kim',
-      'There is no need to create user kim',
       'You are not to create user kim',
       'User kim is not to be created, so please avoid creating user kim'
     ])
-      assert.equal(read(text).kind, 'declined', text)
+      assert.equal(read(text).kind, 'ask', text)
   })
 })

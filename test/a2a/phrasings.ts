@@ -39,19 +39,16 @@ export const phrasings: readonly Phrasing[] = [
   ],
   ['Please add the user ana@example.com.', createUser('ana@example.com')],
   ['Could you register a user with the id 4711, please?', createUser('4711')],
-  ['create user "Ana Maria Ñ" with properties plan: premium', createUser('Ana Maria Ñ', { plan: 'premium' })],
-  [
-    'Create user auth0|5f7c8ec7 with properties plan: "premium", score: 4.5',
-    createUser('auth0|5f7c8ec7', { plan: 'premium', score: 4.5 })
-  ],
+  ['create user "Ana Maria Ñ" with properties plan: premium', ask('create-user')],
+  ['Create user auth0|5f7c8ec7 with properties plan: "premium", score: 4.5', ask('create-user')],
   ['create user with id: ana, properties: {"plan": "free", "age": 20}', createUser('ana', { plan: 'free', age: 20 })],
   ['I want you to create a user called “ana”', createUser('ana')],
-  ['New user: ana', createUser('ana')],
+  ['New user: ana', none],
   ['Create user ana with zip="01234" and code=007', createUser('ana', { zip: '01234', code: '007' })],
-  ['create user projectUserId=ana plan=premium', createUser('ana', { plan: 'premium' })],
+  ['create user projectUserId=ana plan=premium', ask('create-user')],
   ['Create a user', ask('create-user', 'projectUserId')],
   ['Please create a user with plan=premium', ask('create-user', 'projectUserId')],
-  ['create users ana and bo', ask('create-user')],
+  ['create users ana and bo', none],
   ['Create user ana with plan=premium if she pays', ask('create-user')],
   ['Create user ana with plan=', ask('create-user')],
   ['Create user ana tomorrow', ask('create-user')],
@@ -70,16 +67,10 @@ export const phrasings: readonly Phrasing[] = [
     'Log a purchase event for user ana with amount=10 and currency="EUR"',
     track({ eventName: 'purchase', projectUserId: 'ana', properties: { amount: 10, currency: 'EUR' } })
   ],
-  [
-    'Please record event checkout for device 8f14e45f with properties items: 3, express: true',
-    track({ eventName: 'checkout', deviceId: '8f14e45f', properties: { items: 3, express: true } })
-  ],
+  ['Please record event checkout for device 8f14e45f with properties items: 3, express: true', ask('track-event')],
   ['Record an event named app_open for the user with id 42', track({ eventName: 'app_open', projectUserId: '42' })],
-  [
-    'for user ana, track event purchase with amount=5',
-    track({ eventName: 'purchase', projectUserId: 'ana', properties: { amount: 5 } })
-  ],
-  ['track purchase for user ana', track({ eventName: 'purchase', projectUserId: 'ana' })],
+  ['for user ana, track event purchase with amount=5', none],
+  ['track purchase for user ana', confirm('track-event', { eventName: 'purchase', projectUserId: 'ana' })],
   ["Can you track the event 'level up' for user ana?", track({ eventName: 'level up', projectUserId: 'ana' })],
   [
     'Track event view for user ana with url="https://example.com/?a=1&b=2"',
@@ -110,7 +101,7 @@ export const phrasings: readonly Phrasing[] = [
   ['Notify user ana: "Your table is ready"', push({ projectUserId: 'ana', body: 'Your table is ready' })],
   [
     'send push to user ana, title: "Hi", body: "There", landing url: https://example.com/a?b=c',
-    push({ projectUserId: 'ana', title: 'Hi', body: 'There', landingUrl: 'https://example.com/a?b=c' })
+    ask('send-push-notification')
   ],
   [
     'Send a notification to the user with id 42 saying "Dinner is served"',
@@ -122,12 +113,7 @@ export const phrasings: readonly Phrasing[] = [
   ],
   [
     'push to user ana title="Hi" body="You have 3 new messages" imageUrl="https://example.com/a.png"',
-    push({
-      projectUserId: 'ana',
-      title: 'Hi',
-      body: 'You have 3 new messages',
-      imageUrl: 'https://example.com/a.png'
-    })
+    ask('send-push-notification')
   ],
   ["Send a push to user ana with the text 'It's time'", push({ projectUserId: 'ana', body: "It's time" })],
   ['Send "Hello there" to user ana', push({ projectUserId: 'ana', body: 'Hello there' })],
@@ -143,7 +129,7 @@ export const phrasings: readonly Phrasing[] = [
   ['Send a push to user ana with title "Hi" tomorrow at 9', ask('send-push-notification')],
   ['Send a push to user ana with title "Hi', ask()],
   ['send a push to user ana titled Hi there', ask('send-push-notification')],
-  ['Send a push to user ana with title "Hi" unless she is asleep', ask('send-push-notification')],
+  ['Send a push to user ana with title "Hi" unless she is asleep', ask()],
   ['Please don\'t send a push to user ana with title "Hi"', declined],
   ['Don’t send a push to user ana with title “Hi”', declined],
   ['I do not want you to send a push to user ana with title "Hi" and body "There"', declined],
@@ -184,12 +170,12 @@ export const phrasings: readonly Phrasing[] = [
   ],
   ['Trigger campaign welcome', ask('trigger-campaign')],
   ['Trigger a campaign for user ana', ask('trigger-campaign', 'campaignId')],
-  ['Trigger campaign welcome for everyone except user ana', ask('trigger-campaign')],
+  ['Trigger campaign welcome for everyone except user ana', ask()],
   ['Trigger campaign welcome for everyone in Berlin', ask('trigger-campaign')],
   ['Trigger campaign welcome for ana', ask('trigger-campaign')],
-  ['trigger campaigns welcome and goodbye for user ana', ask('trigger-campaign')],
+  ['trigger campaigns welcome and goodbye for user ana', none],
   ["Don't trigger campaign welcome for everyone", declined],
-  ['Do not, under any circumstances, trigger campaign welcome', declined],
+  ['Do not, under any circumstances, trigger campaign welcome', ask()],
   ['What happens when I trigger campaign welcome for everyone?', none],
 
   // Neither

@@ -1,4 +1,5 @@
-import { questionFor, type Reading } from './reading.ts'
+import type { Found } from './pattern.ts'
+import type { Reading } from './reading.ts'
 import type { Data, SkillText } from './skill-text.ts'
 
 export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
@@ -6,156 +7,106 @@ export type Target = { projectUserId: string } | { deviceId: string } | { userId
 /** The parts gathered from a text, until they are concluded. */
 export interface Draft {
   text: SkillText
-  /** The value of the field that names what the skill acts on. */
-  name: string | undefined
-  targets: Target[]
-  everyone: boolean
+  data: Data
+  /** Whether the text has named the campaign's default audience. */
   defaultAudience: boolean
-  content: Map<string, string>
-  properties: Map<string, unknown>
   /** An id that may be a user's or a device's. */
   candidate: string | undefined
-  /** Whether the text has said the noun of a skill that names nothing. */
-  nounSaid: boolean
-  /** Nouns without an id, as in "the device of user ana". */
-  bareNouns: number
-  /** Words that have no place in the reading. A single one prevents the action. */
-  unclear: string[]
   /** Why the order still needs a yes. */
   note: string | undefined
-  /** A sentence that says what is wrong, where there is a better one than that a word was not understood. */
-  because: string | undefined
+  /** Why it is not clear. */
+  fault: string | undefined
 }
 
-export const emptyDraft = (text: SkillText): Draft => ({
-  text,
-  name: undefined,
-  targets: [],
-  everyone: false,
-  defaultAudience: false,
-  content: new Map(),
-  properties: new Map(),
-  candidate: undefined,
-  nounSaid: false,
-  bareNouns: 0,
-  unclear: [],
-  note: undefined,
-  because: undefined
-})
+const one = ['projectUserId', 'deviceId', 'userId']
 
-export function dataOf(draft: Draft): Data {
-  const { text, name, targets, everyone, content, properties } = draft
-  const addressed =
-    text.audience === 'many'
-      ? { ...(targets.length > 0 && { targets }), ...(everyone && { broadcast: true }) }
-      : (targets[0] ?? {})
-  return {
-    ...(text.name && name !== undefined && { [text.name.field]: name }),
-    ...addressed,
-    ...Object.fromEntries(content),
-    // Names like __proto__ become properties like any other.
-    ...(properties.size > 0 && { properties: Object.fromEntries(properties) })
-  }
+/** The draft that data would have come from: without the fields that say nothing or that no sentence shows. */
+export function draftOf(text: SkillText, given: Data): Draft {
+  const data = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => text.shows.includes(name) && !saysNothing(name, value))
+  )
+  return { text, data, defaultAudience: false, candidate: undefined, note: undefined, fault: undefined }
 }
 
-/** The draft that data would have come from. */
-export function draftOf(text: SkillText, data: Data): Draft {
-  const draft = emptyDraft(text)
-  const name = text.name && data[text.name.field]
-  if (typeof name === 'string') draft.name = name
-  if (text.audience === 'many') {
-    draft.targets = Array.isArray(data.targets) ? [...(data.targets as Target[])] : []
-    draft.everyone = data.broadcast === true
-  } else if (text.audience === 'one') {
-    for (const key of ['deviceId', 'projectUserId', 'userId'])
-      if (typeof data[key] === 'string') draft.targets.push({ [key]: data[key] } as Target)
-  }
-  for (const key of text.content?.fields.keys() ?? [])
-    if (typeof data[key] === 'string') draft.content.set(key, data[key])
-  for (const [key, value] of Object.entries((data.properties ?? {}) as Data)) draft.properties.set(key, value)
-  return draft
+const saysNothing = (name: string, value: unknown): boolean => {
+  if (name === 'broadcast') return value !== true
+  if (name === 'targets') return !Array.isArray(value) || value.length === 0
+  if (name === 'properties') return Object.keys(value ?? {}).length === 0
+  return typeof value !== 'string' && typeof value !== 'number'
 }
 
-/** Notes a word that has no place in the reading, and why where that can be said. */
-export function doubt(draft: Draft, what: string, because?: string): void {
-  draft.unclear.push(what)
-  draft.because ??= because
+export const targetsOf = ({ data }: Draft): Target[] => [
+  ...((data.targets ?? []) as Target[]),
+  ...one.flatMap((name) => (typeof data[name] === 'string' ? [{ [name]: data[name] } as Target] : []))
+]
+
+/** Adds what a pattern found, in the order in which it stands in the text. */
+export function addFound(draft: Draft, last: Found | undefined): void {
+  const all: Found[] = []
+  for (let found = last; found; found = found.before) all.unshift(found)
+  for (const { slot, value } of all) add(draft, slot, value)
 }
 
-export function setName(draft: Draft, name: string): void {
-  if (draft.name !== undefined && draft.name !== name)
-    doubt(draft, name, `Both "${draft.name}" and "${name}" are named. One at a time, please.`)
-  draft.name ??= name
+function add(draft: Draft, slot: string, value: unknown): void {
+  const { data, text } = draft
+  if (slot === 'asked') return
+  if (slot === 'defaultAudience') draft.defaultAudience = true
+  else if (slot === 'candidate') draft.candidate = String(value)
+  else if (slot === 'having') [data.property, data.value] = value as [string, unknown]
+  else if (slot === 'json') for (const pair of Object.entries(value as Data)) addProperty(draft, pair)
+  else if (slot === 'property') addProperty(draft, value as [string, unknown])
+  else if (text.many && one.includes(slot)) {
+    const targets = (data.targets ?? []) as Data[]
+    if (!targets.some((known) => known[slot] === value)) data.targets = [...targets, { [slot]: value }]
+  } else if (slot in data) draft.fault ??= `The ${slot} is given twice.`
+  else data[slot] = value
 }
 
-export function addTarget(draft: Draft, target: Target): void {
-  if (draft.text.audience !== 'many' && draft.targets.length > 0)
-    doubt(draft, JSON.stringify(target), 'It goes to one user or one device at a time. To which one?')
-  const same = JSON.stringify(target)
-  if (!draft.targets.some((one) => JSON.stringify(one) === same)) draft.targets.push(target)
+function addProperty(draft: Draft, [name, value]: [string, unknown]): void {
+  const before = (draft.data.properties ?? {}) as Data
+  if (Object.hasOwn(before, name)) draft.fault ??= `${name} is given twice.`
+  // Names like __proto__ become properties like any other.
+  draft.data.properties = Object.fromEntries([...Object.entries(before), [name, value]])
 }
-
-export const isClear = (draft: Draft): boolean => draft.unclear.length === 0
 
 /** The reading that a draft amounts to. `unsure`: it is rather a question than an order. */
 export function conclude(draft: Draft, unsure = false): Reading {
-  const { text, targets, everyone, defaultAudience, note } = draft
-  checkAudience(draft)
+  const { text, data, defaultAudience, candidate, note } = draft
   const { skill } = text
-  const data = dataOf(draft)
-  const understood = text.describe(data, targets.length === 0 && !everyone && !defaultAudience)
-  if (!isClear(draft)) return { kind: 'ask', skill, data, missing: [], question: sayAgain(draft), understood }
-  const missing = missingOf(draft)
-  if (missing.length > 0) return askFor(draft, missing, data, understood)
+  const open = targetsOf(draft).length === 0 && data.broadcast !== true && !defaultAudience
+  const understood = text.describe(data, open)
+  const fault = draft.fault ?? audienceFault(draft)
+  if (fault !== undefined)
+    return { kind: 'ask', skill, data, missing: [], question: `${fault} Please say the whole of it again.`, understood }
+  const needs = text.needs.filter(
+    ({ asked, fields }) => !fields.some((name) => name in data) && !(asked === 'audience' && defaultAudience)
+  )
+  if (needs.length > 0) {
+    const [{ asked, question }] = needs as [(typeof needs)[0]]
+    const either = candidate !== undefined && /^(target|audience)$/.test(asked)
+    return {
+      kind: 'ask',
+      skill,
+      data,
+      missing: needs.map((need) => need.asked),
+      question: either ? `Is ${JSON.stringify(candidate)} a user or a device?` : question,
+      understood,
+      ...(candidate !== undefined && { candidate }),
+      ...(note !== undefined && { note })
+    }
+  }
   // An order that reaches many at once is never carried out on a text alone.
-  if (unsure || everyone || defaultAudience || note !== undefined) {
-    const question = `${note === undefined ? '' : `${note} `}${understood} Shall I? Say yes or no.`
+  if (!text.reads && (unsure || data.broadcast === true || defaultAudience || note !== undefined)) {
+    const question = `${note === undefined ? '' : `${note} `}I understood: ${understood} Shall I? Say yes or no.`
     return { kind: 'confirm', skill, data, question, understood }
   }
   return { kind: 'act', skill, data, understood }
 }
 
-const sayAgain = ({ because, unclear }: Draft): string =>
-  because
-    ? `${because} Please say the whole of it again.`
-    : `I do not understand ${JSON.stringify(unclear.join(' '))} here. Please say it again in other words.`
-
-function askFor({ text, candidate, note }: Draft, missing: string[], data: Data, understood: string): Reading {
-  const question =
-    candidate !== undefined && /^(target|audience)$/.test(missing[0]!)
-      ? `Is ${JSON.stringify(candidate)} a user or a device?`
-      : questionFor(text, missing[0]!)
-  return {
-    kind: 'ask',
-    skill: text.skill,
-    data,
-    missing,
-    question,
-    understood,
-    ...(candidate !== undefined && { candidate }),
-    ...(note !== undefined && { note })
-  }
-}
-
-/** For "premium users", "ana's device", "a welcome push to user ana". */
-const notNamed = 'I cannot tell for whom this is meant: I know users and devices only by their ids.'
-
-function checkAudience(draft: Draft): void {
-  const { text, targets, everyone, defaultAudience, candidate } = draft
-  if (text.audience === 'none') return
-  if ((everyone || defaultAudience) && text.audience !== 'many')
-    doubt(draft, 'everyone', 'This reaches one user or device at a time. To reach everyone, trigger a campaign.')
-  if (draft.bareNouns > 0 && (targets.length > 0 || everyone || candidate !== undefined))
-    doubt(draft, 'device', notNamed)
-  if ([everyone, defaultAudience, targets.length > 0, candidate !== undefined].filter(Boolean).length > 1)
-    doubt(draft, candidate ?? 'everyone', notNamed)
-}
-
-function missingOf({ text, name, targets, everyone, defaultAudience, content }: Draft): string[] {
-  const missing: string[] = []
-  if (text.name && name === undefined) missing.push(text.name.field)
-  if (text.audience === 'many' && targets.length === 0 && !everyone && !defaultAudience) missing.push('audience')
-  if (text.audience === 'one' && targets.length === 0) missing.push('target')
-  if (text.content && !text.content.oneOf.some((field) => content.has(field))) missing.push(text.content.main)
-  return missing
+function audienceFault(draft: Draft): string | undefined {
+  const { text, data, defaultAudience, candidate } = draft
+  const named = targetsOf(draft).length
+  const said = [data.broadcast === true, defaultAudience, named > 0, candidate !== undefined].filter(Boolean).length
+  if (said > 1 || (!text.many && named > 1)) return 'I cannot tell for whom this is meant.'
+  return undefined
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { conclude, draftOf } from './draft.ts'
+import { conclude, draftOf, targetsOf } from './draft.ts'
 import type { Reading } from './reading.ts'
 import type { Data, SkillText } from './skill-text.ts'
 
@@ -13,9 +13,17 @@ export const isShown = (target: object): boolean => /^(projectUserId|deviceId|us
 export function propose(text: SkillText | undefined, data: Data): (Reading & { kind: 'confirm' }) | undefined {
   if (!text) return undefined
   const draft = draftOf(text, data)
-  if (!draft.targets.every(isShown)) return undefined
-  draft.defaultAudience = text.audience === 'many' && draft.targets.length === 0 && !draft.everyone
+  const targets = targetsOf(draft)
+  if (!targets.every(isShown)) return undefined
+  draft.defaultAudience = text.many === true && targets.length === 0 && draft.data.broadcast !== true
   const reading = conclude(draft, true)
-  if (reading.kind !== 'confirm' || !isDeepStrictEqual(reading.data, data)) return undefined
-  return { ...reading, question: `I understood: ${reading.understood} Shall I do it? Say yes or no.` }
+  if (!('data' in reading) || reading.kind === 'ask' || !isDeepStrictEqual(reading.data, data)) return undefined
+  const { skill, understood } = reading
+  return {
+    kind: 'confirm',
+    skill,
+    data,
+    understood,
+    question: `I understood: ${understood} Shall I do it? Say yes or no.`
+  }
 }

@@ -1,4 +1,4 @@
-import type { Data, SkillText } from './skill-text.ts'
+import type { Data, Form, SkillText } from './skill-text.ts'
 
 /** How a text was read. Plain data: it is stored with the task and comes back with the next text. */
 export type Reading =
@@ -29,6 +29,14 @@ export function nothingRead(texts: readonly SkillText[]): Reading {
   return { kind: 'none', question: `I did not understand that. I can ${listed}. For example: ${examples}` }
 }
 
+const nothingDone = 'Nothing was done.'
+
+/** Asks for a text again that begins like this form and is none as a whole. */
+export function unclear({ text, form }: { text: SkillText; form: Form }, because: string): Reading {
+  const question = `${because} Please say it as in: ${form.example}.`
+  return { kind: 'ask', skill: text.skill, data: {}, missing: [], question, understood: nothingDone }
+}
+
 export const tooLong: Reading = {
   kind: 'none',
   question: 'The text is too long to be read. Send what you want as a data part, with the field skill.'
@@ -44,17 +52,6 @@ export const unclearNo: Reading = {
   missing: [],
   question:
     'I cannot tell what the "no" or "not" in it is about, and I wait for no condition. Please say only what is to be done.',
-  understood: 'Nothing was done.'
+  understood: nothingDone
 }
 export const declined: Reading = { kind: 'declined', understood: 'I am not to do it, and did nothing.' }
-
-const questions = new Map<string, string>([
-  ['target', 'For which user or which device? Say for example: user ana, or: device ana-phone.'],
-  ['audience', 'For whom? Say for example: user ana, device ana-phone, everyone, or: the default audience.']
-])
-
-export function questionFor({ name, content }: SkillText, field: string): string {
-  if (field === name?.field) return name.question
-  if (field === content?.main) return content.question
-  return questions.get(field) ?? `What is ${field}?`
-}

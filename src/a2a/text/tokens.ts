@@ -25,7 +25,8 @@ const closing = new Map([
   ['‚', '‘’']
 ])
 const apostrophes = new Set(["'", '’', '‘'])
-const trailing = new Set([',', ';', '.', '!', '?', ':', ')'])
+/** Marks wherever they stand. A full stop or a colon is one only at the end of a word: both are part of many ids. */
+const marks = ',;()!?='
 const isSpace = (char: string | undefined) => char !== undefined && /\s/.test(char)
 /** Characters after a closing quote. Any other means that a quote was inside a quote. */
 const endsQuote = (char: string | undefined) => char === undefined || isSpace(char) || /[,;.!?:=)}\]]/.test(char)
@@ -38,14 +39,17 @@ export function tokenize(text: string): Tokens {
   while (at < text.length) {
     const char = text[at]!
     if (isSpace(char)) at += 1
-    else if (char === '{' && isObjectStart(text, at)) at = readJson(at)
+    else if (char === '{' && !text.startsWith('{{', at)) at = readJson(at)
     else if (closing.has(char)) at = readQuoted(at)
-    else if (trailing.has(char) || char === '(') {
-      tokens.push({ kind: 'mark', text: char })
-      at += 1
-    } else at = readWord(at)
+    else if (marks.includes(char)) at = readMark(at)
+    else at = readWord(at)
   }
   return { tokens, fault }
+
+  function readMark(at: number): number {
+    tokens.push({ kind: 'mark', text: text[at]! })
+    return at + 1
+  }
 
   function readQuoted(start: number): number {
     const open = text[start]!
@@ -67,29 +71,21 @@ export function tokenize(text: string): Tokens {
   }
 
   function readWord(start: number): number {
-    let end = start
-    while (end < text.length && !isSpace(text[end])) {
+    let end = start + 1
+    while (end < text.length && !isSpace(text[end]) && !marks.includes(text[end]!)) {
       const char = text[end]!
-      // As in title="Hi": the word ends where its value begins. In other places a quote inside a word is a riddle.
-      if (closing.has(char) && !apostrophes.has(char)) {
-        if (!/[=:]/.test(text[end - 1] ?? '')) fault ??= 'A quote stands in the middle of a word.'
+      // As in title:"Hi" the word ends where its value begins. In other places a quote inside a word is a riddle.
+      if (closing.has(char) && (text[end - 1] === ':' || !apostrophes.has(char))) {
+        if (text[end - 1] !== ':') fault ??= 'A quote stands in the middle of a word.'
         break
       }
-      if (apostrophes.has(char) && /[=:]/.test(text[end - 1] ?? '')) break
       end += 1
     }
-    const marks: Token[] = []
     let stop = end
-    while (stop > start + 1 && trailing.has(text[stop - 1]!)) {
-      stop -= 1
-      marks.unshift({ kind: 'mark', text: text[stop]! })
-    }
+    while (stop > start && /[.:]/.test(text[stop - 1]!)) stop -= 1
     const word = text.slice(start, stop)
-    // Invisible characters could hide a "not".
-    if (/[\p{Cc}\p{Cf}\p{Cs}]/u.test(word)) fault ??= 'The text holds invisible characters.'
-    for (const part of inParts(word))
-      tokens.push({ kind: 'word', text: part, lower: part.toLowerCase().replaceAll('’', "'") })
-    tokens.push(...marks)
+    if (word !== '') tokens.push({ kind: 'word', text: word, lower: word.toLowerCase().replaceAll('’', "'") })
+    for (let here = stop; here < end; here += 1) readMark(here)
     return end
   }
 
@@ -105,8 +101,6 @@ export function tokenize(text: string): Tokens {
   }
 }
 
-const isObjectStart = (text: string, at: number) => !text.startsWith('{{', at)
-
 /** The end of what begins with a brace: where the braces outside of strings are even, or the end of the text. */
 function endOfObject(text: string, start: number): number {
   let depth = 0
@@ -121,8 +115,8 @@ function endOfObject(text: string, start: number): number {
   return text.length
 }
 
-/** `a=1,b=2` is two words. Other commas stay inside a word, which then is no id without a question. */
-function inParts(word: string): string[] {
-  const parts = word.split(',')
-  return parts.length > 1 && parts.every((part) => /^[^=:]+=[^=]/.test(part)) ? parts : [word]
+/** A token as it was written, for questions about it. */
+export function shown(token: Token | undefined): string {
+  if (token === undefined) return ''
+  return token.kind === 'quoted' ? `"${token.text}"` : token.kind === 'json' ? '{…}' : token.text
 }

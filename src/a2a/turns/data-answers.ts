@@ -3,7 +3,7 @@ import type { Request } from '../model.ts'
 import { askAbout, judge, settle, straysOf } from '../skills/check.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
-import { conclude, draftOf } from '../text/draft.ts'
+import { conclude, draftOf, targetsOf } from '../text/draft.ts'
 import { isShown } from '../text/proposal.ts'
 import type { Reading } from '../text/reading.ts'
 import type { Meaning } from './meaning.ts'
@@ -18,8 +18,7 @@ const audience = ['targets', 'broadcast', 'audience', 'target']
 function givenBy(skill: Skill | undefined, asked: string): readonly string[] {
   if (asked === 'target') return whom
   if (asked === 'audience') return audience
-  const content = skill?.text?.content
-  return asked === content?.main ? content.oneOf : [asked]
+  return skill?.text?.needs.find((need) => need.asked === asked)?.fields ?? [asked]
 }
 
 /**
@@ -64,8 +63,9 @@ function completed(asked: Reading & { kind: 'ask' }, given: Fields, skills: Skil
   if (judge(skill, { ...fields, skill: id }).kind === 'wrong')
     return { kind: 'request', skill: id, fields, understood: '' }
   const draft = draftOf(skill.text, fields)
-  if (!draft.targets.every(isShown)) return undefined
-  if (draft.targets.length === 0) draft.candidate = asked.candidate
+  const targets = targetsOf(draft)
+  if (!targets.every(isShown)) return undefined
+  if (targets.length === 0) draft.candidate = asked.candidate
   draft.note = asked.note
   // Where the data contradicts the text, or the text meant everyone, the caller confirms the result.
   const doubtful =

@@ -52,8 +52,8 @@ export function asking(reading: Reading & { kind: 'ask' | 'confirm' }): Meaning 
 
 /** The name under which texts ask for a field, or for one of several fields. */
 function askedAs({ text }: Skill, name: string): string {
-  if (!name.includes(' or ')) return name
-  return text?.content && name === text.content.oneOf.join(' or ') ? text.content.main : 'target'
+  const names = name.split(' or ')
+  return text?.needs.find(({ fields }) => names.every((one) => fields.includes(one)))?.asked ?? name
 }
 
 /** The question about a request that came as data and lacks something: the text answers it. */

@@ -1,31 +1,28 @@
-import { phrases, words } from '../../text/phrases.ts'
 import { propertiesIn, quoted, targetIn } from '../../text/sentences.ts'
-import type { SkillText } from '../../text/skill-text.ts'
+import { nameOf, type SkillText, target } from '../../text/skill-text.ts'
+
+const rest = '[<properties>] [for|on <target>] [<properties>]'
 
 export const trackEventText: SkillText = {
   skill: 'track-event',
-  offer: {
-    place: 2,
-    does: 'track events',
-    example: 'Track event purchase for user ana with amount=49.9.'
-  },
-  verbs:
-    phrases(`track | create | add | register | make | insert | upsert | set up | sign up | record | log | capture | report
-    | send | deliver | fire | emit | raise`),
-  // Without the word event the others mean other things as often: log out, report spam, capture payment.
-  bareVerbs: phrases('track'),
-  verbForms: words('tracking recording logging capturing reporting emitting raising'),
-  nouns: phrases('event | events'),
-  plurals: words('events'),
-  reserved: words('event events'),
-  name: {
-    field: 'eventName',
-    keys: words('event eventname event_name'),
-    question: 'What is the name of the event?',
-    isUserId: false
-  },
-  audience: 'one',
-  properties: true,
+  offer: { place: 2, does: 'track events', example: 'Track event purchase for user ana with amount=49.9.' },
+  forms: [
+    {
+      pattern: `track|log|record [the|an] event [called|named] [:] [<eventName>] ${rest}`,
+      example: 'Track event purchase for user ana with amount=49.99'
+    },
+    {
+      pattern: `track|log|record a|an|the <eventName> event ${rest}`,
+      example: 'Log an "order completed" event on device ana-phone with properties {"total": 99.5}'
+    },
+    {
+      pattern: 'track <eventName> for|on <recipient> [<properties>]',
+      example: 'Track purchase for user ana',
+      because: 'The word event is not in it.'
+    }
+  ],
+  needs: [nameOf('eventName', 'event', 'name', 'What is the name of the event?'), target],
+  shows: ['eventName', 'projectUserId', 'deviceId', 'userId', 'properties'],
   describe: (data) =>
     `Track the event ${data.eventName === undefined ? '(no name so far)' : quoted(data.eventName)} for ${targetIn(data)}${propertiesIn(data)}.`
 }

@@ -1,27 +1,25 @@
-import { phrases, words } from '../../text/phrases.ts'
 import { audienceIn, propertiesIn, quoted } from '../../text/sentences.ts'
-import type { SkillText } from '../../text/skill-text.ts'
+import { audience, nameOf, type SkillText } from '../../text/skill-text.ts'
+
+const verb = 'trigger|start|launch|run'
+const rest = '[for|to <audience>] [<properties>]'
 
 export const triggerCampaignText: SkillText = {
   skill: 'trigger-campaign',
   offer: { place: 4, does: 'trigger campaigns', example: 'Trigger campaign welcome for user ana.' },
-  verbs:
-    phrases(`trigger | broadcast | send | deliver | fire | start | launch | run | execute | activate | begin | kick off
-    | fire off | start off | set off`),
-  bareVerbs: phrases('trigger'),
-  verbForms: words('triggering broadcasting starting launching running firing executing activating'),
-  nouns: phrases('campaign | campaigns'),
-  plurals: words('campaigns'),
-  reserved: words('campaign campaigns'),
-  name: {
-    field: 'campaignId',
-    keys: words('campaign campaignid campaign_id'),
-    question: 'What is the id of the campaign?',
-    isUserId: false
-  },
-  audience: 'many',
-  properties: true,
-  verbMeans: (verb) => (verb === 'broadcast' ? { everyone: true } : undefined),
+  forms: [
+    {
+      pattern: `${verb} [the|a] campaign [called|named] [:] [<campaignId>] ${rest}`,
+      example: 'Trigger campaign welcome for users ana and bo with discount=10'
+    },
+    {
+      pattern: `${verb}|send the <campaignId> campaign ${rest}`,
+      example: 'Start the "Spring Sale" campaign for everyone'
+    }
+  ],
+  needs: [nameOf('campaignId', 'campaign', 'id|name', 'What is the id of the campaign?'), audience],
+  many: true,
+  shows: ['campaignId', 'broadcast', 'targets', 'properties'],
   describe(data, open) {
     const name = data.campaignId === undefined ? '(none so far)' : quoted(data.campaignId)
     // Not "for everyone with plan premium": properties choose no recipients.

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { Type } from '@sinclair/typebox'
-import { printSkillDocs } from '../src/a2a/a2a.ts'
+import { printSkillDocs, printTextDocs } from '../src/a2a/a2a.ts'
 import { printCampaignSchema } from '../src/campaigns/definition/file-schema.ts'
 import { printCommandDocs } from '../src/cli/docs.ts'
 import { printConfigDocs } from '../src/platform/config.ts'
@@ -30,6 +30,10 @@ describe('the printed pages', () => {
 
   it('docs/reference/agent-skills.md is what the code prints (npm run docs)', async () => {
     assert.equal(await committed('agent-skills.md'), printSkillDocs())
+  })
+
+  it('docs/reference/agent-texts.md is what the code prints (npm run docs)', async () => {
+    assert.equal(await committed('agent-texts.md'), printTextDocs())
   })
 
   it('docs/reference/campaign.schema.json is what the code prints (npm run docs)', async () => {

@@ -171,7 +171,10 @@ describe('an answer', () => {
     ])
       assert.equal(kindOf('Create a user', text), 'ask', text)
     const twice = talk('Create a user', 'help', 'help')
-    assert.ok(twice.kind === 'ask' && twice.question === 'I did not understand that. What is the id of the user?')
+    assert.ok(
+      twice.kind === 'ask' &&
+        twice.question === 'I did not understand that. What is the id of the user? Say for example: user ana.'
+    )
   })
 
   it('may be another order instead', () => {

@@ -46,7 +46,7 @@ export const morePhrasings: readonly Phrasing[] = [
     confirm('create-user', { projectUserId: 'ana', properties: { plan: 'premium' } })
   ],
   ['User ana was created', none],
-  ['Why did you create user ana?', none],
+  ['Why did you create user ana?', ask()],
   ['There is no need to create user ana', declined],
   ["I can't create user ana", ask()],
   ['Please refrain from creating user ana', declined],

@@ -58,7 +58,7 @@ describe('a service without a text model', () => {
     const plain = await startService(without, given)
     const task = await agentOf(plain, await plain.project(), 'plain').send(unread)
     assert.equal(task.status.state, 'input-required')
-    assert.match(textOf(task), /^I did not understand that\. I can create users/)
+    assert.match(textOf(task), /^I did not understand that\. I can send pushes, trigger campaigns, create users/)
     assert.equal(model.received.length, 0)
   })
 })
@@ -199,7 +199,7 @@ describe('the model is not asked', () => {
 async function leavesItToTheGrammar(): Promise<void> {
   const task = await agent.send(unread)
   assert.equal(task.status.state, 'input-required')
-  assert.match(textOf(task), /^I did not understand that\. I can create users.*for user ana\.$/)
+  assert.match(textOf(task), /^I did not understand that\. I can send pushes, trigger campaigns, create users/)
   const after = await agent.send('yes', { taskId: task.id })
   assert.equal(after.status.state, 'input-required')
   assert.deepEqual(

@@ -48,7 +48,7 @@ describe('data without a skill, after a text', () => {
     'Trigger campaign welcome for premium users',
     'Send a push to user ana saying "hi". Actually, don\'t.',
     'Create user jane but not now',
-    'Create users erin and frank'
+    'Create user erin and frank'
   ]
   const irrelevant = [{}, { properties: {} }, { properties: { q: 1 } }, { foo: 1 }]
 
@@ -124,7 +124,7 @@ describe('data without a skill, after a text', () => {
   it('still needs a yes for a change of a user who may not exist', async () => {
     await assertAsks(
       ['Update user with plan=gold', { projectUserId: 'ghost' }],
-      /is made\. Create the user "ghost".*Shall I/
+      /is made\. I understood: Create the user "ghost".*Shall I/
     )
   })
 
@@ -163,7 +163,7 @@ describe('data with a skill, after a text', () => {
     )
     await assertAsks([everyone, { skill: 'trigger-campaign' }], /^Send the missing field: campaignId\.$/)
     await assertAsks(['Update user ghost with plan=gold', { skill: 'create-user' }], /missing field: projectUserId/)
-    await assertDoes(['Create users erin and frank', { skill: 'create-user', projectUserId: 'x' }], 'create-user', {
+    await assertDoes(['Create user erin and frank', { skill: 'create-user', projectUserId: 'x' }], 'create-user', {
       projectUserId: 'x'
     })
   })

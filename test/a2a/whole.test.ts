@@ -135,10 +135,13 @@ for (const name of names) {
       })
       const asked = await agent.send('Create a user')
       assert.equal(asked.status.state, agent.state('input-required'))
-      const done = await agent.send('cleo', { taskId: asked.id })
+      const done = await agent.send('user cleo', { taskId: asked.id })
       assert.equal(done.artifacts[0].parts[0].data.projectUserId, 'cleo')
       const half = await agent.send({ skill: 'create-user' })
-      assert.equal((await agent.send('dora', { taskId: half.id })).artifacts[0].parts[0].data.projectUserId, 'dora')
+      assert.equal(
+        (await agent.send('user dora', { taskId: half.id })).artifacts[0].parts[0].data.projectUserId,
+        'dora'
+      )
       const all = await agent.send('Trigger campaign welcome for all users')
       assert.equal(all.status.state, agent.state('input-required'))
       const unsure = await agent.send({}, { taskId: all.id })

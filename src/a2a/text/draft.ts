@@ -32,7 +32,7 @@ const saysNothing = (name: string, value: unknown): boolean => {
   if (name === 'broadcast') return value !== true
   if (name === 'targets') return !Array.isArray(value) || value.length === 0
   if (name === 'properties') return Object.keys(value ?? {}).length === 0
-  return typeof value !== 'string' && typeof value !== 'number'
+  return !/^(string|number|boolean)$/.test(typeof value)
 }
 
 export const targetsOf = ({ data }: Draft): Target[] => [
@@ -97,7 +97,8 @@ export function conclude(draft: Draft, unsure = false): Reading {
   }
   // An order that reaches many at once is never carried out on a text alone.
   if (!text.reads && (unsure || data.broadcast === true || defaultAudience || note !== undefined)) {
-    const question = `${note === undefined ? '' : `${note} `}I understood: ${understood} Shall I? Say yes or no.`
+    const why = note === undefined ? (unsure ? 'I understood: ' : '') : `${note} I understood: `
+    const question = `${why}${understood} Shall I? Say yes or no.`
     return { kind: 'confirm', skill, data, question, understood }
   }
   return { kind: 'act', skill, data, understood }

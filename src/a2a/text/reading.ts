@@ -22,10 +22,9 @@ export type Reading =
 
 /** Offers what the skills can do, with an example of each. */
 export function nothingRead(texts: readonly SkillText[]): Reading {
-  const offers = texts.map(({ offer }) => offer).sort((one, other) => one.place - other.place)
-  const does = offers.map((offer) => offer.does)
+  const does = texts.map((text) => text.does)
   const listed = does.length > 1 ? `${does.slice(0, -1).join(', ')} and ${does.at(-1)}` : does.join('')
-  const examples = offers.map(({ example }) => example).join(' ')
+  const examples = texts.flatMap(({ forms: [first] }) => (first ? `${first.example}.` : [])).join(' ')
   return { kind: 'none', question: `I did not understand that. I can ${listed}. For example: ${examples}` }
 }
 

@@ -4,8 +4,8 @@ export type Data = Record<string, unknown>
 export interface SkillText {
   /** The id of the skill. */
   skill: string
-  /** The agent's offer where it understands nothing, in the order of `place`. The example is a text that works. */
-  offer: { place: number; does: string; example: string }
+  /** The agent's offer where it understands nothing: "I can …". */
+  does: string
   /** The published forms. A text that is none of them, from its first to its last word, is not acted upon. */
   forms: readonly Form[]
   /** What it cannot do without, in the order in which it is asked for. */

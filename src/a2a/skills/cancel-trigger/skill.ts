@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { TriggerId } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { shownTrigger, Trigger } from '../trigger.ts'
+import { cancelTriggerText } from './text.ts'
 
 const schema = Type.Object({ skill: Type.Literal('cancel-trigger'), triggerId: TriggerId })
 
@@ -21,6 +22,7 @@ export const cancelTrigger: MakeSkill = (does) => ({
   },
   exception:
     'A trigger that has ended is `rejected`. State `canceling`: gateways still have messages of it; get-trigger shows the end.',
+  text: cancelTriggerText,
   schema,
   output: Trigger,
   async run({ projectId, fields }) {

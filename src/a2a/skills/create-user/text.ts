@@ -6,7 +6,7 @@ const noun = '[new] user|customer'
 
 export const createUserText: SkillText = {
   skill: 'create-user',
-  offer: { place: 1, does: 'create users', example: 'Create user ana with plan=premium.' },
+  does: 'create users',
   forms: [
     {
       pattern: `${verb} [the] ${noun} [:] [<projectUserId>] [<properties>]`,
@@ -24,13 +24,13 @@ export const createUserText: SkillText = {
       because: 'The word after user may be its id or belong to it.'
     },
     {
-      pattern: `update|change [the] ${noun} [with [the] id] [<projectUserId>] <properties>`,
+      pattern: `update|change [the] user|customer [with [the] id] [<projectUserId>] <properties>`,
       example: 'Update user ana with plan=gold',
       // A change creates a user who does not exist, which may be a slip in the id.
       because: 'A user who is not there yet is made.'
     }
   ],
-  needs: [nameOf('projectUserId', 'user|customer', 'id', 'What is the id of the user?')],
+  needs: [nameOf('projectUserId', 'user|customer', 'id', 'What is the id of the user? Say for example: user ana.')],
   shows: ['projectUserId', 'properties'],
   describe: (data) =>
     `Create the user ${data.projectUserId === undefined ? '(no id so far)' : quoted(data.projectUserId)}${propertiesIn(data)}.`

@@ -4,6 +4,7 @@ import type { Explained, Triggers } from '../../../triggers/triggers.ts'
 import { checkProjectUserId } from '../../../users/users.ts'
 import { List, Maybe, TriggerId } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
+import { explainDeliveryText } from './text.ts'
 
 const schema = Type.Object({
   skill: Type.Literal('explain-delivery'),
@@ -57,6 +58,7 @@ export const explainDelivery: MakeSkill = (does) => ({
     example: { triggerId: '…', projectUserId: 'ana', sent: false, why: 'The user is not in the segment now.' }
   },
   exception: 'A user or a device that does not exist is the explanation, and no refusal.',
+  text: explainDeliveryText,
   schema,
   output,
   oneOf: [who],

@@ -6,6 +6,7 @@ import { askFor } from '../check.ts'
 import { knownUser } from '../known.ts'
 import { Complete, List, MaybeTime, ProjectUserId, Time } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
+import { findUserText } from './text.ts'
 
 const mostUsers = 10
 const mostDevices = 20
@@ -65,6 +66,7 @@ export const findUser: MakeSkill = (does) => ({
     example: { users: [{ userId: '…', projectUserId: 'ana', properties: { plan: 'premium' } }], complete: true }
   },
   exception: 'A property that no user has gives an empty list; an id that no user has is `rejected`.',
+  text: findUserText,
   schema,
   output,
   oneOf: [['projectUserId', 'property']],

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { TriggerId } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { shownTrigger, Trigger } from '../trigger.ts'
+import { getTriggerText } from './text.ts'
 
 const schema = Type.Object({ skill: Type.Literal('get-trigger'), triggerId: TriggerId })
 
@@ -20,6 +21,7 @@ export const getTrigger: MakeSkill = (does) => ({
     name: 'trigger',
     example: { triggerId: '…', campaignId: 'welcome', state: 'completed', counts: { targeted: 1, sent: 1 } }
   },
+  text: getTriggerText,
   schema,
   output: Trigger,
   async run({ projectId, fields }) {

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { Campaign } from '../../../campaigns/campaigns.ts'
 import { Complete, List, PageSize, Time } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
+import { listCampaignsText } from './text.ts'
 
 const most = 100
 const usual = 20
@@ -45,6 +46,7 @@ export const listCampaigns: MakeSkill = (does) => ({
     name: 'campaigns',
     example: { campaigns: [{ campaignId: 'spring-sale', status: 'active', canBeTriggered: true }], complete: true }
   },
+  text: listCampaignsText,
   schema,
   output,
   async run({ projectId, fields }) {

@@ -3,6 +3,7 @@ import type { Messages } from '../../../messages/messages.ts'
 import { knownUser } from '../known.ts'
 import { Complete, List, Maybe, MaybeTime, PageSize, shortened, Time } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
+import { listMessagesText } from './text.ts'
 
 const most = 100
 const usual = 20
@@ -50,6 +51,7 @@ export const listMessages: MakeSkill = (does) => ({
     name: 'messages',
     example: { messages: [{ messageId: '…', status: 'DELIVERY_RESULT_STATUS_SUCCEED' }], complete: true }
   },
+  text: listMessagesText,
   schema,
   output,
   async run({ projectId, fields }) {

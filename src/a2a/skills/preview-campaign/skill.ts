@@ -3,6 +3,7 @@ import { List, Maybe, Reasons } from '../shapes.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { withAudience, withoutNull } from '../spellings.ts'
 import { triggerCommandOf, triggerFields, triggerSpellings } from '../trigger-campaign/command.ts'
+import { previewCampaignText } from './text.ts'
 
 const schema = Type.Object({ skill: Type.Literal('preview-campaign'), ...triggerFields })
 
@@ -47,6 +48,7 @@ export const previewCampaign: MakeSkill = (does) => ({
     example: { campaignId: 'spring-sale', campaignVersion: 3, recipients: 120, devices: 151 }
   },
   exception: 'It asks about a field that it does not know, as trigger-campaign does.',
+  text: previewCampaignText,
   schema,
   output,
   spellings: triggerSpellings,

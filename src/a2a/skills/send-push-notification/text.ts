@@ -13,11 +13,7 @@ const push = '(push|notification|message | push notification|message)'
 
 export const sendPushText: SkillText = {
   skill: 'send-push-notification',
-  offer: {
-    place: 3,
-    does: 'send pushes',
-    example: 'Send a push to user ana with title "Hello" and body "Welcome back".'
-  },
+  does: 'send pushes',
   forms: [
     {
       pattern: `send [a|the] ${push} [to <target>] [<content>]`,

@@ -5,7 +5,7 @@ const rest = '[<properties>] [for|on <target>] [<properties>]'
 
 export const trackEventText: SkillText = {
   skill: 'track-event',
-  offer: { place: 2, does: 'track events', example: 'Track event purchase for user ana with amount=49.9.' },
+  does: 'track events',
   forms: [
     {
       pattern: `track|log|record [the|an] event [called|named] [:] [<eventName>] ${rest}`,
@@ -21,7 +21,10 @@ export const trackEventText: SkillText = {
       because: 'The word event is not in it.'
     }
   ],
-  needs: [nameOf('eventName', 'event', 'name', 'What is the name of the event?'), target],
+  needs: [
+    nameOf('eventName', 'event', 'name', 'What is the name of the event? Say for example: event purchase.'),
+    target
+  ],
   shows: ['eventName', 'projectUserId', 'deviceId', 'userId', 'properties'],
   describe: (data) =>
     `Track the event ${data.eventName === undefined ? '(no name so far)' : quoted(data.eventName)} for ${targetIn(data)}${propertiesIn(data)}.`

@@ -6,7 +6,7 @@ const rest = '[for|to <audience>] [<properties>]'
 
 export const triggerCampaignText: SkillText = {
   skill: 'trigger-campaign',
-  offer: { place: 4, does: 'trigger campaigns', example: 'Trigger campaign welcome for user ana.' },
+  does: 'trigger campaigns',
   forms: [
     {
       pattern: `${verb} [the|a] campaign [called|named] [:] [<campaignId>] ${rest}`,
@@ -17,7 +17,10 @@ export const triggerCampaignText: SkillText = {
       example: 'Start the "Spring Sale" campaign for everyone'
     }
   ],
-  needs: [nameOf('campaignId', 'campaign', 'id|name', 'What is the id of the campaign?'), audience],
+  needs: [
+    nameOf('campaignId', 'campaign', 'id|name', 'What is the id of the campaign? Say for example: campaign welcome.'),
+    audience
+  ],
   many: true,
   shows: ['campaignId', 'broadcast', 'targets', 'properties'],
   describe(data, open) {

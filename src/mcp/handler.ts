@@ -1,11 +1,14 @@
 import { type AuthInfo, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import { listActions } from '../a2a/a2a.ts'
+import { isPassing } from '../platform/db/db.ts'
+import { Refusal, Unavailable } from '../platform/errors.ts'
 import { version } from '../platform/version.ts'
 import type { Asked, McpOptions } from './asked.ts'
 import { createCalls } from './calls.ts'
 import { createUnconfirmed } from './confirm.ts'
 import { createFollow } from './progress.ts'
 import { createResources } from './resources.ts'
-import { mayUse, toolsOf } from './tools.ts'
+import { mayUse, toolOf } from './tools.ts'
 
 const instructions = `Tidings messages the users of one project: push notifications, and campaigns for many people.
 Look before you act: find-user, list-campaigns and preview-campaign change nothing. A broadcast needs the confirmationId of
@@ -20,7 +23,7 @@ export function createHandler(options: McpOptions, stopping: AbortSignal) {
     unconfirmed: createUnconfirmed(campaigns)
   })
   const resources = createResources(options)
-  const tools = toolsOf(agents.skills)
+  const tools = listActions().map(toolOf)
 
   /** Faults of ours are logged, and the client learns no more than that there was one. */
   const guarded =
@@ -30,7 +33,8 @@ export function createHandler(options: McpOptions, stopping: AbortSignal) {
         return await handle(given, context)
       } catch (error) {
         if (error instanceof ProtocolError) throw error
-        log.error({ error }, 'a request of MCP failed')
+        const passing = error instanceof Unavailable || error instanceof Refusal || isPassing(error)
+        log[passing ? 'warn' : 'error']({ error }, 'a request of MCP failed')
         throw new ProtocolError(ProtocolErrorCode.InternalError, 'The service could not do this now. Try again later.')
       }
     }

@@ -3,16 +3,23 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import type { ProjectId } from '../platform/ids.ts'
 import { type Triggers, triggerResponse } from '../triggers/triggers.ts'
 
-const lookMs = 1_000
-/** Below the 60 s after which clients give a call up. */
-const longestMs = 30_000
-/** Calls of this node that may wait at once. Further ones return without waiting. */
-const mostWaiting = 200
+const usual = {
+  lookMs: 1_000,
+  /** Below the 60 s after which clients give a call up. */
+  longestMs: 30_000,
+  /** Calls of this node that may wait at once. Further ones return without waiting. */
+  mostWaiting: 200
+}
 
 export type Follow = ReturnType<typeof createFollow>
 
 /** Tells a client that asked for progress how far a trigger is, until it ends or 30 s have passed. */
-export function createFollow(triggers: Pick<Triggers, 'get'>, stopped: AbortSignal) {
+export function createFollow(
+  triggers: Pick<Triggers, 'get'>,
+  stopped: AbortSignal,
+  limits: Partial<typeof usual> = {}
+) {
+  const { lookMs, longestMs, mostWaiting } = { ...usual, ...limits }
   let waiting = 0
 
   async function follow(projectId: ProjectId, triggerId: string, { mcpReq }: ServerContext): Promise<void> {

@@ -18,11 +18,14 @@ export function resultOf(task: Task): CallToolResult {
   if (state === 'completed' && data)
     return { content: [...(said ? [text(said)] : []), text(JSON.stringify(data))], structuredContent: data }
   const more = { taskId: task.id, state, ...message?.metadata, ...dataOf(message?.parts), ...data }
-  return state === 'auth-required' || state === 'working' || state === 'submitted'
+  if (state === 'input-required' && 'confirmationId' in more) return failed(`${said} ${confirmAgain}`, more)
+  const waits = state === 'auth-required' && 'approvalId' in more
+  return waits || state === 'working' || state === 'submitted'
     ? failed(`${said ?? 'It is still under way.'} ${askAgain}`, { ...more, idempotencyKey: task.history[0]?.messageId })
     : failed(said ?? `It is ${state}.`, more)
 }
 
+const confirmAgain = 'For a yes, call the tool again with the confirmationId that follows.'
 const askAgain = 'To learn what became of it, call the tool again with the same arguments and this idempotencyKey.'
 
 const text = (words: string) => ({ type: 'text' as const, text: words })

@@ -1,13 +1,8 @@
 import type { Tool } from '@modelcontextprotocol/server'
-import type { Skill, Skills } from '../a2a/a2a.ts'
+import type { Action } from '../a2a/a2a.ts'
 import type { ApiCaller } from '../projects/projects.ts'
 
-interface ObjectSchema {
-  properties: Record<string, object>
-  required?: string[]
-}
-
-/** Says which call this is, so that a repeat has no second effect. A tool call has no id of its own that would last. */
+/** Says which action this is, so that a repeat has no second effect. A tool call has no id of its own that would last. */
 const idempotencyKey = {
   type: 'string',
   minLength: 1,
@@ -19,21 +14,19 @@ const idempotencyKey = {
 /** Whether the policy of the caller's key allows a skill at all. Every call is judged again, with its fields. */
 export const mayUse = ({ key }: ApiCaller, skill: string): boolean => key?.policy?.skills?.includes(skill) ?? true
 
-/** The skills as tools: same names, fields and results. */
-export const toolsOf = (skills: Skills): Tool[] => [...skills.values()].map(toolOf)
-
-function toolOf({ id, name, description, effect, schema, output, oneOf = [] }: Skill): Tool {
-  const { properties: all, required = [] } = schema as unknown as ObjectSchema
-  const { skill: _, ...properties } = all
-  // Plain JSON: the schemas also have symbols, and what they share must not be shared with a writer.
+/** The tool that stands for an action: same name, same fields, and the data of its artifact as the result. */
+export function toolOf({ id, name, description, effect, input, output }: Action): Tool {
+  const { skill: _, ...properties } = input.properties
   const tool = {
     name: id,
     title: name,
-    description: [description, ...oneOf.map(oneOfText), ...(effect === 'send' ? [reachesPeople] : [])].join(' '),
+    description: [description, ...groupsIn(input).map(groupText), ...(effect === 'send' ? [reachesPeople] : [])].join(
+      ' '
+    ),
     inputSchema: {
       type: 'object',
       properties: { ...properties, ...(effect !== 'read' && { idempotencyKey }) },
-      required: required.filter((field) => field !== 'skill')
+      required: input.required?.filter((field) => field !== 'skill') ?? []
     },
     outputSchema: output,
     annotations: {
@@ -43,10 +36,15 @@ function toolOf({ id, name, description, effect, schema, output, oneOf = [] }: S
       openWorldHint: effect === 'send'
     }
   }
+  // Plain JSON: the schemas of actions also hold symbols.
   return JSON.parse(JSON.stringify(tool)) as Tool
 }
 
-/** In words: the providers of models refuse tools whose schema has alternatives at its top. */
-const oneOfText = (group: readonly string[]) => `Give at least one of ${group.join(', ')}.`
+/** The groups of fields of which one must be given. */
+const groupsIn = ({ allOf = [] }: Action['input']): string[][] =>
+  (allOf as { anyOf: { required: string[] }[] }[]).map(({ anyOf }) => anyOf.flatMap(({ required }) => required))
+
+/** In words, because the providers of models refuse tools whose schema has alternatives at its top. */
+const groupText = (group: string[]) => `Give at least one of ${group.join(', ')}.`
 
 const reachesPeople = 'Reaches people, and cannot be taken back.'

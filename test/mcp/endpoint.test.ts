@@ -122,4 +122,17 @@ describe('POST /mcp', () => {
     const reply = await post({ json: { jsonrpc: '2.0', method: 'notifications/initialized' } })
     assert.deepEqual([reply.status, reply.text], [202, ''])
   })
+
+  it('lets pages of listed origins call, with the headers of MCP', async () => {
+    const origin = 'https://assistant.example.com'
+    const listed = await service.another({ A2A_ORIGINS: origin })
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    const asked = await listed.ask('OPTIONS', '/mcp', { headers })
+    assert.match(String(asked.headers['access-control-allow-headers']), /Mcp-Protocol-Version/i)
+    const reply = await listed.ask('POST', '/mcp', {
+      headers: { origin, accept, 'content-type': 'application/json', 'x-api-key': project.secretKey },
+      json: list
+    })
+    assert.deepEqual([reply.status, reply.headers['access-control-allow-origin']], [200, origin])
+  })
 })

@@ -118,7 +118,7 @@ export function createAgents(options: AgentsOptions) {
   return {
     ...operations,
     decided: createDeciding(tasks, schedule),
-    perform: createPerform({ pool, engine, tasks, skills, readText }),
+    perform: createPerform({ pool, engine, tasks, skills, readText, oversight: options.does.oversight }),
     skills,
     startedAt: new Date(),
     cardKeys: signer?.jwks,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { Oversight } from '../oversight/oversight.ts'
 import type { Pool } from '../platform/db/db.ts'
 import { findClaims } from '../platform/idempotency/idempotency.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
@@ -9,10 +10,12 @@ import { isInterrupted, type Message, type Task } from './model.ts'
 import { canonical } from './operations.ts'
 import type { Skill } from './skills/skill.ts'
 import type { Skills } from './skills/skills.ts'
+import { triggerCommandOf } from './skills/trigger-campaign/command.ts'
 import type { Answer, MessageKey, Work } from './tasks/beginnings.ts'
 import type { Engine } from './tasks/engine.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import type { ReadText } from './turns/meaning.ts'
+import type { Turn } from './turns/turn.ts'
 import { takeTurn } from './turns/turns.ts'
 
 /** A request of a skill that came by another protocol, as a call with fields. */
@@ -23,8 +26,6 @@ export interface Performance {
   fields: Record<string, unknown>
   /** Names the request, so that a repeat has no second effect. */
   key: string | undefined
-  /** Why the protocol does not allow it, by the fields as the skill runs with them. */
-  refuse: (fields: Record<string, unknown>) => Promise<string | undefined>
   admit: (skill: Skill) => void
 }
 
@@ -37,6 +38,7 @@ interface Needs {
   tasks: Tasks
   skills: Skills
   readText: ReadText
+  oversight: Pick<Oversight, 'isBroadcast'>
 }
 
 const scope = 'mcp'
@@ -44,11 +46,11 @@ const scope = 'mcp'
 /**
  * Performs a skill for a protocol without conversations. The request becomes a task like that of a message with data, so
  * it runs once, survives its node and passes the same oversight. A question cannot be answered there, so a request that
- * is not complete makes no task.
+ * is not complete makes no task. A broadcast needs the id of a preview, whatever the policy of the key says.
  */
 export const createPerform =
-  ({ pool, engine, tasks, skills, readText }: Needs) =>
-  async ({ caller, agent, skill, fields, key: given, refuse, admit }: Performance): Promise<Performed> => {
+  ({ pool, engine, tasks, skills, readText, oversight }: Needs) =>
+  async ({ caller, agent, skill, fields, key: given, admit }: Performance): Promise<Performed> => {
     const projectId = caller.project.id
     const data = { ...fields, skill: skill.id }
     const message: Message = { messageId: given ?? newId(), role: 'user', parts: [{ data }] }
@@ -58,14 +60,26 @@ export const createPerform =
     if (first !== undefined) return { task: await tasks.find(projectId, first) }
     const turn = await takeTurn(message, undefined, { skills, readText })
     if (turn.kind === 'stop') return { refused: turn.reason }
-    const refused = await refuse(turn.request.fields)
-    if (refused !== undefined) return { refused }
+    if (await isUnconfirmed(oversight, projectId, turn)) return { refused: previewFirst }
     const sending = { message, immediately: false, historyLength: undefined, config: undefined }
     const { settled } = await engine.take(projectId, sending, defaultDialect('1.0'), { caller, agent, key, admit })
     const task = await settled
     // A repeat of a task that stopped returns it as it was then, and it may have gone on since.
     return { task: isInterrupted(task.status.state) ? await tasks.find(projectId, task.id) : task }
   }
+
+const previewFirst =
+  'This is a broadcast, and a broadcast needs a confirmationId. Call preview-campaign with the same arguments, show its result to the person you act for, and call trigger-campaign again with the confirmationId in it.'
+
+/** Whether a turn would reach a whole audience, also by the default of its campaign, that no preview has shown. */
+async function isUnconfirmed(
+  { isBroadcast }: Needs['oversight'],
+  projectId: ProjectId,
+  { skill, request: { fields } }: Turn & { kind: 'run' }
+): Promise<boolean> {
+  if (!skill.triggers || fields.confirmationId !== undefined) return false
+  return isBroadcast(projectId, triggerCommandOf(fields))
+}
 
 /** The id of the task that the first request with this key made. */
 async function firstTask(pool: Pool, projectId: ProjectId, key: MessageKey): Promise<string | undefined> {

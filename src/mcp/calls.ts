@@ -2,29 +2,24 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, type ServerConte
 import { AgentError, type Agents } from '../a2a/a2a.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { Asked } from './asked.ts'
-import type { Unconfirmed } from './confirm.ts'
 import type { Follow } from './progress.ts'
 import { failed, resultOf } from './results.ts'
 
 export interface CallsNeeds {
   agents: Pick<Agents, 'skills' | 'perform'>
   follow: Follow
-  unconfirmed: Unconfirmed
 }
-
-type Fields = Record<string, unknown>
 
 /** Runs the skill that a tool stands for, as a task: durable, judged and recorded like one of A2A. */
 export const createCalls =
-  ({ agents, follow, unconfirmed }: CallsNeeds) =>
-  async (asked: Asked, name: string, given: Fields, context: ServerContext) => {
+  ({ agents, follow }: CallsNeeds) =>
+  async (asked: Asked, name: string, given: Record<string, unknown>, context: ServerContext) => {
     const skill = agents.skills.get(name)
     if (!skill) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 100)}.`)
     const { idempotencyKey: key, ...fields } = given
     if (key !== undefined && !isKey(key)) return failed('idempotencyKey: must be 1 to 255 printable ASCII characters.')
     try {
-      const refuse = (settled: Fields) => unconfirmed(asked.caller.project.id, skill, settled)
-      const performed = await agents.perform({ ...asked, skill, fields, key, refuse })
+      const performed = await agents.perform({ ...asked, skill, fields, key })
       if ('refused' in performed) return failed(performed.refused)
       const result = resultOf(performed.task)
       const triggerId = skill.triggers && (result.structuredContent as { triggerId?: unknown } | undefined)?.triggerId

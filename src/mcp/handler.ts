@@ -5,7 +5,6 @@ import { Refusal, Unavailable } from '../platform/errors.ts'
 import { version } from '../platform/version.ts'
 import type { Asked, McpOptions } from './asked.ts'
 import { createCalls } from './calls.ts'
-import { createUnconfirmed } from './confirm.ts'
 import { createFollow } from './progress.ts'
 import { createResources } from './resources.ts'
 import { mayUse, toolOf } from './tools.ts'
@@ -16,11 +15,10 @@ a preview. A result with isError says in its first text why nothing was done, or
 
 /** Makes the function that responds to messages of MCP, of the current protocol and of those before it. */
 export function createHandler(options: McpOptions, stopping: AbortSignal) {
-  const { agents, campaigns, triggers, log } = options
+  const { agents, triggers, log } = options
   const call = createCalls({
     agents,
-    follow: createFollow(triggers, stopping),
-    unconfirmed: createUnconfirmed(campaigns)
+    follow: createFollow(triggers, stopping)
   })
   const resources = createResources(options)
   const tools = listActions().map(toolOf)

@@ -7,7 +7,7 @@ import { judge } from '../../src/a2a/skills/check.ts'
 import { flagOf } from '../../src/cli/agents/fields.ts'
 import { wholeProgram } from '../../src/cli/program.ts'
 import type { Shell } from '../../src/cli/shell.ts'
-import { toolsOf } from '../../src/mcp/tools.ts'
+import { toolOf } from '../../src/mcp/tools.ts'
 import { ask, type Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { agentOf, names } from './agent.ts'
@@ -58,7 +58,7 @@ describe('the registry of actions', () => {
     const fields = new Map(agent.commands.map((command) => [command.name(), command.options.map(({ long }) => long)]))
     assert.deepEqual([...skills.keys()], ids)
     assert.deepEqual([...fields.keys()], ids)
-    const tools = toolsOf(skills)
+    const tools = listActions().map(toolOf)
     assert.deepEqual(
       tools.map(({ name }) => name),
       ids

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
+import { listActions } from '../../src/a2a/a2a.ts'
 import { put } from '../support/campaigns.ts'
 import { type Scene, sees, startWithConsole, story } from './console.ts'
 
@@ -31,6 +32,19 @@ describe('the agent playground', () => {
     await sees(page, 'Artifacts')
     await sees(page, /"totalSent": 1/)
     await sees(page, /"title": "Hello"/)
+  })
+
+  story('offers every skill with its example, and sends it', async (scene) => {
+    const { page } = await openAgents(scene)
+    await page.getByText('JSON', { exact: true }).click()
+    await page.getByRole('combobox', { name: 'Skill' }).click()
+    assert.equal(await page.getByRole('option').count(), listActions().length)
+    await page.getByRole('option', { name: /list-campaigns/ }).click()
+    assert.match(await page.getByRole('textbox', { name: 'Data' }).inputValue(), /"skill": "list-campaigns"/)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('[data-event=completed]').waitFor()
+    await page.getByRole('link', { name: 'View task' }).click()
+    await sees(page, /"campaigns": /)
   })
 
   story('sends text, and the next message answers the question of the agent', async (scene) => {

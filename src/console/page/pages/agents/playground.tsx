@@ -9,13 +9,8 @@ import { errorText, readJson } from '../../parts/json.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { Lines } from '../../parts/texts.tsx'
 import { type Message, stateOf, stream } from './a2a.ts'
+import { SkillSelect } from './skill-select.tsx'
 import { TaskState } from './tasks.tsx'
-
-const example = JSON.stringify(
-  { skill: 'send-push-notification', projectUserId: 'demo-user', title: 'Hello', body: 'From an agent' },
-  null,
-  2
-)
 
 interface Values {
   format: string
@@ -47,7 +42,7 @@ function usePlayground() {
     await stream(projectId, { messageId: newId(), role: 'user', parts, ...open }, receive)
   }
   const playground = useApiForm({
-    initialValues: { format: 'text', text: 'Send a push to user demo-user saying "Hello"', data: example },
+    initialValues: { format: 'text', text: 'Send a push to user demo-user saying "Hello"', data: '{}' },
     send,
     // The agent rejects the message as a whole, and there is one field for it.
     errors: (error) => (isRejection(error) ? { text: error.message, data: error.message } : {}),
@@ -118,7 +113,10 @@ function MessageField({ form }: { form: Form<Values> }) {
       {format === 'text' ? (
         <Textarea label="Message" {...field('text')} minRows={2} />
       ) : (
-        <JsonInput label="Data" {...field('data')} minRows={6} />
+        <>
+          <SkillSelect data={form.values.data} fill={(data) => form.setFieldValue('data', data)} />
+          <JsonInput label="Data" {...field('data')} minRows={6} />
+        </>
       )}
     </>
   )

@@ -112,7 +112,7 @@ export function mountSurfaces(
   eventRoutes(api, events)
   messageRoutes(api, messages.send, pool, policies.admitSend)
   triggerRoutes(api, triggers, policies.permitTrigger)
-  campaignPreviewRoutes(api, campaigns)
+  campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)
   campaignSummaryRoutes(api, { campaigns, pool })
   webPushKeyRoute(api, async ({ id, mode }) =>
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.credentials.webPushKey(id)

@@ -66,7 +66,8 @@ export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
 
     /** What a trigger of the campaign as it is saved now would do. */
     async preview(projectId: ProjectId, campaignId: unknown, body: unknown) {
-      return previewBody(projectId, (await saving.get(projectId, campaignId)).definition, body)
+      const { definition, version } = await saving.get(projectId, campaignId)
+      return { campaign_version: version, ...(await previewBody(projectId, definition, body)) }
     },
 
     /** The same for a draft: a campaign that is not saved, or differs from the saved one. */

@@ -44,7 +44,7 @@ export function createOversight({ pool, campaigns, idempotencyHours }: Oversight
     /** Judges an action by the policy of its caller's key; at once where the key has none. */
     gate,
     /** The same for requests to the REST API. */
-    restGate: (skills: Iterable<RoutedSkill>) => createRestGate(gate, skills),
+    restGate: (skills: Iterable<RoutedSkill>) => createRestGate({ gate, confirmations }, skills),
     /** Counts what a trigger would reach and renders a sample, within some seconds. Sends nothing. */
     factsOf,
 

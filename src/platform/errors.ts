@@ -23,7 +23,7 @@ export const errorCatalogue = {
   ],
   confirmation_required: [
     403,
-    'The policy of the key wants broadcasts to be confirmed. Ask for it as an agent (A2A or MCP), with a confirmationId.'
+    'The policy of the key wants broadcasts to be confirmed: preview it, and send the confirmation_id of the preview with the same request. Or the confirmation no longer holds.'
   ],
   dry_run_only: [403, 'The policy of the key allows reading and previews only. Nothing was done.'],
   not_found: [404, 'Nothing of that name is in this project.'],

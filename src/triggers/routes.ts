@@ -1,17 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import {
-  type CheckedTrigger,
-  readTrigger,
-  TriggerBody,
-  triggerExample,
-  unknownTriggerFields,
-  warningOf
-} from '../campaigns/campaigns.ts'
+import { readTrigger, TriggerBody, triggerExample, unknownTriggerFields, warningOf } from '../campaigns/campaigns.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
-import type { ApiAccess, ApiCaller, Permit } from '../projects/projects.ts'
+import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
 import { listPage, TriggerQuery } from './list.ts'
+import { confirmationIn, type PermitTrigger } from './permit.ts'
 import { triggerResponse } from './response.ts'
 import { ExplainAnswer, TriggerAnswer } from './schemas.ts'
 import type { Triggers } from './triggers.ts'
@@ -24,12 +18,6 @@ const wording = {
 const params = { campaign_id: 'The id of the campaign, percent-encoded.' }
 const ofTrigger = { trigger_id: 'The id that the trigger request returned.' }
 const TriggerId = Type.Object({ trigger_id: Type.String() })
-
-/** Judges a trigger by the policy of its caller's key, and throws to refuse it. */
-export type PermitTrigger = (
-  caller: ApiCaller,
-  trigger: CheckedTrigger
-) => undefined | Permit | Promise<Permit | undefined>
 
 /** Contract 4.4, and routes for the triggers that it creates. */
 export function triggerRoutes(
@@ -56,14 +44,21 @@ export function triggerRoutes(
     async ({ caller, params: { campaign_id }, body, request, reply }) => {
       const key = idempotencyKeyOf(request, `/campaigns/${campaign_id}:trigger`)
       const trigger = readTrigger(campaign_id, body)
+      const confirmationId = confirmationIn(caller, body)
       const once = async () => {
         // A repeat returns the first response, whatever the policy says by now.
         const isKnown = caller.key?.policy && key && (await triggers.isAccepted(caller.project.id, key))
-        const permit = isKnown ? 'repeat' : await permitTrigger(caller, trigger)
-        return triggers.accept(caller.project.id, trigger, key, permit)
+        if (isKnown) return triggers.accept(caller.project.id, trigger, key, 'repeat')
+        const permitted = await permitTrigger(caller, trigger, confirmationId)
+        return triggers.accept(
+          caller.project.id,
+          permitted?.trigger ?? trigger,
+          permitted?.key ?? key,
+          permitted?.permit
+        )
       }
       const { answer } = await answerOnce(reply, once)
-      const unknown = unknownTriggerFields(body)
+      const unknown = unknownTriggerFields(body).filter((name) => !(confirmationId && name === 'confirmation_id'))
       if (unknown.length > 0) reply.header('x-service-warning', warningOf(unknown))
       return answer
     }

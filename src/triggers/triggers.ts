@@ -25,6 +25,7 @@ import { createStreams } from './stream.ts'
 export { whyRefused } from './accept.ts'
 export type { Explained } from './explain/explain.ts'
 export { countOnTrigger } from './outcomes.ts'
+export type { PermittedTrigger } from './permit.ts'
 export { triggerResponse } from './response.ts'
 export type { TriggerRow } from './store.ts'
 export type Triggers = ReturnType<typeof createTriggers>

@@ -124,6 +124,39 @@ describe('a policy on the REST API (B.5)', () => {
     assert.equal((await trigger(agent, users(...names(5)))).status, 200, 'named users are no broadcast')
   })
 
+  it('a broadcast is confirmed by the id of a preview of the same request, once', async () => {
+    const { project } = await givenPeople()
+    const agent = await agentKey(service, project, { confirm_broadcasts: true })
+    const body = { ...everyone, properties: { code: 'A' } }
+    const preview = async () => (await post(agent, '/campaigns/news:preview', body)).json
+    const { confirmation_id, campaign_version, audience } = await preview()
+    assert.deepEqual([campaign_version, audience.users], [1, 5])
+    const other = await trigger(agent, { ...everyone, properties: { code: 'B' }, confirmation_id })
+    assert.deepEqual(codeOf(other), [403, 'confirmation_required', 'confirmation_id'])
+    const done = await trigger(agent, { ...body, confirmation_id })
+    assert.equal(done.status, 200, done.text)
+    assert.equal(done.headers['x-service-warning'], undefined)
+    assert.deepEqual((await trigger(agent, { ...body, confirmation_id })).json, done.json, 'a repeat')
+    for (const wrong of ['nonsense', confirmation_id.replace(/.$/, (last: string) => (last === '0' ? '1' : '0'))])
+      assert.equal((await trigger(agent, { ...body, confirmation_id: wrong })).json.code, 'confirmation_required')
+    assert.equal((await trigger(agent, { ...body, confirmation_id: 7 })).status, 400)
+    const late = await preview()
+    await givenCampaign(service, project, { message: { title: 'Changed' } })
+    const refused = await trigger(agent, { ...body, confirmation_id: late.confirmation_id })
+    assert.deepEqual(codeOf(refused), [403, 'confirmation_required', 'confirmation_id'])
+    assert.match(refused.json.error, /version 2, not 1/)
+    const rows = await service.sql('select id from triggers where project_id = $1', [project.id])
+    assert.deepEqual(rows, [{ id: done.json.trigger_id }])
+  })
+
+  it('a key without such a policy gets no confirmation id, and a warning where it sends one', async () => {
+    const { project } = await givenPeople()
+    const preview = (await post(project, '/campaigns/news:preview', everyone)).json
+    assert.equal(preview.confirmation_id, undefined)
+    const reply = await trigger(project, { ...everyone, confirmation_id: 7 })
+    assert.deepEqual([reply.status, reply.headers['x-service-warning']], [200, 'unknown field "confirmation_id"'])
+  })
+
   it('an audience left out is judged by what it would reach', async () => {
     const { project } = await givenPeople()
     const campaign = { campaign_id: 'all', default_audience: { broadcast: true } }

@@ -39,6 +39,12 @@ export const createOversee = (oversight: Oversight): Oversee => {
   return (turn, overseen) => (turn.kind === 'stop' ? oversees.stop(turn, overseen) : oversees.run(turn, overseen))
 }
 
+/** Asks for a yes to a trigger by data: the policy of the caller's key wants one. `facts`: counted a moment ago. */
+export const askWith =
+  (oversight: Oversight) =>
+  (request: Request, overseen: Overseen, facts?: Facts): Promise<Turn> =>
+    new Overseer(oversight).ask(request, overseen, { facts })
+
 class Overseer {
   readonly #oversight: Oversight
 
@@ -51,7 +57,7 @@ class Overseer {
     const pending = turn.request.pending as Question | undefined
     if (turn.state !== 'input-required' || pending?.kind !== 'confirm' || pending.skill !== confirmedSkill) return turn
     // The question that was not answered stands, with the id that its caller knows.
-    return pending.shown ? asked(turn.request, pending, pending.shown) : this.#ask(turn.request, overseen, {})
+    return pending.shown ? asked(turn.request, pending, pending.shown) : this.ask(turn.request, overseen, {})
   }
 
   run(turn: Run, overseen: Overseen): Turn | Promise<Turn> {
@@ -77,7 +83,7 @@ class Overseer {
     } catch (error) {
       return refusedBy(error, turn.request)
     }
-    return this.#ask(turn.request, overseen, {})
+    return this.ask(turn.request, overseen, {})
   }
 
   /** A yes that names what it agrees to. */
@@ -94,14 +100,15 @@ class Overseer {
       const found = await this.#oversight.confirmations.redeem(projectId, caller, id, command)
       if (found.kind === 'confirmed') {
         const confirmed = { ...requestOf(found.command, turn.request) }
-        return { ...turn, request: { ...confirmed, fields: { ...confirmed.fields, confirmationId: id } } }
+        const { repeated } = found
+        return { ...turn, repeated, request: { ...confirmed, fields: { ...confirmed.fields, confirmationId: id } } }
       }
       const { reason } = found
       if (found.kind === 'again')
-        return this.#ask(requestOf(found.command, turn.request), overseen, { because: reason, facts: found.facts })
+        return this.ask(requestOf(found.command, turn.request), overseen, { because: reason, facts: found.facts })
       const pending = task?.request.pending as Question | undefined
       if (task && pending?.kind === 'confirm' && pending.skill === confirmedSkill)
-        return this.#ask(task.request, overseen, { because: reason })
+        return this.ask(task.request, overseen, { because: reason })
       return { kind: 'stop', state: 'rejected', request: turn.request, reason }
     } catch (error) {
       return refusedBy(error, turn.request)
@@ -109,11 +116,7 @@ class Overseer {
   }
 
   /** Asks for a yes, with the facts of now under a new id. A request that would be refused anyway is rejected. */
-  async #ask(
-    request: Request,
-    overseen: Overseen,
-    { because, facts }: { because?: string; facts?: Facts | undefined }
-  ) {
+  async ask(request: Request, overseen: Overseen, { because, facts }: { because?: string; facts?: Facts | undefined }) {
     const { projectId, caller } = overseen
     const { confirmationId: _, confirm: _confirm, campaignVersion: _version, ...fields } = request.fields
     try {

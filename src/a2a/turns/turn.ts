@@ -4,7 +4,13 @@ import type { Beside, Skill } from '../skills/skill.ts'
 
 /** The next step of a task, as a message decides it. */
 export type Turn = (
-  | { kind: 'run'; request: Request; skill: Skill }
+  | {
+      kind: 'run'
+      request: Request
+      skill: Skill
+      /** A yes that was carried out before: its trigger is returned again. */
+      repeated?: boolean
+    }
   | ({
       kind: 'stop'
       request: Request

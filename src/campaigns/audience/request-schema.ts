@@ -30,6 +30,12 @@ export const TriggerBody = Type.Object(
         additionalProperties: {},
         description: 'For templates and conditions, as {{ trigger.name }}. Any JSON, at most 1 MiB.'
       })
+    ),
+    confirmation_id: Type.Optional(
+      Type.Unsafe<unknown>({
+        description:
+          'Only for keys whose policy wants broadcasts to be confirmed: the id of a preview of the same request. Other keys get a warning for it.'
+      })
     )
   },
   { [unknownNames]: mostNames }

@@ -2,13 +2,25 @@ import { shownResult } from '../../messages/messages.ts'
 import { isObject } from '../../platform/fields.ts'
 import { largestBody, type Routes } from '../../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../../projects/projects.ts'
+import { type CheckedTrigger, readTrigger } from '../audience/request.ts'
 import { TriggerBody, triggerExample } from '../audience/request-schema.ts'
 import type { Campaigns } from '../campaigns.ts'
 import { DraftBody, example, TestAnswer, TestBody } from '../schemas.ts'
 import { PreviewAnswer } from './schemas.ts'
 
+/** Notes what a caller is shown, and returns the id with which it may agree; undefined where it needs none. */
+export type IssueConfirmation = (
+  caller: ApiCaller,
+  trigger: CheckedTrigger,
+  shown: { campaignVersion: number; recipients: number; complete: boolean }
+) => undefined | Promise<string>
+
 /** The preview takes the same request as a trigger. */
-export function campaignPreviewRoutes(api: Routes<ApiCaller, ApiAccess>, campaigns: Campaigns): void {
+export function campaignPreviewRoutes(
+  api: Routes<ApiCaller, ApiAccess>,
+  campaigns: Campaigns,
+  issue: IssueConfirmation = () => undefined
+): void {
   api.post(
     '/campaigns/:campaign_id(^[\\s\\S]*?)::preview',
     {
@@ -22,7 +34,13 @@ export function campaignPreviewRoutes(api: Routes<ApiCaller, ApiAccess>, campaig
       refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger'],
       example: triggerExample
     },
-    ({ caller, params: { campaign_id }, body }) => campaigns.preview(caller.project.id, campaign_id, body)
+    async ({ caller, params: { campaign_id }, body }) => {
+      const preview = await campaigns.preview(caller.project.id, campaign_id, body)
+      const { users: recipients, complete } = preview.audience
+      const shown = { campaignVersion: preview.campaign_version, recipients, complete }
+      const confirmation_id = await issue(caller, readTrigger(campaign_id, body), shown)
+      return confirmation_id === undefined ? preview : { ...preview, confirmation_id }
+    }
   )
 }
 

@@ -9,6 +9,13 @@ interface PreviewContent {
 }
 
 export const PreviewAnswer = Type.Object({
+  campaign_version: Type.Optional(Type.Integer({ description: 'The version that was previewed; absent for a draft.' })),
+  confirmation_id: Type.Optional(
+    Type.String({
+      description:
+        'Only for keys whose policy wants broadcasts to be confirmed: a trigger with this id sends what is shown here, within 15 minutes.'
+    })
+  ),
   audience: Type.Object(
     {
       users: Type.Integer({ description: 'Users with a device that would receive the message.' }),

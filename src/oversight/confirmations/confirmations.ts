@@ -6,7 +6,7 @@ import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
 import { recurring } from '../../platform/jobs/definition.ts'
 import { type ApiCaller, listRetentions } from '../../projects/projects.ts'
 import type { Facts, FactsOf } from '../facts/facts.ts'
-import { isSame, whyChanged } from './binding.ts'
+import { type Figures, isSame, whyChanged } from './binding.ts'
 import * as store from './store.ts'
 
 /** The outcome of a yes that names a confirmation. */
@@ -15,11 +15,14 @@ export type Redeemed =
    * The command may be carried out, with this key: triggers accepted with it are one trigger. `repeated`: there is one
    * already, and it is returned again.
    */
-  | { kind: 'confirmed'; command: TriggerCampaign; key: IdempotencyKey; repeated: boolean; facts?: Facts }
+  | { kind: 'confirmed'; command: Shown; key: IdempotencyKey; repeated: boolean; facts?: Facts }
   /** What was shown is no longer so. Ask again, with the facts if they are known. */
   | { kind: 'again'; command: TriggerCampaign; reason: string; facts?: Facts }
   /** This caller was asked nothing under this id, and the yes says nothing else. */
   | { kind: 'unknown'; reason: string }
+
+/** A command for the version that was shown. */
+type Shown = TriggerCampaign & { campaignVersion: number }
 
 /** The caller, as far as a confirmation is bound to it. */
 export type Asked = Pick<ApiCaller, 'actor'>
@@ -92,7 +95,7 @@ export function createConfirmations({ pool, factsOf, idempotencyHours, now = Dat
 
   return {
     /** Notes what the caller is shown. The id lasts 15 minutes and stands for this command and these figures alone. */
-    async issue(projectId: ProjectId, { actor }: Asked, command: TriggerCampaign, facts: Facts): Promise<string> {
+    async issue(projectId: ProjectId, { actor }: Asked, command: TriggerCampaign, facts: Figures): Promise<string> {
       const id = newId()
       const { campaignVersion: _, ...bound } = command
       await store.insertConfirmation(pool, projectId, id, actor, {

@@ -2,6 +2,9 @@ import { type CheckedTrigger, commandOfTrigger } from '../../campaigns/campaigns
 import type { AdmitSend } from '../../messages/messages.ts'
 import { Refusal, type RefusalCode } from '../../platform/errors.ts'
 import { type ApiCaller, type Permit, type Policy, reserveRecipients } from '../../projects/projects.ts'
+import type { PermittedTrigger } from '../../triggers/triggers.ts'
+import type { Figures } from '../confirmations/binding.ts'
+import type { Confirmations } from '../confirmations/confirmations.ts'
 import type { Gate } from './gate.ts'
 import { allowedSkills, refused, refusedByHours } from './rules.ts'
 import type { Effect, Verdict } from './verdict.ts'
@@ -15,7 +18,7 @@ export interface RoutedSkill {
 
 const instead = {
   approval: 'Ask for it as an agent (A2A or MCP), which makes an approval.',
-  confirmation: 'Ask for it as an agent (A2A or MCP): preview-campaign returns the id.'
+  confirmation: 'Preview it, and send the confirmation_id of the preview with the same request.'
 }
 const codes: Record<Exclude<Verdict['kind'], 'allowed' | 'refused'>, RefusalCode> = {
   approval: 'approval_required',
@@ -33,10 +36,27 @@ export function refusalOf(verdict: Exclude<Verdict, { kind: 'allowed' }>): Refus
 }
 
 /** Judges requests to the REST API. A route is named as the docs name it: `POST /campaigns/{campaign_id}:trigger`. */
-export function createRestGate(gate: Gate, skills: Iterable<RoutedSkill>) {
+export function createRestGate(
+  { gate, confirmations }: { gate: Gate; confirmations: Confirmations },
+  skills: Iterable<RoutedSkill>
+) {
   const skillsOf = new Map<string, RoutedSkill[]>()
   for (const skill of skills)
     for (const route of skill.rest) skillsOf.set(route, [...(skillsOf.get(route) ?? []), skill])
+
+  async function permitTrigger(caller: ApiCaller, trigger: CheckedTrigger, id?: string): Promise<PermittedTrigger> {
+    const command = commandOfTrigger(trigger)
+    const action = { skill: 'trigger-campaign', effect: 'send', reach: { trigger: command } } as const
+    if (id === undefined) return { trigger, permit: await permitOf(gate(caller, action)) }
+    const found = await confirmations.redeem(caller.project.id, caller, id, command)
+    if (found.kind !== 'confirmed') {
+      const message = `${found.reason} Preview the campaign again.`
+      throw new Refusal('confirmation_required', message, [{ path: 'confirmation_id', message: found.reason }])
+    }
+    const { key, repeated, facts } = found
+    const permit = repeated ? 'repeat' : await permitOf(gate(caller, action, { confirmationId: id, facts }))
+    return { trigger: { ...trigger, campaignVersion: found.command.campaignVersion }, permit, key }
+  }
 
   return {
     /** Throws where the policy does not allow the route. `skills` allows those that do the same as a skill of the list. */
@@ -56,11 +76,14 @@ export function createRestGate(gate: Gate, skills: Iterable<RoutedSkill>) {
     },
 
     /** The permit of a trigger. Undefined at once for a caller whose key has no policy. */
-    permitTrigger(caller: ApiCaller, trigger: CheckedTrigger): undefined | Promise<Permit | undefined> {
-      if (!caller.key?.policy) return undefined
-      return permitOf(
-        gate(caller, { skill: 'trigger-campaign', effect: 'send', reach: { trigger: commandOfTrigger(trigger) } })
-      )
+    permitTrigger(caller: ApiCaller, trigger: CheckedTrigger, confirmationId?: string) {
+      return caller.key?.policy ? permitTrigger(caller, trigger, confirmationId) : undefined
+    },
+
+    /** The id of a preview, for a key whose policy wants broadcasts to be confirmed. */
+    issueConfirmation(caller: ApiCaller, trigger: CheckedTrigger, shown: Figures): undefined | Promise<string> {
+      if (!caller.key?.policy?.confirm_broadcasts) return undefined
+      return confirmations.issue(caller.project.id, caller, commandOfTrigger(trigger), shown)
     },
 
     /** Judges a direct send when its recipients are known. Undefined for a caller whose key has no policy. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { agentRoutes, cardRoutes, registryRoutes } from './a2a/a2a.ts'
+import { agentRoutes, cardRoutes, registryRoutes, taskRecordRoutes } from './a2a/a2a.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
 import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
@@ -133,6 +133,7 @@ export function mountSurfaces(
   simulatorRoutes(manage, { simulators, devices, pool })
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
+  taskRecordRoutes(manage, pool)
   webhookRoutes(manage, webhooks)
 }
 

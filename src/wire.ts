@@ -3,6 +3,7 @@
  * console and the CLI import these types; nothing here exists at run time.
  */
 import type { Static } from '@sinclair/typebox'
+import type * as tasks from './a2a/tasks/record-schema.ts'
 import type * as campaigns from './campaigns/schemas.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
@@ -40,6 +41,8 @@ export type RotatedKey = Static<typeof manage.RotatedKey>
 export type Token = Static<typeof manage.TokenAnswer>
 /** With its text, which only this response holds. */
 export type CreatedToken = Static<typeof manage.CreatedToken>
+/** The account of an agent's task. */
+export type TaskRecord = Static<typeof tasks.TaskRecordAnswer>
 export type AuditEntry = Static<typeof manage.AuditAnswer>
 export type Node = Static<typeof manage.NodeAnswer>
 export type DeadJob = Static<typeof manage.DeadJobAnswer>

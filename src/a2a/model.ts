@@ -1,29 +1,11 @@
 import type { Permit } from '../projects/projects.ts'
+import type { TaskState } from './states.ts'
 
 // A task in the service's own terms. The dialects spell it for each kind of client.
 
-export type TaskState =
-  | 'submitted'
-  | 'working'
-  | 'completed'
-  | 'failed'
-  | 'canceled'
-  | 'rejected'
-  | 'input-required'
-  | 'auth-required'
+export { type TaskState, taskStates } from './states.ts'
 
 export type DialectName = 'plain' | 'official' | 'legacy'
-
-export const taskStates: readonly TaskState[] = [
-  'submitted',
-  'working',
-  'completed',
-  'failed',
-  'canceled',
-  'rejected',
-  'input-required',
-  'auth-required'
-]
 
 const ended = new Set<TaskState>(['completed', 'failed', 'canceled', 'rejected'])
 const waiting = new Set<TaskState>(['input-required', 'auth-required'])

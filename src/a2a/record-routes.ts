@@ -1,0 +1,83 @@
+import { Readable } from 'node:stream'
+import { Type } from '@sinclair/typebox'
+import type { Pool } from '../platform/db/db.ts'
+import { Refusal } from '../platform/errors.ts'
+import { defaultLimit, encodeCursor, idAfter, page, pageOf, pageQuery } from '../platform/http/paging.ts'
+import type { Routes } from '../platform/http/routes.ts'
+import { isUuid, type ProjectId } from '../platform/ids.ts'
+import { type ManageAccess, type ManageCaller, recordAudit } from '../projects/projects.ts'
+import { recordOf, type TaskRecord } from './tasks/record.ts'
+import { State, TaskRecordAnswer } from './tasks/record-schema.ts'
+import { findTasks, listTasks } from './tasks/store.ts'
+
+const path = '/projects/:project_id/agent-tasks'
+const all = { contextId: undefined, state: undefined, changedAfter: undefined }
+
+/** The account of agents' tasks for people: a list, one task, and an export. */
+export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
+  manage.get(
+    path,
+    {
+      summary: 'List tasks of agents with who asked and what was done; newest first',
+      access: 'viewer',
+      query: Type.Object({ ...pageQuery, state: Type.Optional(State) }),
+      answer: pageOf(TaskRecordAnswer),
+      refusals: ['invalid_parameter']
+    },
+    async ({ caller, query: { cursor, limit = defaultLimit, state } }) => {
+      const before = idAfter(cursor) ?? undefined
+      const found = await listTasks(
+        pool,
+        caller.project!.id,
+        { ...all, state },
+        { before, limit: limit + 1, offset: 0 }
+      )
+      return page(found, limit, ({ id }) => encodeCursor(id), recordOf)
+    }
+  )
+
+  manage.get(
+    `${path}::export`,
+    {
+      summary: 'Export the account of all tasks of agents, one to a line; newest first',
+      access: 'admin',
+      answerType: 'application/x-ndjson',
+      unlimited: true
+    },
+    async ({ caller, reply }) => {
+      const projectId = caller.project!.id
+      await recordAudit(pool, projectId, { actor: caller.actor, action: 'agent_tasks.export', target: projectId })
+      reply.type('application/x-ndjson')
+      return Readable.from(linesOf(pool, projectId), { objectMode: false })
+    }
+  )
+
+  manage.get(
+    `${path}/:task_id`,
+    {
+      summary: 'Read the account of a task',
+      access: 'viewer',
+      params: { task_id: 'The id of the task.' },
+      answer: TaskRecordAnswer,
+      refusals: ['not_found']
+    },
+    async ({ caller, params: { task_id: id = '' } }): Promise<TaskRecord> => {
+      const task = isUuid(id) && (await findTasks(pool, caller.project!.id, [id])).get(id)
+      if (!task) throw new Refusal('not_found', 'The project has no task with this id.')
+      return recordOf(task)
+    }
+  )
+}
+
+/** Tasks that are read at once: one may hold 12 MB of history. */
+const tasksAtOnce = 20
+
+async function* linesOf(pool: Pool, projectId: ProjectId): AsyncGenerator<string> {
+  let before: string | undefined
+  for (;;) {
+    const tasks = await listTasks(pool, projectId, all, { before, limit: tasksAtOnce, offset: 0 })
+    for (const task of tasks) yield `${JSON.stringify(recordOf(task))}\n`
+    before = tasks.at(-1)?.id
+    if (tasks.length < tasksAtOnce) return
+  }
+}

@@ -1,0 +1,97 @@
+import { isInterrupted, type Message, type Part, type Task } from '../model.ts'
+
+/** One step of a task as a person reads it: a message of the agent, a state with its reason, or a result. */
+export interface Step {
+  kind: 'message' | 'state' | 'result'
+  /** Messages of the agent carry no time of ours. */
+  at: string | null
+  /** Of a state. */
+  state: string | null
+  /** Of a result. */
+  name: string | null
+  text: string | null
+  data: unknown[]
+}
+
+export interface TaskRecord {
+  id: string
+  context_id: string
+  state: string
+  begun_at: string
+  changed_at: string
+  asked_by: { actor: string | null; key_id: string | null; key_name: string | null; agent: string | null }
+  /** The first message in a line. */
+  request: string
+  steps: Step[]
+}
+
+/** The account of a task: who asked, what was said and shown, and what was done. */
+export function recordOf(task: Task): TaskRecord {
+  const { id, contextId, status, by, log } = task
+  const first = log.find((entry) => 'status' in entry)
+  return {
+    id,
+    context_id: contextId,
+    state: status.state,
+    begun_at: first && 'status' in first ? first.status.at : status.at,
+    changed_at: status.at,
+    asked_by: {
+      actor: by?.actor ?? null,
+      key_id: by?.keyId ?? null,
+      key_name: by?.keyName ?? null,
+      agent: by?.agent ?? null
+    },
+    request: requestOf(task),
+    steps: stepsOf(task)
+  }
+}
+
+const longestRequest = 200
+
+function requestOf({ history }: Task): string {
+  const parts = history.find(({ role }) => role === 'user')?.parts ?? []
+  const text = parts.flatMap((part) => ('text' in part ? part.text : [])).join(' ')
+  const skill = parts.flatMap((part) => ('data' in part ? ((part.data as { skill?: unknown })?.skill ?? []) : []))[0]
+  return (text || (typeof skill === 'string' ? skill : '')).slice(0, longestRequest)
+}
+
+/** States and results in the order of the log, with each message of the agent behind the question that it answers. */
+function stepsOf({ history, log, artifacts }: Task): Step[] {
+  const answers = answersOf(history)
+  const steps: Step[] = [...(answers.get(undefined) ?? [])]
+  for (const entry of log) {
+    if ('artifact' in entry) {
+      const { name, parts } = artifacts[entry.artifact]!
+      steps.push({ ...contentOf(parts), kind: 'result', at: null, state: null, name })
+      continue
+    }
+    const { state, at, message } = entry.status
+    const { text, data } = contentOf(message?.parts ?? [])
+    const shown = message?.metadata ? [...data, message.metadata] : data
+    steps.push({ kind: 'state', at, state, name: null, text, data: shown })
+    if (isInterrupted(state)) steps.push(...(answers.get(message?.messageId) ?? []))
+  }
+  return steps
+}
+
+/** Messages of the agent by the question before them; the first ones have none. */
+function answersOf(history: Message[]): Map<string | undefined, Step[]> {
+  const answers = new Map<string | undefined, Step[]>()
+  let question: string | undefined
+  for (const { role, messageId, parts } of history) {
+    if (role === 'agent') question = messageId
+    else {
+      const step: Step = { ...contentOf(parts), kind: 'message', at: null, state: null, name: null }
+      answers.set(question, [...(answers.get(question) ?? []), step])
+    }
+  }
+  return answers
+}
+
+function contentOf(parts: Part[]): Pick<Step, 'text' | 'data'> {
+  const texts = parts.flatMap((part) => ('text' in part ? part.text : []))
+  return {
+    text: texts.length > 0 ? texts.join('\n') : null,
+    data: parts.flatMap((part) => ('data' in part ? [part.data] : []))
+  }
+}

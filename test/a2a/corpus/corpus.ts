@@ -9,6 +9,7 @@ import { exclusions } from './classes/exclusions.ts'
 import { keys } from './classes/keys.ts'
 import { languages } from './classes/languages.ts'
 import { looking } from './classes/looking.ts'
+import { mutations } from './classes/mutations.ts'
 import { natural } from './classes/natural.ts'
 import { negations } from './classes/negations.ts'
 import { noise } from './classes/noise.ts'
@@ -42,5 +43,6 @@ export const corpus: readonly Class[] = [
   noise,
   values,
   answers,
-  looking
+  looking,
+  mutations
 ]

@@ -51,6 +51,7 @@ export interface Failure {
 }
 export interface Tally extends Record<Verdict, number> {
   name: string
+  outcomes: { one: Case; outcome: Outcome }[]
   /** Of the clear orders alone. */
   clear: number
   clearDone: number
@@ -63,11 +64,12 @@ export const shown = ({ one: { turns, expected }, outcome }: Failure): string =>
 
 /** Reads every text of a class. */
 export async function tally({ name, cases }: Class): Promise<Tally> {
-  const result: Tally = { name, done: 0, asked: 0, wrong: 0, clear: 0, clearDone: 0, failures: [] }
+  const result: Tally = { name, outcomes: [], done: 0, asked: 0, wrong: 0, clear: 0, clearDone: 0, failures: [] }
   for (const one of cases) {
     const outcome = await converse(one.turns)
     const verdict = judge(one, outcome)
     result[verdict]++
+    result.outcomes.push({ one, outcome })
     const isClear = 'does' in one.expected
     if (isClear) result.clear++
     if (isClear && verdict === 'done') result.clearDone++

@@ -1,7 +1,7 @@
 import { newId } from '../../platform/ids.ts'
 import type { Asker, DialectName, LogEntry, Message, Request, Status, Task, TaskState } from '../model.ts'
 import { isInterrupted, isTerminal } from '../model.ts'
-import type { Beside, Outcome } from '../skills/skill.ts'
+import type { Beside, Outcome, Result } from '../skills/skill.ts'
 
 // Every step of a task, as a function from one revision to the next. Nothing here writes.
 
@@ -96,7 +96,9 @@ function latest(messages: Message[]): Message[] {
 /** Several steps make one revision: it counts writes, not states. */
 export const written = (task: Task): Task => ({ ...task, revision: task.revision + 1 })
 
-export function moved(task: Task, state: TaskState, reason?: string, beside: Beside = {}): Task {
+type Saying = Beside & { result?: string | undefined }
+
+export function moved(task: Task, state: TaskState, reason?: string, beside: Saying = {}): Task {
   const from = task.status.state
   if (!allowed[from].includes(state)) throw new Error(`a task cannot go from ${from} to ${state}`)
   const status: Status = { state, at: now() }
@@ -107,10 +109,10 @@ export function moved(task: Task, state: TaskState, reason?: string, beside: Bes
   return { ...task, status, history, log: [...task.log, { status }] }
 }
 
-const agentMessage = ({ id, contextId }: Task, text: string, { data, metadata }: Beside): Message => ({
+const agentMessage = ({ id, contextId }: Task, text: string, { data, result, metadata }: Saying): Message => ({
   messageId: newId(),
   role: 'agent',
-  parts: data ? [{ text }, { data }] : [{ text }],
+  parts: [{ text }, ...(data ? [{ data }] : []), ...(result !== undefined ? [{ text: result }] : [])],
   contextId,
   taskId: id,
   ...(metadata && { metadata })
@@ -120,12 +122,24 @@ export function ended(task: Task, outcome: Outcome): Task {
   const results = 'artifacts' in outcome ? (outcome.artifacts ?? []) : []
   const artifacts = [...task.artifacts, ...results.map((one) => ({ artifactId: newId(), ...one }))]
   const entries = results.map((_, index): LogEntry => ({ artifact: task.artifacts.length + index }))
+  const { understood } = task.request
   return moved(
     { ...task, artifacts, log: [...task.log, ...entries] },
     outcome.kind,
-    outcome.reason ?? done(task.request.understood),
-    outcome
+    outcome.reason ?? done(understood),
+    understood === undefined ? outcome : { ...outcome, result: inWords(results) }
   )
+}
+
+/** As much of a result as a message repeats. */
+const mostRepeated = 4_000
+
+/** The results as a text, for clients that sent a text and show nothing but texts: many do not read data parts. */
+function inWords(results: Result[]): string | undefined {
+  const data = results.flatMap(({ parts }) => parts.flatMap((part) => ('data' in part ? [part.data] : [])))
+  if (data.length === 0) return undefined
+  const text = data.map((one) => JSON.stringify(one)).join('\n')
+  return text.length > mostRepeated ? `${text.slice(0, mostRepeated).toWellFormed()}…` : text
 }
 
 /** The order that a text was understood as, in words that say that it was carried out. */

@@ -4,6 +4,8 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { UserRow } from './store.ts'
 
 // Anonymous users are left out everywhere here: an import could not take them back, and there may be very many.
+/** Later than any id of a user. */
+const afterAll = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const columns = 'id, project_user_id, properties, created_at, updated_at'
 
 const newestRows = statement(
@@ -23,12 +25,13 @@ const searchWindowRows = statement(
           array(select w.id from w where position(lower($4) in lower(w.project_user_id)) > 0
                  order by w.id desc limit $5) as found`
 )
-// Each user is compared inside the window, so that no more than its id is kept of it.
+// Each user is compared inside the window, so that no more than its id is kept of it. The place is always given: with
+// "or $2 is null" a plan for any value reads each window from the newest user.
 const propertyWindowRows = statement(
   'users.property_window',
   `with w as materialized (
      select id, properties -> $4::text = $5::jsonb as hit from users
-      where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
+      where project_id = $1 and project_user_id is not null and id < coalesce($2::uuid, '${afterAll}'::uuid)
       order by id desc limit $3)
    select (select w.id from w order by w.id limit 1) as last, (select count(*)::int from w) as seen,
           array(select w.id from w where w.hit order by w.id desc limit $6) as found`

@@ -71,6 +71,18 @@ describe('find-user', () => {
     }
   })
 
+  it('finds the oldest of many users, and knows that it has seen all', async () => {
+    const project = await service.project()
+    await service.sql(
+      `insert into users (project_id, id, project_user_id, properties, created_at, updated_at)
+       select $1, ('01990000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'user-' || n,
+              jsonb_build_object('email', n || '@example.com'), now(), now() from generate_series(1, 12000) n`,
+      [project.id]
+    )
+    const { data } = await call(project, { skill: 'find-user', property: 'email', value: '1@example.com' })
+    assert.deepEqual([data.users.map(({ projectUserId }: Json) => projectUserId), data.complete], [['user-1'], true])
+  })
+
   it('refuses an unknown id and two ways at once, and asks for what is missing', async () => {
     const project = await service.project()
     await refused(project, { skill: 'find-user', projectUserId: 'ghost' }, /^No user has this projectUserId\.$/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
 import { listActions } from '../../src/a2a/a2a.ts'
-import { skillsExtension, withExtension } from '../../src/a2a/extension.ts'
+import { skillsExtension } from '../../src/a2a/extension.ts'
 import { judge } from '../../src/a2a/skills/check.ts'
 import { flagOf } from '../../src/cli/agents/fields.ts'
 import { wholeProgram } from '../../src/cli/program.ts'
@@ -143,10 +143,13 @@ describe('settled-2 5: cards', () => {
     }
   })
 
-  it('add only skills that the policy of the key allows', () => {
-    const facts = { url: '', baseUrl: '', description: '', skills: [], tenant: undefined, version: '1' }
-    const card = withExtension(facts, skills, ['create-user', 'find-user'])
-    assert.deepEqual(idsOf(card), [...contractSkills, 'find-user'])
+  it('add only skills that the policy of the key allows', async () => {
+    const made = await service.manage('POST', `/projects/${project.id}/keys`, {
+      json: { kind: 'secret', name: 'agent', policy: { skills: ['create-user', 'find-user'] } }
+    })
+    assert.equal(made.status, 201, made.text)
+    const agent = agentOf(service, { secretKey: made.json.key }, 'plain')
+    assert.deepEqual(idsOf(await agent.result('card', {}, { headers: named })), [...contractSkills, 'find-user'])
   })
 
   it('do not matter for a call: every skill can be called whatever card was read', async () => {

@@ -1,4 +1,11 @@
-import { type AuthInfo, createMcpHandler, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server'
+import {
+  type AuthInfo,
+  createMcpHandler,
+  isSpecType,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server
+} from '@modelcontextprotocol/server'
 import { listActions } from '../a2a/a2a.ts'
 import { isPassing } from '../platform/db/db.ts'
 import { Refusal, Unavailable } from '../platform/errors.ts'
@@ -64,8 +71,31 @@ export function createHandler(options: McpOptions, stopping: AbortSignal) {
   const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo!.extra as unknown as Asked), {
     onerror: (error) => log.debug({ error: error.message }, 'MCP refused a request')
   })
-  return (request: Request, message: unknown, asked: Asked): Promise<Response> =>
-    handler.fetch(request, { parsedBody: message, authInfo: authInfoOf(asked) })
+  return async (request: Request, message: Message, asked: Asked): Promise<Response> =>
+    isWrong(message)
+      ? invalidParams(message)
+      : handler.fetch(request, { parsedBody: message, authInfo: authInfoOf(asked) })
+}
+
+type Message = Record<string, unknown>
+
+/** The methods that take parameters, by the type that the package has for their messages. */
+const typeOf = new Map<unknown, (message: unknown) => boolean>([
+  ['initialize', isSpecType.InitializeRequest],
+  ['ping', isSpecType.PingRequest],
+  ['tools/list', isSpecType.ListToolsRequest],
+  ['tools/call', isSpecType.CallToolRequest],
+  ['resources/list', isSpecType.ListResourcesRequest],
+  ['resources/templates/list', isSpecType.ListResourceTemplatesRequest],
+  ['resources/read', isSpecType.ReadResourceRequest]
+])
+
+/** Whether parameters have another form than the method takes. The package would take that for a fault of the service. */
+const isWrong = (message: Message): boolean => typeOf.get(message.method)?.(message) === false
+
+function invalidParams({ id, method }: Message): Response {
+  const error = { code: ProtocolErrorCode.InvalidParams, message: `The parameters of ${method} have a wrong form.` }
+  return Response.json({ jsonrpc: '2.0', id: typeof id === 'string' || Number.isInteger(id) ? id : null, error })
 }
 
 /** The package passes this on untouched. The key itself has been checked and is not needed any more. */

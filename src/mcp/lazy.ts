@@ -11,7 +11,7 @@ export function createMcp(options: McpOptions) {
 
   return {
     /** The response to one message, which was parsed before. */
-    async answer(request: Request, message: unknown, asked: Asked): Promise<Response> {
+    async answer(request: Request, message: Record<string, unknown>, asked: Asked): Promise<Response> {
       loaded ??= load()
       return (await loaded)(request, message, asked)
     },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { agentOf } from '../a2a/agent.ts'
 import { put } from '../support/devices.ts'
-import type { Json } from '../support/http.ts'
+import { ask, type Json } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
@@ -33,6 +33,36 @@ describe('after kill -9', () => {
     const tasks = await count('a2a_tasks where true')
     assert.equal(await count(`a2a_tasks where state = 'completed'`), tasks, 'each was done')
     assert.equal(await count(`events where device_id = 'dying-phone'`), tasks, 'and none twice')
+  })
+
+  it('a tool call of MCP that is repeated with its idempotencyKey on another node was done once', async (t) => {
+    const project = await service.project()
+    const { program, agent } = await doomed(t, project)
+    const url = await program.ready
+    await put(project, { id: 'mcp-phone', platform: 'IOS' })
+    const call = async (base: string, index: number): Promise<Json> => {
+      const args = { eventName: 'buy', deviceId: 'mcp-phone', idempotencyKey: `buy-${index}` }
+      const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'track-event', arguments: args } }
+      const headers = { ...agent.headers, accept: 'application/json, text/event-stream' }
+      const { text } = await ask(base, 'POST', '/mcp', { json, headers })
+      return JSON.parse(/^data: (.*)$/m.exec(text)![1]!).result
+    }
+    await call(url, 0)
+    const calls = Array.from({ length: 100 }, (_, index) => index)
+    let answered = 0
+    const sending = calls.map(async (index) => {
+      if (await call(url, index).catch(() => undefined)) answered += 1
+    })
+    await eventually(() => assert.ok(answered > 5))
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(sending)
+    for (const index of calls)
+      await eventually(async () => {
+        const result = await call(service.url, index)
+        assert.deepEqual(result.structuredContent, { trackedEvents: 1, eventName: 'buy' }, JSON.stringify(result))
+      }, 15_000)
+    const [{ n }] = await service.sql('select count(*)::int as n from events where project_id = $1', [project.id])
+    assert.equal(n, calls.length)
   })
 
   it('another node returns the same response to every message, and none is lost', async (t) => {

@@ -38,14 +38,17 @@ create table approvals (
   task_id uuid not null,
   state text not null check (state in ('pending', 'approved', 'rejected', 'expired', 'superseded', 'canceled')),
   skill text not null,
-  -- The action, as the skill was asked for it.
-  fields jsonb not null,
+  -- The trigger or the push that was asked for.
+  command json not null,
   -- The policy's reason to ask, in a sentence.
   reason text not null,
   -- What the person is shown: recipients, devices, a sample, the version of the campaign.
-  facts jsonb not null,
+  facts json not null,
   key_id uuid not null,
+  -- The first key of its chain of rotations.
+  origin_id uuid not null,
   key_name text not null,
+  -- The name that the asking agent gave.
   agent text,
   requested_at timestamptz not null,
   expires_at timestamptz not null,

@@ -135,7 +135,18 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
   })
-  const oversight = createOversight({ pool, campaigns, idempotencyHours: config.IDEMPOTENCY_HOURS })
+  const oversight = createOversight({
+    pool,
+    campaigns,
+    idempotencyHours: config.IDEMPOTENCY_HOURS,
+    approvals: {
+      projectOf: credentials.project,
+      publish: webhooks.onApproval,
+      onDecided: (tx, projectId, approval, decided) => agents.decided(tx, projectId, approval, decided),
+      consoleUrl: `${config.PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${config.PORT}`}/console`,
+      retentionDays: config.AUDIT_RETENTION_DAYS
+    }
+  })
   const agents = createAgents({
     pool,
     listener,
@@ -157,6 +168,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     dropCalls: webhooks.dropCalls,
     refuseAddress: webhooks.refuse,
     ...overrides.agents,
+    oversight,
     publicUrl: config.PUBLIC_URL,
     markTenant: config.A2A_TENANT_MARK,
     cardKey: config.A2A_CARD_KEY,

@@ -14,6 +14,7 @@ import { manageRoutes } from './manage/routes.ts'
 import { simulatorRoutes } from './manage/simulator-routes.ts'
 import { checkOrigin, mcpRoutes } from './mcp/mcp.ts'
 import { messageManagementRoutes, messageRoutes } from './messages/messages.ts'
+import { approvalRoutes } from './oversight/oversight.ts'
 import type { Pool } from './platform/db/db.ts'
 import { pagesOfAgents, pagesOfApps } from './platform/http/cross-origin.ts'
 import { pathTemplate } from './platform/http/openapi/names.ts'
@@ -135,6 +136,7 @@ export function mountSurfaces(
   triggerManagementRoutes(manage, triggers)
   taskRecordRoutes(manage, pool)
   webhookRoutes(manage, webhooks)
+  approvalRoutes(manage, capabilities.oversight.approvals)
 }
 
 type Admit = Mount<tenants.ApiCaller, tenants.ApiAccess>['admit']

@@ -1,12 +1,17 @@
 import type { Campaigns, TriggerCampaign } from '../campaigns/campaigns.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { type ApprovalsOptions, createApprovals } from './approvals/approvals.ts'
 import { type Asked, createConfirmations } from './confirmations/confirmations.ts'
 import { createFacts, type Facts, isBroadcast, type Sample } from './facts/facts.ts'
 import { describeFacts } from './facts/wording.ts'
 import { createGate } from './policies/gate.ts'
+import { createReachFacts } from './policies/reach-facts.ts'
 import { createRestGate, type RoutedSkill } from './policies/rest.ts'
 
+export type { ApprovalRequest, Approvals, Decided, OnDecided } from './approvals/approvals.ts'
+export { approvalRoutes } from './approvals/routes.ts'
+export type { ApprovalRow } from './approvals/store.ts'
 export { type Asked, type Confirmations, keyOfConfirmation, type Redeemed } from './confirmations/confirmations.ts'
 export type { Facts, FactsOf, Sample } from './facts/facts.ts'
 export { describeFacts } from './facts/wording.ts'
@@ -19,6 +24,7 @@ export interface OversightOptions {
   pool: Pool
   campaigns: Pick<Campaigns, 'saving' | 'previewTrigger'>
   idempotencyHours: number
+  approvals: Omit<ApprovalsOptions, 'pool' | 'gate' | 'factsOf'>
 }
 
 /** What a caller is shown before it agrees, as the data of a question and of a preview. */
@@ -36,15 +42,19 @@ export type Shown = {
 }
 
 /** Shows what an action of an agent would do before it is done, and decides whether it may be. */
-export function createOversight({ pool, campaigns, idempotencyHours }: OversightOptions) {
+export function createOversight({ pool, campaigns, idempotencyHours, ...options }: OversightOptions) {
   const factsOf = createFacts(campaigns)
   const confirmations = createConfirmations({ pool, factsOf, idempotencyHours })
-  const gate = createGate({ pool, factsOf })
+  const reachFacts = createReachFacts(pool, factsOf)
+  const gate = createGate({ pool, factsOf: reachFacts })
+  const approvals = createApprovals({ pool, gate, factsOf: reachFacts, ...options.approvals })
   return {
     /** Judges an action by the policy of its caller's key; at once where the key has none. */
     gate,
     /** The same for requests to the REST API. */
     restGate: (skills: Iterable<RoutedSkill>) => createRestGate({ gate, confirmations }, skills),
+    /** Asks people, and keeps their decisions. */
+    approvals,
     /** Counts what a trigger would reach and renders a sample, within some seconds. Sends nothing. */
     factsOf,
 
@@ -66,10 +76,11 @@ export function createOversight({ pool, campaigns, idempotencyHours }: Oversight
     isBroadcast: (projectId: ProjectId, command: TriggerCampaign): Promise<boolean> =>
       isBroadcast(campaigns, projectId, command),
 
-    jobs: [confirmations.keepJob],
+    jobs: [confirmations.keepJob, approvals.job],
 
-    /** Deletes up to 5,000 confirmations of a project that is being erased, and returns how many. */
-    eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => confirmations.eraseWindow(db, projectId)
+    /** Deletes some thousand confirmations and approvals of a project that is being erased, and returns how many. */
+    eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
+      (await confirmations.eraseWindow(db, projectId)) + (await approvals.eraseWindow(db, projectId))
   }
 }
 

@@ -7,7 +7,7 @@ import { refusing } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit-store.ts'
-import { type Credentials, changedChannel } from './credentials.ts'
+import { type CallerKey, type Credentials, changedChannel } from './credentials.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
 import type { Policy } from './policy.ts'
 import {
@@ -303,6 +303,12 @@ export function createProjects({
       return row && asProject(row)
     }
   }
+}
+
+/** The newest key of a chain of rotations that still works, for actions that were asked for earlier. */
+export async function findCallerKey(db: Db, projectId: ProjectId, originId: string): Promise<CallerKey | undefined> {
+  const row = await store.findLiveKey(db, projectId, originId)
+  return row && { id: row.id, name: row.name, policy: row.policy, originId }
 }
 
 /** How long each project keeps its history, for the sweeps of other capabilities. */

@@ -143,6 +143,12 @@ const lockKeyRow = statement(
   'keys.lock',
   `select ${keyColumns}, ${leftMs} from api_keys where project_id = $1 and id = $2 for update`
 )
+const liveOfChain = statement(
+  'keys.live_of_chain',
+  `select ${keyColumns} from api_keys
+    where project_id = $1 and coalesce(origin_id, id) = $2 and (expires_at is null or expires_at > now())
+    order by id desc limit 1`
+)
 // An earlier end stays.
 const expireKeyRow = statement(
   'keys.expire',
@@ -179,6 +185,10 @@ export const findKeys = (db: Db, hashes: Buffer[]) => db.query<FoundKey>(keysByH
 /** Locked until the transaction ends, so that two rotations of a key follow one another. */
 export const lockKey = (db: Db, projectId: ProjectId, id: string) =>
   db.one<Omit<FoundKey, 'hash'>>(lockKeyRow, [projectId, id])
+
+/** The newest key of a chain of rotations that still works. */
+export const findLiveKey = (db: Db, projectId: ProjectId, originId: string) =>
+  db.one<KeyRow>(liveOfChain, [projectId, originId])
 
 /** Returns when the key ends now. */
 export const expireKey = async (db: Db, projectId: ProjectId, id: string, inMs: number): Promise<Date> =>

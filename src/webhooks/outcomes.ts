@@ -70,6 +70,16 @@ export function onTriggerEnded(tx: Db, projectId: ProjectId, end: TriggerEnd): P
   return book(tx, projectId, [{ id: newId(), type: 'trigger.completed', at: new Date().toISOString(), data }])
 }
 
+export type ApprovalEvent = 'approval.requested' | 'approval.decided'
+
+/** In the transaction in which a person is asked, or has decided. */
+export const onApproval = (
+  tx: Db,
+  projectId: ProjectId,
+  type: ApprovalEvent,
+  data: Record<string, unknown>
+): Promise<void> => book(tx, projectId, [{ id: newId(), type, at: new Date().toISOString(), data }])
+
 /**
  * Every second: makes calls of up to a hundred events of those that wait. One job for all, and not one that each booking
  * asks for: its key would be locked until the booking commits, and a broadcast's transactions would wait in line for it.

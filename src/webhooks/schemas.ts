@@ -5,7 +5,9 @@ export const eventTypes = [
   'message.failed',
   'message.delivered',
   'message.tapped',
-  'trigger.completed'
+  'trigger.completed',
+  'approval.requested',
+  'approval.decided'
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

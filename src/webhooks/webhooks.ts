@@ -8,14 +8,14 @@ import { type CallState, dropLane, eraseCallWindow, listCalls, overdueLanes, swe
 import { createCaller } from './caller.ts'
 import { createCircuits } from './circuit.ts'
 import { createDelivery, type Result } from './deliver.ts'
-import { batchEventsJob, callForTest, onOutcomes, onTriggerEnded } from './outcomes.ts'
+import { batchEventsJob, callForTest, onApproval, onOutcomes, onTriggerEnded } from './outcomes.ts'
 import { createRegistry } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
 
 export { mayConnect } from '../platform/net/addresses.ts'
 export { AddressRefused, guardedLookup, refuseAddress, refuseUrl, resolveByDns } from '../platform/net/guard.ts'
 export { callQueue, type OutgoingCall } from './deliver.ts'
-export type { OutcomeChange, TriggerEnd } from './outcomes.ts'
+export type { ApprovalEvent, OutcomeChange, TriggerEnd } from './outcomes.ts'
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 const hourMs = 3_600_000
@@ -89,6 +89,7 @@ export function createWebhooks(options: WebhookOptions) {
     dropCalls: dropLane,
     onOutcomes,
     onTriggerEnded,
+    onApproval,
     /** The signing secret of the project, made at the first need. */
     secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>
       (await secrets.ensure(db, projectId, projectOwner))[0]!,

@@ -1,8 +1,7 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type ApiCaller, type CallerKey, overspent, type Policy, recipientsUsed } from '../../projects/projects.ts'
-import type { FactsOf } from '../facts/facts.ts'
-import { pushFacts } from './push-facts.ts'
+import type { ReachFactsOf } from './reach-facts.ts'
 import { refused, refusedByRules } from './rules.ts'
 import type { Action, Grants, Reach, ReachFacts, Verdict } from './verdict.ts'
 
@@ -14,12 +13,9 @@ const headroom = 1.05
 export type Gate = ReturnType<typeof createGate>
 
 /** Judges the actions of callers by the policy of their key, for every surface. */
-export function createGate({ pool, factsOf }: { pool: Pool; factsOf: FactsOf }) {
-  const shownOf = (projectId: ProjectId, reach: Reach): Promise<ReachFacts> =>
-    'trigger' in reach ? factsOf(projectId, reach.trigger) : pushFacts(pool, projectId, reach.push)
-
+export function createGate({ pool, factsOf }: { pool: Pool; factsOf: ReachFactsOf }) {
   async function withPreview(projectId: ProjectId, verdict: Verdict & { kind: 'refused' }, reach: Reach) {
-    const { recipients, devices, complete } = await shownOf(projectId, reach)
+    const { recipients, devices, complete } = await factsOf(projectId, reach)
     const number = `${complete ? '' : 'at least '}${recipients}`
     return { ...verdict, reason: `${verdict.reason} It would reach ${number} users on ${devices} devices.` }
   }
@@ -40,7 +36,7 @@ export function createGate({ pool, factsOf }: { pool: Pool; factsOf: FactsOf }) 
     if (named !== undefined && (mostUnseen === null || named <= mostUnseen))
       return perDay === null ? allowed : permitOf(named, named)
     if (!asks && !isApproved && mostUnseen === null) return allowed
-    const facts = grants.facts ?? (await shownOf(projectId, reach))
+    const facts = grants.facts ?? (await factsOf(projectId, reach))
     // It will be refused for a reason of its own. Should that be gone by then, it may reach nobody.
     if (facts.obstacle) return permitOf(0, 0)
     const verdict = judgeFacts(policy, facts, { isApproved, asks, used })

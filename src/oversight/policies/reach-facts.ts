@@ -1,10 +1,19 @@
 import { checkSendPush, type SendPush, sendPushes } from '../../channels/channels.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
-import type { ReachFacts } from './verdict.ts'
+import type { FactsOf } from '../facts/facts.ts'
+import type { Reach, ReachFacts } from './verdict.ts'
+
+export type ReachFactsOf = (projectId: ProjectId, reach: Reach) => Promise<ReachFacts>
+
+/** Makes the function that counts what an action would reach. It sends nothing. */
+export const createReachFacts =
+  (pool: Pool, factsOf: FactsOf): ReachFactsOf =>
+  (projectId, reach) =>
+    'trigger' in reach ? factsOf(projectId, reach.trigger) : pushFacts(pool, projectId, reach.push)
 
 /** What a push would reach. It is drafted as it would be sent, and nothing is written. */
-export async function pushFacts(pool: Pool, projectId: ProjectId, push: SendPush): Promise<ReachFacts> {
+async function pushFacts(pool: Pool, projectId: ProjectId, push: SendPush): Promise<ReachFacts> {
   const heading = { messageId: newId(), priority: 'high' as const, notAfter: Date.now() }
   const drafted = (await sendPushes([checkSendPush(push)]).draft(pool, projectId, [heading])).flat()
   const drafts = drafted.flatMap((one) => ('reason' in one ? [] : one))

@@ -1,0 +1,270 @@
+import type { Db, Pool } from '../../platform/db/db.ts'
+import { Refusal } from '../../platform/errors.ts'
+import { isUuid, newId, type ProjectId } from '../../platform/ids.ts'
+import {
+  type ApiCaller,
+  type CallerKey,
+  findCallerKey,
+  type Permit,
+  type Project,
+  recordAudit
+} from '../../projects/projects.ts'
+import type { ApprovalEvent } from '../../webhooks/webhooks.ts'
+import { whyChanged } from '../confirmations/binding.ts'
+import type { Gate } from '../policies/gate.ts'
+import type { Action, Reach, ReachFacts, Verdict } from '../policies/verdict.ts'
+import { approvalsJob } from './jobs.ts'
+import { approvalEvent } from './response.ts'
+import * as store from './store.ts'
+
+/** A decision, as the task that waits for it needs to know it. */
+export type Decided =
+  /** It runs, within the permit. */
+  | { kind: 'approved'; permit: Permit | undefined; campaignVersion: number | undefined }
+  /** What was shown has changed, so another approval is asked for. */
+  | { kind: 'superseded'; by: store.ApprovalRow }
+  | { kind: 'rejected'; note: string | null }
+  | { kind: 'expired' }
+
+/**
+ * Moves the task of an approval, in the transaction that decides. Returns what to do after the commit; undefined where
+ * the task does not wait for this approval any more.
+ */
+export type OnDecided = (
+  tx: Db,
+  projectId: ProjectId,
+  approval: store.ApprovalRow,
+  decided: Decided
+) => Promise<(() => void) | undefined>
+
+export interface ApprovalsOptions {
+  pool: Pool
+  gate: Gate
+  factsOf: (projectId: ProjectId, reach: Reach) => Promise<ReachFacts>
+  projectOf: (projectId: ProjectId) => Promise<Project | undefined>
+  /** Books the webhooks of a project. */
+  publish: (tx: Db, projectId: ProjectId, type: ApprovalEvent, data: Record<string, unknown>) => Promise<void>
+  onDecided: OnDecided
+  /** Where the console is, without a slash at the end. */
+  consoleUrl: string
+  retentionDays: number
+}
+
+export type Approvals = ReturnType<typeof createApprovals>
+
+/** An approval that is about to be asked for: its id and words are part of the task that waits for it. */
+export interface ApprovalRequest {
+  id: string
+  /** The address at which a person decides. */
+  url: string
+  /** Writes it, in the transaction that writes the task. */
+  write(tx: Db, taskId: string): Promise<void>
+}
+
+/** Asks people whether actions of agents may be done, and keeps their decisions. */
+export function createApprovals(options: ApprovalsOptions) {
+  const { pool, gate, factsOf, projectOf, publish, onDecided } = options
+  const urlOf = (projectId: ProjectId, id: string) =>
+    `${options.consoleUrl}/p/${encodeURIComponent(projectId)}/approvals/${id}`
+
+  async function insert(tx: Db, projectId: ProjectId, approval: store.NewApproval): Promise<store.ApprovalRow> {
+    const row = await store.insertApproval(tx, projectId, approval)
+    if (!row) throw new Refusal('invalid_api_key', 'Invalid API key')
+    const details = { task_id: row.task_id, skill: row.skill, recipients: row.facts.recipients, agent: row.agent }
+    await recordAudit(tx, projectId, {
+      actor: `key ${row.key_id}`,
+      action: 'approval.request',
+      target: row.id,
+      details
+    })
+    await publish(tx, projectId, 'approval.requested', approvalEvent(row, urlOf(projectId, row.id)))
+    return row
+  }
+
+  /** Ends a pending approval. Throws where another person or the time was first, or where its task waits no more. */
+  async function end(
+    tx: Db,
+    projectId: ProjectId,
+    asked: store.ApprovalRow,
+    decision: store.Decision,
+    decided: Decided
+  ) {
+    const { id } = asked
+    // The task first: a cancel locks both in this order too.
+    const after = await onDecided(tx, projectId, asked, decided)
+    const row = after && (await store.decideApproval(tx, projectId, id, decision))
+    if (!row) throw alreadyDecided(await store.findApproval(tx, projectId, id))
+    const { state, by, note } = decision
+    await recordAudit(tx, projectId, {
+      actor: by ?? 'service',
+      action: `approval.${actions[decision.state]}`,
+      target: id,
+      details: { task_id: row.task_id, ...(note && { note }) }
+    })
+    if (state !== 'superseded')
+      await publish(tx, projectId, 'approval.decided', approvalEvent(row, urlOf(projectId, id)))
+    return { row, after }
+  }
+
+  /** The same in a transaction of its own. */
+  async function settle(projectId: ProjectId, asked: store.ApprovalRow, decision: store.Decision, decided: Decided) {
+    const { row, after } = await pool.transaction((tx) => end(tx, projectId, asked, decision, decided))
+    after()
+    return row
+  }
+
+  async function pending(projectId: ProjectId, id: string): Promise<store.ApprovalRow> {
+    const row = await get(projectId, id)
+    if (row.state !== 'pending') throw alreadyDecided(row)
+    return row
+  }
+
+  async function get(projectId: ProjectId, id: string): Promise<store.ApprovalRow> {
+    const row = isUuid(id) ? await store.findApproval(pool, projectId, id) : undefined
+    if (!row) throw new Refusal('not_found', 'There is no approval of this id.')
+    return row
+  }
+
+  /** Asks anew with the facts of now. The decision on the old approval is gone with it. */
+  async function supersede(
+    projectId: ProjectId,
+    row: store.ApprovalRow,
+    facts: ReachFacts,
+    why: string
+  ): Promise<never> {
+    const { id: _, reason, skill, command, task_id, key_id, origin_id, key_name, agent } = row
+    const next = { id: newId(), reason, facts, skill, command, task_id, key_id, origin_id, key_name, agent }
+    const after = await pool.transaction(async (tx) => {
+      const by = await insert(tx, projectId, next)
+      const decision = { state: 'superseded', by: null, note: why, supersededBy: next.id } as const
+      return (await end(tx, projectId, row, decision, { kind: 'superseded', by })).after
+    })
+    after()
+    throw new Refusal('conflict', `${why} Nothing was approved: decide on the approval ${next.id} instead.`, [
+      { path: 'superseded_by', message: next.id }
+    ])
+  }
+
+  /** Judges the action as it would be done now, for the key as it is now. */
+  async function judge(
+    projectId: ProjectId,
+    row: store.ApprovalRow,
+    key: CallerKey,
+    facts: ReachFacts
+  ): Promise<Permit | undefined> {
+    const project = await projectOf(projectId)
+    if (!project) throw new Refusal('not_found', 'There is no such project.')
+    const caller: ApiCaller = { project, actor: `key ${key.id}`, key }
+    const action: Action = { skill: row.skill, effect: 'send', reach: row.command }
+    const verdict: Verdict = await gate(caller, action, { approvalId: row.id, facts })
+    if (verdict.kind === 'allowed') return verdict.permit
+    throw new Refusal('conflict', `The policy of the key does not allow it now, so it still waits. ${verdict.reason}`)
+  }
+
+  return {
+    /** Prepares an approval for an action that the gate found to need one. */
+    ask(
+      caller: ApiCaller,
+      action: Action & { reach: Reach },
+      verdict: Verdict & { kind: 'approval' },
+      agent?: string
+    ): ApprovalRequest {
+      const { project, key } = caller
+      const id = newId()
+      const { obstacle: _, ...facts } = verdict.facts
+      return {
+        id,
+        url: urlOf(project.id, id),
+        write: async (tx, taskId) => {
+          await insert(tx, project.id, {
+            id,
+            task_id: taskId,
+            skill: action.skill,
+            command: action.reach,
+            reason: verdict.reason,
+            facts,
+            key_id: key!.id,
+            origin_id: key!.originId,
+            key_name: key!.name,
+            agent: agent ?? null
+          })
+        }
+      }
+    },
+    urlOf,
+    get,
+    list: (projectId: ProjectId, state: store.ApprovalState | undefined, before: string | null, limit: number) =>
+      store.listApprovals(pool, projectId, state, before, limit),
+
+    /** Has the action done. Where what was shown has changed, asks anew; where its key is gone, rejects it. */
+    async approve(projectId: ProjectId, id: string, actor: string, note: string | null): Promise<store.ApprovalRow> {
+      const row = await pending(projectId, id)
+      const key = await findCallerKey(pool, projectId, row.origin_id)
+      if (!key) {
+        const reason = 'The key that asked was revoked or has expired.'
+        await settle(projectId, row, { state: 'rejected', by: null, note: reason }, { kind: 'rejected', note: reason })
+        throw new Refusal('conflict', `${reason} The approval is rejected.`)
+      }
+      const facts = await factsOf(projectId, row.command)
+      if (facts.obstacle)
+        throw new Refusal('conflict', `It cannot be done now, so it still waits. ${facts.obstacle.message}`)
+      const changed = whyChanged(figuresOf(row.facts), figuresOf(facts))
+      if (changed) return supersede(projectId, row, facts, changed)
+      const permit = await judge(projectId, row, key, facts)
+      const { campaignVersion } = row.facts
+      return settle(
+        projectId,
+        row,
+        { state: 'approved', by: actor, note },
+        { kind: 'approved', permit, campaignVersion }
+      )
+    },
+
+    async reject(projectId: ProjectId, id: string, actor: string, note: string | null): Promise<store.ApprovalRow> {
+      const row = await pending(projectId, id)
+      return settle(projectId, row, { state: 'rejected', by: actor, note }, { kind: 'rejected', note })
+    },
+
+    /** In the transaction that cancels or ends its task: nothing is left to decide. */
+    async drop(tx: Db, projectId: ProjectId, id: string, state: 'canceled' | 'expired'): Promise<void> {
+      const row = await store.decideApproval(tx, projectId, id, { state, by: null, note: null })
+      if (row) await publish(tx, projectId, 'approval.decided', approvalEvent(row, urlOf(projectId, id)))
+    },
+
+    job: approvalsJob(pool, options.retentionDays, async (projectId, id) => {
+      const expired = { state: 'expired', by: null, note: null } as const
+      await settle(projectId, await get(projectId, id), expired, { kind: 'expired' }).catch(async (error) => {
+        if (!(error instanceof Refusal)) throw error
+        // Its task has ended by itself.
+        await store.decideApproval(pool, projectId, id, expired)
+      })
+    }),
+
+    /** Deletes up to 1,000 approvals of a project that is being erased, and returns how many. */
+    eraseWindow: store.eraseApprovalWindow
+  }
+}
+
+const actions: Record<store.Decision['state'], string> = {
+  approved: 'approve',
+  rejected: 'reject',
+  expired: 'expire',
+  superseded: 'supersede',
+  canceled: 'cancel'
+}
+
+/** A push has no version, and is compared by its recipients alone. */
+const figuresOf = ({ campaignVersion = 0, recipients, complete }: ReachFacts) => ({
+  campaignVersion,
+  recipients,
+  complete
+})
+
+function alreadyDecided(row: store.ApprovalRow | undefined): Refusal {
+  if (!row) return new Refusal('not_found', 'There is no approval of this id.')
+  const by = row.decided_by ? ` by ${row.decided_by}` : ''
+  const next = row.superseded_by ? ` Decide on the approval ${row.superseded_by} instead.` : ''
+  if (row.state === 'pending')
+    return new Refusal('conflict', 'The task of this approval does not wait for it any more.')
+  return new Refusal('conflict', `This approval is ${row.state} already${by}.${next}`)
+}

@@ -168,7 +168,6 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     dropCalls: webhooks.dropCalls,
     refuseAddress: webhooks.refuse,
     ...overrides.agents,
-    oversight,
     publicUrl: config.PUBLIC_URL,
     markTenant: config.A2A_TENANT_MARK,
     cardKey: config.A2A_CARD_KEY,

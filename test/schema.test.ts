@@ -183,6 +183,7 @@ describe('the statements', () => {
     const across = [...statements.values()].filter(({ acrossProjects }) => acrossProjects !== '')
     assert.deepEqual(across.map(({ name }) => name).sort(), [
       'a2a.due_tasks',
+      'approvals.due',
       'idempotency.sweep',
       'messages.left_behind',
       'messages.paused_projects',

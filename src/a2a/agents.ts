@@ -34,7 +34,8 @@ import { createTotals } from './tasks/totals.ts'
 import { createWatch } from './tasks/watch.ts'
 import { createGrammar } from './text/grammar.ts'
 import type { ReadText } from './turns/meaning.ts'
-import { createOversee } from './turns/oversee.ts'
+import { askWith, createOversee } from './turns/oversee.ts'
+import { createPoliced } from './turns/policed.ts'
 import { createTextModel, type TextModelSettings } from './turns/text-model.ts'
 import { readBy } from './turns/texts.ts'
 
@@ -71,6 +72,8 @@ export type Agents = ReturnType<typeof createAgents>
 /** The A2A surface: agents' tasks, which call the same capabilities as the REST API. */
 export function createAgents(options: AgentsOptions) {
   const { pool, listener, log, metrics, key, enqueue, dropCalls, refuseAddress, idempotencyHours, publicUrl } = options
+  const { oversight } = options.does
+  const dropApproval = oversight.approvals.drop
   const skills = createSkills(options.does, options.moreSkills)
   const grammar = createGrammar(textsOf(skills))
   const textModel = options.textModel && createTextModel({ ...options.textModel, skills, grammar, log, metrics })
@@ -91,14 +94,26 @@ export function createAgents(options: AgentsOptions) {
   const runJob = runTaskJob((): Runner => runner)
   const schedule = (tx: Db, projectId: ProjectId, taskId: string) =>
     add(tx, runJob, { projectId, taskId }, { projectId, key: taskId })
-  const runner: Runner = createRunner({ log, tasks, runs, skills, schedule, projectOf: options.projectOf })
+  const runner: Runner = createRunner({
+    log,
+    tasks,
+    runs,
+    skills,
+    schedule,
+    projectOf: options.projectOf,
+    dropApproval
+  })
   const readText = options.readText ?? readBy(grammar.read, textModel?.read)
   const engine = createEngine({
     tasks,
     runner,
     skills,
     readText,
-    oversee: createOversee(options.does.oversight),
+    oversee: createPoliced({
+      oversee: createOversee(oversight),
+      oversight,
+      askToConfirm: askWith(oversight)
+    }),
     attach: configs.attach,
     schedule
   })
@@ -106,7 +121,7 @@ export function createAgents(options: AgentsOptions) {
   const operations = createOperations({
     pool,
     engine,
-    canceling: createCanceling({ tasks, skills, watch, idempotencyHours }),
+    canceling: createCanceling({ tasks, skills, watch, idempotencyHours, dropApproval }),
     tasks,
     configs,
     streams,

@@ -9,7 +9,7 @@ import { createGate } from './policies/gate.ts'
 import { createReachFacts } from './policies/reach-facts.ts'
 import { createRestGate, type RoutedSkill } from './policies/rest.ts'
 
-export type { ApprovalRequest, Approvals, Decided, OnDecided } from './approvals/approvals.ts'
+export type { Approvals, Decided, OnDecided } from './approvals/approvals.ts'
 export { approvalRoutes } from './approvals/routes.ts'
 export type { ApprovalRow } from './approvals/store.ts'
 export { type Asked, type Confirmations, keyOfConfirmation, type Redeemed } from './confirmations/confirmations.ts'

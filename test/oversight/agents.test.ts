@@ -28,7 +28,7 @@ describe('a policy on A2A (B.5)', () => {
     const refused = await agent.send(everyone)
     assert.equal(refused.status.state, 'rejected')
     assert.match(textOf(refused), /does not allow the skill trigger-campaign\. It allows create-user\./)
-    const event = await agent.send({ skill: 'track-event', projectUserId: 'ana', event: 'x' })
+    const event = await agent.send({ skill: 'track-event', projectUserId: 'ana', eventName: 'x' })
     assert.equal(event.status.state, 'rejected')
     assert.equal(await triggers(), 0)
   })

@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { Reach } from '../../oversight/oversight.ts'
 import type { Db } from '../../platform/db/db.ts'
 import type { IdempotencyKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -117,6 +118,8 @@ export interface Skill {
   ignores?(fields: Record<string, unknown>): string | undefined
   /** Whether it counts against the campaign triggers a second of the project's plan. */
   triggers?: true
+  /** The people that a request reaches, for policies and approvals. Skills of the effect `send` have it. */
+  reach?(fields: Record<string, unknown>): Reach
   /** Must have its effect once per run id: another node runs it again when the first one dies. */
   run(call: SkillCall): Promise<Outcome>
   /**

@@ -1,3 +1,4 @@
+import type { Approvals } from '../../oversight/oversight.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { claimKey } from '../../platform/idempotency/idempotency.ts'
 import type { ProjectId } from '../../platform/ids.ts'
@@ -20,12 +21,14 @@ export interface CancelingOptions {
   skills: Skills
   watch: Pick<Watch, 'subscribe'>
   idempotencyHours: number
+  /** Withdraws the approval that a task waits for. */
+  dropApproval: Approvals['drop']
 }
 
 export type Canceling = ReturnType<typeof createCanceling>
 
 /** Cancels tasks: `canceled` says that nothing was done (decision 0037). */
-export function createCanceling({ tasks, skills, watch, idempotencyHours }: CancelingOptions) {
+export function createCanceling({ tasks, skills, watch, idempotencyHours, dropApproval }: CancelingOptions) {
   /**
    * Whether the run of a `working` task, which is locked, has done nothing and can do nothing any more. An effect that
    * commits with its task would have ended it. One that has a key needs that key, which is ours from now on.
@@ -46,6 +49,8 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours }: Canc
         const { state } = task.status
         if (state === 'canceled' && dialectOf(task).rules.cancelsTwice) return undefined
         if (isTerminal(state)) throw notCancelable(task)
+        const { approvalId } = task.request
+        if (approvalId !== undefined) await dropApproval(tx, projectId, approvalId, 'canceled')
         if (state !== 'working' || (await hasDoneNothing(tx, projectId, task)))
           return moved(task, 'canceled', 'Canceled by request.')
         return task.cancelRequested ? undefined : { ...task, cancelRequested: true }

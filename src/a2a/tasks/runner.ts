@@ -1,3 +1,4 @@
+import type { Approvals } from '../../oversight/oversight.ts'
 import { type Db, isPassing } from '../../platform/db/db.ts'
 import { againIfRaced } from '../../platform/db/races.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
@@ -29,6 +30,8 @@ export interface RunnerOptions {
   /** Has a worker run the task. */
   schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
   projectOf: (projectId: ProjectId) => Promise<Project | undefined>
+  /** Withdraws the approval that a task waits for. */
+  dropApproval: Approvals['drop']
 }
 
 /** A run of a skill: for which caller, and under which key its end is kept. */
@@ -41,7 +44,7 @@ export interface RunOf {
 export type Runner = ReturnType<typeof createRunner>
 
 /** Ends tasks: runs their skills, and recovers those whose node died or whose caller never replied. */
-export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: RunnerOptions) {
+export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dropApproval }: RunnerOptions) {
   /** Runs the skill of a task that is `working`, and writes how it ended. */
   async function run(projectId: ProjectId, task: Task, of: RunOf): Promise<Task> {
     if (of.skill.runTogether) return runInside(projectId, task, of.skill)
@@ -157,6 +160,8 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf }: 
           const { state } = task.status
           // Its node may have renewed the lease meanwhile.
           if (runs.has(taskId) || !(await isDue(tx, projectId, taskId, now))) return undefined
+          if (task.request.approvalId !== undefined)
+            await dropApproval(tx, projectId, task.request.approvalId, 'expired')
           if (isInterrupted(state)) return moved(task, 'failed', 'No reply came for 24 hours.')
           if (task.takeovers >= mostTakeovers) return moved(task, 'failed', diedReason)
           await schedule(tx, projectId, taskId)

@@ -17,14 +17,21 @@ import { approvalsJob } from './jobs.ts'
 import { approvalEvent } from './response.ts'
 import * as store from './store.ts'
 
-/** A decision, as the task that waits for it needs to know it. */
+/** A decision, as the task that waits for it takes it. */
 export type Decided =
-  /** It runs, within the permit. */
-  | { kind: 'approved'; permit: Permit | undefined; campaignVersion: number | undefined }
-  /** What was shown has changed, so another approval is asked for. */
-  | { kind: 'superseded'; by: store.ApprovalRow }
+  /** It runs within the permit, with these fields added to its request. */
+  | { kind: 'approved'; permit: Permit | undefined; fields: Record<string, unknown> }
+  /** What was shown has changed, so it waits for another approval. */
+  | ({ kind: 'asks' } & Waiting)
   | { kind: 'rejected'; note: string | null }
   | { kind: 'expired' }
+
+/** The words and the metadata of a task that waits for a person. */
+export interface Waiting {
+  approvalId: string
+  reason: string
+  metadata: Record<string, unknown>
+}
 
 /**
  * Moves the task of an approval, in the transaction that decides. Returns what to do after the commit; undefined where
@@ -33,7 +40,7 @@ export type Decided =
 export type OnDecided = (
   tx: Db,
   projectId: ProjectId,
-  approval: store.ApprovalRow,
+  approval: { taskId: string; approvalId: string },
   decided: Decided
 ) => Promise<(() => void) | undefined>
 
@@ -52,11 +59,8 @@ export interface ApprovalsOptions {
 
 export type Approvals = ReturnType<typeof createApprovals>
 
-/** An approval that is about to be asked for: its id and words are part of the task that waits for it. */
-export interface ApprovalRequest {
-  id: string
-  /** The address at which a person decides. */
-  url: string
+/** An approval that is about to be asked for. */
+export interface ApprovalRequest extends Waiting {
   /** Writes it, in the transaction that writes the task. */
   write(tx: Db, taskId: string): Promise<void>
 }
@@ -91,7 +95,7 @@ export function createApprovals(options: ApprovalsOptions) {
   ) {
     const { id } = asked
     // The task first: a cancel locks both in this order too.
-    const after = await onDecided(tx, projectId, asked, decided)
+    const after = await onDecided(tx, projectId, { taskId: asked.task_id, approvalId: id }, decided)
     const row = after && (await store.decideApproval(tx, projectId, id, decision))
     if (!row) throw alreadyDecided(await store.findApproval(tx, projectId, id))
     const { state, by, note } = decision
@@ -125,6 +129,18 @@ export function createApprovals(options: ApprovalsOptions) {
     return row
   }
 
+  function waiting(
+    projectId: ProjectId,
+    { id, reason, facts }: Pick<store.ApprovalRow, 'id' | 'reason' | 'facts'>
+  ): Waiting {
+    const { recipients, devices, campaignVersion } = facts
+    return {
+      approvalId: id,
+      reason: `${reason} Nothing is sent before. A person decides within 24 hours at ${urlOf(projectId, id)}, and the task goes on by itself.`,
+      metadata: { approvalId: id, recipients, devices, ...(campaignVersion !== undefined && { campaignVersion }) }
+    }
+  }
+
   /** Asks anew with the facts of now. The decision on the old approval is gone with it. */
   async function supersede(
     projectId: ProjectId,
@@ -135,9 +151,9 @@ export function createApprovals(options: ApprovalsOptions) {
     const { id: _, reason, skill, command, task_id, key_id, origin_id, key_name, agent } = row
     const next = { id: newId(), reason, facts, skill, command, task_id, key_id, origin_id, key_name, agent }
     const after = await pool.transaction(async (tx) => {
-      const by = await insert(tx, projectId, next)
+      await insert(tx, projectId, next)
       const decision = { state: 'superseded', by: null, note: why, supersededBy: next.id } as const
-      return (await end(tx, projectId, row, decision, { kind: 'superseded', by })).after
+      return (await end(tx, projectId, row, decision, { kind: 'asks', ...waiting(projectId, next) })).after
     })
     after()
     throw new Refusal('conflict', `${why} Nothing was approved: decide on the approval ${next.id} instead.`, [
@@ -163,32 +179,15 @@ export function createApprovals(options: ApprovalsOptions) {
 
   return {
     /** Prepares an approval for an action that the gate found to need one. */
-    ask(
-      caller: ApiCaller,
-      action: Action & { reach: Reach },
-      verdict: Verdict & { kind: 'approval' },
-      agent?: string
-    ): ApprovalRequest {
+    ask(caller: ApiCaller, action: Action, verdict: Verdict & { kind: 'approval' }, agent?: string): ApprovalRequest {
       const { project, key } = caller
-      const id = newId()
-      const { obstacle: _, ...facts } = verdict.facts
+      const { reason, facts: all } = verdict
+      const { obstacle: _, ...facts } = all
+      const shown = { id: newId(), reason, facts, skill: action.skill, command: action.reach! }
+      const by = { key_id: key!.id, origin_id: key!.originId, key_name: key!.name, agent: agent ?? null }
       return {
-        id,
-        url: urlOf(project.id, id),
-        write: async (tx, taskId) => {
-          await insert(tx, project.id, {
-            id,
-            task_id: taskId,
-            skill: action.skill,
-            command: action.reach,
-            reason: verdict.reason,
-            facts,
-            key_id: key!.id,
-            origin_id: key!.originId,
-            key_name: key!.name,
-            agent: agent ?? null
-          })
-        }
+        ...waiting(project.id, shown),
+        write: async (tx, taskId) => void (await insert(tx, project.id, { ...shown, ...by, task_id: taskId }))
       }
     },
     urlOf,
@@ -205,19 +204,14 @@ export function createApprovals(options: ApprovalsOptions) {
         await settle(projectId, row, { state: 'rejected', by: null, note: reason }, { kind: 'rejected', note: reason })
         throw new Refusal('conflict', `${reason} The approval is rejected.`)
       }
-      const facts = await factsOf(projectId, row.command)
-      if (facts.obstacle)
-        throw new Refusal('conflict', `It cannot be done now, so it still waits. ${facts.obstacle.message}`)
+      const { obstacle, ...facts } = await factsOf(projectId, row.command).catch(asConflict)
+      if (obstacle) throw asConflict(obstacle)
       const changed = whyChanged(figuresOf(row.facts), figuresOf(facts))
       if (changed) return supersede(projectId, row, facts, changed)
       const permit = await judge(projectId, row, key, facts)
       const { campaignVersion } = row.facts
-      return settle(
-        projectId,
-        row,
-        { state: 'approved', by: actor, note },
-        { kind: 'approved', permit, campaignVersion }
-      )
+      const fields = campaignVersion === undefined ? {} : { campaignVersion }
+      return settle(projectId, row, { state: 'approved', by: actor, note }, { kind: 'approved', permit, fields })
     },
 
     async reject(projectId: ProjectId, id: string, actor: string, note: string | null): Promise<store.ApprovalRow> {
@@ -259,6 +253,11 @@ const figuresOf = ({ campaignVersion = 0, recipients, complete }: ReachFacts) =>
   recipients,
   complete
 })
+
+function asConflict(error: unknown): never {
+  if (!(error instanceof Refusal) || error.code === 'unavailable') throw error
+  throw new Refusal('conflict', `It cannot be done now, so it still waits. ${error.message}`)
+}
 
 function alreadyDecided(row: store.ApprovalRow | undefined): Refusal {
   if (!row) return new Refusal('not_found', 'There is no approval of this id.')

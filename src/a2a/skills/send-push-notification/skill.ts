@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { checkSendPush, type SendPush, sendPushes } from '../../../channels/channels.ts'
 import type { DeliveryResult } from '../../../messages/messages.ts'
+import { admitWith } from '../../../oversight/oversight.ts'
 import { effectKeyOf, keyOfRun } from '../run-key.ts'
 import { type MakeSkill, result } from '../skill.ts'
 import { spelledTarget, withoutNull, withTarget } from '../spellings.ts'
@@ -52,20 +53,26 @@ export const sendPushNotification: MakeSkill = (does) => ({
   spellings: spelledTarget,
   settle: (fields) => withTarget(withoutNull(fields)),
   oneOf: [who, ['title', 'body']],
-  async run({ projectId, fields, runId }) {
+  reach: (fields) => ({ push: pushOf(fields) }),
+  async run({ projectId, fields, runId, permit }) {
     const named = who.filter((name) => fields[name] !== undefined)
     if (named.length > 1) return { kind: 'rejected', reason: `Give only one of ${named.join(' and ')}.` }
     if (!fields.title && !fields.body) {
       return { kind: 'input-required', reason: 'Send the missing field: title or body.' }
     }
-    const { title, body, imageUrl, landingUrl } = fields
-    const target = { [named[0]!]: fields[named[0]!] }
-    const command = { target, title, body, imageUrl, landingUrl } as SendPush
+    const command = pushOf(fields)
     const sending = sendPushes([checkSendPush(command)])
-    return outcomeOf((await does.messages.send(projectId, sending, keyOfRun(runId, command))).results)
+    const { results } = await does.messages.send(projectId, sending, keyOfRun(runId, command), admitWith(permit))
+    return outcomeOf(results)
   },
   effectKey: effectKeyOf
 })
+
+function pushOf(fields: Record<string, unknown>): SendPush {
+  const { title, body, imageUrl, landingUrl } = fields
+  const [named = 'projectUserId'] = who.filter((name) => fields[name] !== undefined)
+  return { target: { [named]: fields[named] }, title, body, imageUrl, landingUrl } as SendPush
+}
 
 function outcomeOf(results: DeliveryResult[]) {
   const shown = results.map(({ message_id, status, additional_params }) => ({

@@ -31,10 +31,11 @@ export const triggerCampaign: MakeSkill = (does) => ({
   asksAboutUnknown: 'To name who gets it, send targets, broadcast or audience',
   triggers: true,
   ignores: ({ broadcast }) => (broadcast === true ? 'targets' : undefined),
-  async run({ projectId, fields, runId }) {
+  reach: (fields) => ({ trigger: triggerCommandOf(fields) }),
+  async run({ projectId, fields, runId, permit }) {
     const command = triggerCommandOf(fields)
     const key = confirmedKey(fields) ?? keyOfRun(runId, command)
-    const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), key)
+    const { answer } = await does.triggers.accept(projectId, checkTriggerCampaign(command), key, permit)
     return { kind: 'completed', artifacts: [result('trigger-result', { triggerId: answer.trigger_id })] }
   },
   effectKey: (call) => confirmedKey(call.fields) ?? effectKeyOf(call),

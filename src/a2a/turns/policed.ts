@@ -1,0 +1,69 @@
+import type { Facts, Oversight } from '../../oversight/oversight.ts'
+import { Refusal } from '../../platform/errors.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import type { Task } from '../model.ts'
+import { rejected } from '../skills/check.ts'
+import type { askWith, Oversee, Overseen } from './oversee.ts'
+import type { Turn } from './turn.ts'
+
+type Run = Turn & { kind: 'run' }
+
+export interface PolicedNeeds {
+  /** Judges turns before the policy does. */
+  oversee: Oversee
+  oversight: Pick<Oversight, 'gate' | 'approvals'>
+  askToConfirm: ReturnType<typeof askWith>
+}
+
+/**
+ * Judges turns by the policy of the caller's key: one that is not allowed is rejected, and one that needs a person waits
+ * for the approval. Turns of callers without a policy pass without waiting for anything.
+ */
+export function createPoliced({ oversee, oversight, askToConfirm }: PolicedNeeds): Oversee {
+  async function judged(turn: Run, overseen: Overseen): Promise<Turn> {
+    const { caller, agent } = overseen
+    const { skill, request } = turn
+    const confirmationId = request.fields.confirmationId as string | undefined
+    try {
+      const action = { skill: skill.id, effect: skill.effect, reach: skill.reach?.(request.fields) }
+      const verdict = await oversight.gate(caller, action, { confirmationId })
+      switch (verdict.kind) {
+        case 'allowed':
+          return verdict.permit ? { ...turn, request: { ...request, permit: verdict.permit } } : turn
+        case 'refused':
+          return { kind: 'stop', state: 'rejected', request, reason: verdict.reason }
+        case 'confirmation':
+          return await askToConfirm(request, overseen, verdict.facts as Facts)
+        case 'approval': {
+          const { approvalId, ...asked } = oversight.approvals.ask(caller, action, verdict, agent)
+          return { kind: 'stop', state: 'auth-required', request: { ...request, approvalId }, ...asked }
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === 'unavailable') throw error
+      const { reason = error.message } = rejected(error)
+      return { kind: 'stop', state: 'rejected', request, reason }
+    }
+  }
+
+  /** Only the approval goes on with a task that waits for one. A no cancels both. */
+  function waiting(turn: Turn, { request, status }: Task, approvalId: string, projectId: ProjectId): Turn {
+    if (turn.kind === 'stop' && turn.state === 'canceled') {
+      const write: Turn['write'] = (tx) => oversight.approvals.drop(tx, projectId, approvalId, 'canceled')
+      return { ...turn, request, write }
+    }
+    const { metadata, parts = [] } = status.message ?? {}
+    const reason = parts.flatMap((part) => ('text' in part ? part.text : [])).join('\n')
+    return { kind: 'stop', state: 'auth-required', request, reason, ...(metadata && { metadata }) }
+  }
+
+  const judge = (turn: Turn, overseen: Overseen): Turn | Promise<Turn> =>
+    turn.kind === 'run' && !turn.repeated && overseen.caller.key?.policy ? judged(turn, overseen) : turn
+
+  return (turn, overseen) => {
+    const { task, projectId } = overseen
+    if (task?.request.approvalId !== undefined) return waiting(turn, task, task.request.approvalId, projectId)
+    const next = oversee(turn, overseen)
+    return next instanceof Promise ? next.then((one) => judge(one, overseen)) : judge(next, overseen)
+  }
+}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { agentOf } from '../a2a/agent.ts'
+import { givenCampaign } from '../support/campaigns.ts'
 import { put } from '../support/devices.ts'
 import { ask, type Json } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
@@ -91,5 +92,42 @@ describe('after kill -9', () => {
       }, 25_000)
     const [{ n }] = await service.sql('select count(*)::int as n from a2a_tasks where project_id = $1', [project.id])
     assert.equal(n, messages.length)
+  })
+
+  it('each yes to a broadcast led to one trigger, and a repeat on another node returns it', async (t) => {
+    const project = await service.project()
+    await givenCampaign(service, project)
+    const { program, agent: dying } = await doomed(t, project)
+    const living = agentOf(service, project, 'plain')
+    const asked: Json[] = []
+    for (let n = 0; n < 40; n++) asked.push(await dying.send('Trigger campaign news for all users'))
+    const idOf = (task: Json) => task.status.message.parts[1].data.confirmationId as string
+    let answered = 0
+    const yeses = asked.map((task) =>
+      dying.send('yes', { taskId: task.id }).then(
+        () => answered++,
+        () => undefined
+      )
+    )
+    await eventually(() => assert.ok(answered > 3))
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(yeses)
+    assert.ok(answered < asked.length, 'some were under way')
+    const triggers = new Set<string>()
+    for (const task of asked) {
+      const repeat = await living.send({ confirmationId: idOf(task), confirm: true })
+      assert.equal(repeat.status.state, 'completed', JSON.stringify(repeat.status))
+      triggers.add(repeat.artifacts[0].parts[0].data.triggerId)
+    }
+    assert.equal(triggers.size, asked.length)
+    // The dead node's tasks are taken over and reach the triggers that the repeats returned.
+    await eventually(async () => {
+      const open = await service.sql(`select id from a2a_tasks where project_id = $1 and state = 'working'`, [
+        project.id
+      ])
+      assert.deepEqual(open, [])
+    }, 20_000)
+    const [{ n }] = await service.sql('select count(*)::int as n from triggers where project_id = $1', [project.id])
+    assert.equal(n, asked.length)
   })
 })

@@ -248,10 +248,10 @@ describe('a yes to a broadcast', () => {
       known.push(...rows.map(({ id }) => id as string))
       const undone = rows.every(({ state, sent }) => state === 'canceled' && sent === 0)
       if (status.state === 'canceled') assert.ok(undone, JSON.stringify(rows))
-      else assert.deepEqual([status.state, artifacts.length, rows.length], ['completed', 1, 1], JSON.stringify(status))
+      else assert.deepEqual([artifacts.length, rows.length], [1, 1], JSON.stringify(status))
       // After a cancel the id stands for nothing; after a yes it returns the trigger again.
       const again = await agent.send({ confirmationId, confirm: true })
-      if (status.state === 'completed') assert.equal(triggerIn(again), rows[0]!.id)
+      if (rows.length === 1) assert.equal(triggerIn(again), rows[0]!.id)
       const late = await service.sql('select count(*)::int as n from triggers where project_id = $1', [project.id])
       assert.equal(late[0]!.n, known.length + (again.status.state === 'completed' && rows.length === 0 ? 1 : 0))
       if (late[0]!.n > known.length) known.push(triggerIn(again))

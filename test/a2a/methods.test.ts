@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { givenCampaign } from '../support/campaigns.ts'
 import { put } from '../support/devices.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names } from './agent.ts'
 
 const service = await startService({}, { agents: { messages: doubles.messages, triggers: doubles.triggers } })
 const project = await service.project()
+await givenCampaign(service, project, { campaign_id: 'welcome' })
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 for (const name of names) {

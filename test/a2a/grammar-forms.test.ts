@@ -45,6 +45,11 @@ describe('the published forms', () => {
       assert.equal(kindOf(text), 'act', text)
   })
 
+  it('of skills that read ask for whom, too, where the text does not say whether it is a user or a device', () => {
+    for (const text of ['Preview campaign welcome for ana', 'Explain trigger t-1 for ana', 'List messages of ana'])
+      assert.equal(kindOf(text), 'ask', text)
+  })
+
   it('describe no field that the skill does not have', () => {
     for (const { skill, shows } of texts)
       for (const name of shows) assert.ok(name in skills.get(skill)!.schema.properties, `${skill}: ${name}`)

@@ -108,8 +108,7 @@ describe('a no that is not about the order', () => {
       'Please never send a push to user kim',
       'There is no need to create user kim',
       'You must not create user kim',
-      "Let's not trigger campaign welcome for everyone",
-      'Refrain from creating user kim'
+      "Let's not trigger campaign welcome for everyone"
     ])
       assert.equal(read(text).kind, 'declined', text)
   })
@@ -125,6 +124,8 @@ describe('a no that is not about the order', () => {
       'User kim is not to be told. Send nothing to user kim',
       'Do not, if you please, create user kim',
       'You are not to create user kim',
+      'Refrain from creating user kim',
+      'Stop sending pushes to user kim',
       'User kim is not to be created, so please avoid creating user kim'
     ])
       assert.equal(read(text).kind, 'ask', text)

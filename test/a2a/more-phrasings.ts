@@ -49,7 +49,7 @@ export const morePhrasings: readonly Phrasing[] = [
   ['Why did you create user ana?', ask()],
   ['There is no need to create user ana', declined],
   ["I can't create user ana", ask()],
-  ['Please refrain from creating user ana', declined],
+  ['Please refrain from creating user ana', ask()],
   ['Create no user', ask()],
 
   // Events

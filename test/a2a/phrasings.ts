@@ -1,5 +1,5 @@
-// What people and agents write, and how it is to be read. The first half of the set: written before the grammar, and not
-// changed since. The second half is in more-phrasings.ts.
+// What people and agents write, and how it is to be read. Many are in no published form: they were written before there were
+// any, and now ask. The second half of the set is in more-phrasings.ts.
 
 export type Skill = 'create-user' | 'track-event' | 'send-push-notification' | 'trigger-campaign'
 
@@ -134,7 +134,7 @@ export const phrasings: readonly Phrasing[] = [
   ['Don’t send a push to user ana with title “Hi”', declined],
   ['I do not want you to send a push to user ana with title "Hi" and body "There"', declined],
   ['Never send a push to user ana', declined],
-  ['Stop sending pushes to user ana', declined],
+  ['Stop sending pushes to user ana', ask()],
   ['How do I send a push to user ana with title "Hi"?', none],
   ['I sent a push to user ana with title "Hi" yesterday', none],
 

@@ -1,9 +1,6 @@
 import type { Token } from './tokens.ts'
 
-/**
- * The notation of forms, which the docs print as it stands: `a|b` is one of these words, `[ … ]` may be absent, `( … | … )`
- * is one of these phrases, `{ … }` may be repeated or absent, and `<…>` is a slot or another rule.
- */
+/** A value that a slot took, linked to the one before it in the text. */
 export interface Found {
   slot: string
   value: unknown
@@ -40,7 +37,11 @@ export interface Notation {
 /** States that a pattern may have at once. Texts that people write stay far below. */
 const mostStates = 1_000
 
-/** Makes the function that reads a pattern. Its words are added to `words`. */
+/**
+ * Makes the function that reads a pattern, and adds its words to `words`. The docs print patterns as they stand: `a|b` is one
+ * of these words, `[ … ]` may be absent, `( … | … )` is one of these phrases, `{ … }` may be repeated or absent, and `<…>` is
+ * a slot or another rule.
+ */
 export function compile(pattern: string, notation: Notation, words: Set<string>): Step {
   const symbols = pattern.match(/<\w+>|[[\](){}]|[^\s[\](){}<>]+/g) ?? []
   let place = 0
@@ -58,8 +59,15 @@ export function compile(pattern: string, notation: Notation, words: Set<string>)
   function sequence(): Step {
     const steps: Step[] = []
     while (place < symbols.length && !/^[\])}|]$/.test(symbols[place]!)) steps.push(one(symbols[place++]!))
-    return (run, state) =>
-      steps.reduce((states, step) => states.flatMap((each) => step(run, each)).slice(0, mostStates), [state])
+    return (run, state) => {
+      let states = [state]
+      for (const step of steps) {
+        if (states.length === 0) break
+        states = states.length === 1 ? step(run, states[0]!) : states.flatMap((each) => step(run, each))
+        if (states.length > mostStates) states.length = mostStates
+      }
+      return states
+    }
   }
 
   function one(symbol: string): Step {

@@ -9,8 +9,7 @@ export const rules = {
   devices: 'devices|phones <deviceId> <separator> <deviceId> { <separator> <deviceId> }',
   broadcast: 'everyone|everybody|all | all [of] [the|our|my] users|customers|devices | every user|customer|device',
   defaultAudience: '[the|its] default audience',
-  audience:
-    '<recipient> { <separator> <recipient> } | <users> | <devices> | <broadcast> | <defaultAudience> | <candidate>',
+  audience: '<recipient> { <separator> <recipient> } | <users> | <devices> | <broadcast> | <defaultAudience>',
   pairs: '<json> | <property> { <separator> <property> }',
   properties: '[,] with [the] [properties|property] [:] <pairs> | [,] properties [:] <pairs>',
   content: '[, | :] [with] <part> { [,] [and|with] <part> } | [:] <body>',
@@ -41,7 +40,7 @@ export const texts = {
   opening: '{ <opening> [,|.|!|:] }',
   /** Forbids the order after it. */
   forbidding: `don't|dont|never|not | do not | you|we must|should|shall not | you|we mustn't|shouldn't
-    | i|we do not|don't|dont want|wish [you] to | [there is] no need to | stop|avoid | refrain from | let's|lets not
+    | i|we do not|don't|dont want|wish [you] to | [there is] no need to | let's|lets not
     | under no circumstances | i'd rather you didn't`,
   yes: '<agreement> { [,|.|!] (<agreement> | <politeness>) } [.|!]',
   no: '[please] <refusal> { [,|.|!] (<refusal> | <politeness>) } [.|!]',

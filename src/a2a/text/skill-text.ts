@@ -51,7 +51,7 @@ export const audience: Need = {
   asked: 'audience',
   fields: ['targets', 'broadcast'],
   question: 'For whom? Say for example: user ana, device ana-phone, everyone, or: the default audience.',
-  answer: "[it is | it's] [for|to] <audience>"
+  answer: "[it is | it's] [for|to] (<audience> | <candidate>)"
 }
 
 /**

@@ -5,7 +5,8 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/).f
 /** Words that connect others. They are no name and no value without quotes. */
 export const connecting =
   words(`a an the and or with to for on of by from at in into as is are be was were has have had but that this these those
-  which who whom whose what where why how than then so also too only just again please`)
+  which who whom whose what where why how than then so also too only just again please
+  having including excluding using`)
 
 const negations =
   words(`no not never don't dont doesn't didn't won't wouldn't shouldn't mustn't can't cannot cant couldn't isn't aren't
@@ -40,9 +41,16 @@ export const answering =
 /** Words that may stand in the place of a name and are none without quotes. The words of the forms join them. */
 export const notNames: ReadonlySet<string> = new Set([...connecting, ...negations, ...standing, ...times, ...answering])
 
-/** Beginnings of words that tell the agent how to act. A property named by one of them, in any of its parts, asks. */
-const instructing =
-  /^(?:exclu|except|without|omit|skip|ignor|suppress|block|mute|remov|delet|drop|minus|dry|simulat|pretend|preview|test|mock|fake|draft|sandbox|noop|debug|schedul|delay|defer|postpone|queue$|cron|repeat|recur|retry|expir|until|unless|cancel|abort|stop|halt|hold|pause|wait|undo|revert|confirm|approv|review|force|verify$|target|recipient|audience|segment|filter|limit|max$|min$|cap$|throttl|batch$|only|cc$|bcc$|send|deliver|trigger|broadcast|notif|dispatch|launch|publish|user$|users$|device$|devices$|condition|require|when$|where$|if$|at$|on$|after$|before$|from$|to$|for$|by$|date$|time$|timestamp|start$|begin|end$|then$|else$|next$|also$|and$|or$|not$|no$|never$|dont$|do$|as$|per$|every|each$|all$|everyone|everybody|nobody|none$)/
+/** Words that tell the agent how to act, and beginnings of such words. */
+const instructions =
+  words(`user users device devices where at on from to for by date time start end then else next also and or do as per
+  each all none mode stage max min cap batch queue verify check copy forward ask cc bcc opt`)
+const beginnings =
+  `exclu except without omit skip ignor suppress block mute remov delet drop minus dry simulat pretend preview test
+  mock fake draft sandbox noop nosend debug silent validat schedul delay defer postpone cron repeat recur retry expir until unless
+  deadline embargo window cancel abort stop halt hold pause wait undo revert confirm approv review force target recipient audience
+  segment filter limit throttl send deliver trigger broadcast notif dispatch launch publish condition require timestamp begin
+  only every nobody unsub`.split(/\s+/)
 
 /** The words of a name: `sendAt`, `send_at` and `send-at` have two. */
 const partsOf = (name: string): string[] =>
@@ -57,7 +65,8 @@ const field = /^(?:id|(?:project)?userid|deviceid|campaignid|triggerid|eventname
 /** Whether a property of this name could be meant as an instruction. */
 export function instructs(name: string): boolean {
   const parts = partsOf(name)
-  return (
-    field.test(parts.join('')) || parts.some((part) => instructing.test(part) || negations.has(part) || times.has(part))
-  )
+  return field.test(parts.join('')) || parts.some(isInstruction)
 }
+
+const isInstruction = (part: string): boolean =>
+  instructions.has(part) || negations.has(part) || times.has(part) || beginnings.some((word) => part.startsWith(word))

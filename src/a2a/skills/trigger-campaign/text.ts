@@ -2,7 +2,7 @@ import { audienceIn, propertiesIn, quoted } from '../../text/sentences.ts'
 import { audience, nameOf, type SkillText } from '../../text/skill-text.ts'
 
 const verb = 'trigger|start|launch|run'
-const rest = '[for|to <audience>] [<properties>]'
+const rest = '[for|to (<audience> | <candidate>)] [<properties>]'
 
 export const triggerCampaignText: SkillText = {
   skill: 'trigger-campaign',

@@ -35,11 +35,14 @@ export const mayDo = (turns: string | string[], ...actions: Action[]): Case => (
 })
 export const never = (...turns: string[]): Case => ({ turns, expected: { never: true } })
 
+const times = process.env.TIDINGS_LONG ? 12 : 1
+
 /** A class of so many different cases; each comes from one call, and the same calls give the same cases at every run. */
 export function classOf(name: string, size: number, make: (draw: Draw, index: number) => Case): Class {
   const draw = drawFrom(name)
+  const most = size * times
   const cases = new Map<string, Case>()
-  for (let index = 0; cases.size < size && index < 20 * size; index++) {
+  for (let index = 0; cases.size < most && index < 20 * most; index++) {
     const made = make(draw, index)
     const key = made.turns.join('\n---\n')
     if (!cases.has(key)) cases.set(key, made)

@@ -4,6 +4,7 @@ import type { Action } from './cases.ts'
 import { corpus } from './corpus.ts'
 import { converse, shown, type Tally, tally } from './judge.ts'
 
+// With TIDINGS_LONG each class has twelve times as many texts.
 const all: Tally[] = []
 for (const one of corpus) all.push(await tally(one))
 const sum = (name: 'clear' | 'clearDone') => all.reduce((total, { [name]: more }) => total + more, 0)

@@ -90,6 +90,12 @@ function given(draw: Draw): Case {
   ])()
 }
 
+/** The first word is no id, unless the second agrees to a question that shows it as one. */
+function twice(draw: Draw): Case {
+  const [first, second] = [draw.pick(answerWords), draw.pick(answerWords)]
+  return mayDo([draw.pick(askForUser), first, second], createsUser(first))
+}
+
 /** Conversations: a word that answers no question of this kind does nothing. */
 export const answers: Class = classOf('answers', 520, (draw, index): Case => {
   const everyone = `Trigger campaign ${draw.pick(campaigns)} for ${draw.pick(['everyone', 'all users'])}`
@@ -107,8 +113,6 @@ export const answers: Class = classOf('answers', 520, (draw, index): Case => {
     case 4:
       return never(draw.pick(openQuestions), draw.pick(unsure))
     default:
-      return draw.chance(50)
-        ? given(draw)
-        : never(draw.pick(askForUser), draw.pick(answerWords), draw.pick(answerWords))
+      return draw.chance(50) ? given(draw) : twice(draw)
   }
 })

@@ -1,9 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { defaultLimit, encodeCursor, idAfter } from '../platform/http/paging.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
-import { steadyMs } from '../platform/time.ts'
-import { newestUsers, oldestUsers, propertyBatch, searchBatch, usersByIds } from './listing-store.ts'
-import type { PropertyValue } from './properties.ts'
+import { newestUsers, oldestUsers, searchBatch, usersByIds } from './listing-store.ts'
 import { type StoredUser, toUser, type UserRow } from './store.ts'
 
 /** Users looked at for one page of a search: bounded, whatever the size of the project. */
@@ -58,37 +56,6 @@ async function searchUsers(
   }
   const rows = ids.length > 0 ? await usersByIds(db, projectId, ids) : []
   return { users: rows.map(toUser), nextCursor: from === null ? null : encodeCursor(from) }
-}
-
-/** No index has all properties: users are compared one batch after the other, for at most this long. */
-const propertyMs = 3_000
-const propertyBatchSize = 5_000
-
-/** Users that have exactly this value of a property. `complete`: all of them are here. */
-export async function findByProperty(
-  db: Db,
-  projectId: ProjectId,
-  { name, value, limit }: { name: string; value: PropertyValue; limit: number }
-): Promise<{ users: StoredUser[]; complete: boolean }> {
-  const deadline = steadyMs() + propertyMs
-  const ids: string[] = []
-  let complete = false
-  let before: string | null = null
-  while (!complete && ids.length <= limit && steadyMs() < deadline) {
-    const wanted = {
-      before,
-      size: propertyBatchSize,
-      name,
-      value: JSON.stringify(value),
-      limit: limit + 1 - ids.length
-    }
-    const { last, seen, found } = await propertyBatch(db, projectId, wanted)
-    ids.push(...found)
-    before = last
-    complete = seen < propertyBatchSize
-  }
-  const rows = ids.length > 0 ? await usersByIds(db, projectId, ids.slice(0, limit)) : []
-  return { users: rows.map(toUser), complete: complete && ids.length <= limit }
 }
 
 /** Every user as a line of JSON, oldest first, in batches: memory does not grow with the project. */

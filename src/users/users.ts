@@ -4,8 +4,8 @@ import { Refusal, type RefusalCode } from '../platform/errors.ts'
 import { type Fields, isObject } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { findByProperty } from './listing.ts'
-import { checkProjectUserId, checkProperties, type Properties, type PropertyValue, tooLarge } from './properties.ts'
+import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
+import { createPropertySearch } from './property-search.ts'
 import * as store from './store.ts'
 
 export * as identity from './identity-store.ts'
@@ -142,8 +142,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
     /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
     /** Users that have exactly this value of a property, as far as they are found in a few seconds. */
-    withProperty: (projectId: ProjectId, wanted: { name: string; value: PropertyValue; limit: number }) =>
-      findByProperty(pool, projectId, wanted),
+    withProperty: createPropertySearch(pool),
     async get(projectId: ProjectId, projectUserId: unknown): Promise<store.StoredUser> {
       const [user] = await store.findUsers(pool, projectId, [checkProjectUserId(projectUserId)])
       if (!user) throw notFound()

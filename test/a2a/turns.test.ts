@@ -212,7 +212,7 @@ describe('a text, after data that lacks something', () => {
 describe('a request that is whole and had to stop', () => {
   const known = { skill: 'send-push-notification', fields: { projectUserId: 'ana', title: 'Hi' } }
   const take = (text: string) =>
-    takeTurn({ messageId: 'm', role: 'user', parts: [{ text }] }, known, { skills, readText })
+    takeTurn({ messageId: 'm', role: 'user', parts: [{ text }] }, known, { skills, readText, state: 'auth-required' })
 
   it('is canceled by a no', async () => {
     for (const text of ['no', 'cancel', 'never mind', 'do not send it', "Don't send it!", 'cancelled', 'stop']) {
@@ -221,11 +221,46 @@ describe('a request that is whole and had to stop', () => {
     }
   })
 
-  it('goes on with any other message', async () => {
-    for (const text of ['done', 'now it is', 'go', '', 'Create user bo', '?']) {
+  it('goes on with a retry, a yes or data', async () => {
+    for (const text of [
+      'retry',
+      'Retry!',
+      'please try again',
+      'again',
+      'Try it again, please.',
+      'yes',
+      'Yes, please'
+    ]) {
       const turn = await take(text)
       assert.ok(turn.kind === 'run', text)
       assert.deepEqual(turn.request, known)
     }
+    const parts = [{ data: { body: 'there' } }]
+    const turn = await takeTurn({ messageId: 'm', role: 'user', parts }, known, { skills, readText })
+    assert.ok(turn.kind === 'run')
+    assert.deepEqual(turn.request.fields, { ...known.fields, body: 'there' })
+  })
+
+  it('stays as it is with any other text, which does nothing', async () => {
+    const others = [
+      'What is the status?',
+      'hold on',
+      'I think we should wait a bit',
+      '',
+      '?',
+      'wait',
+      'again and again?'
+    ]
+    for (const text of [...others, 'do not retry yet', 'retry tomorrow', 'never try again', 'should I retry?']) {
+      const turn = await take(text)
+      assert.ok(turn.kind === 'stop', text)
+      if (turn.state !== 'canceled') assert.deepEqual([turn.state, turn.request], ['auth-required', known], text)
+    }
+  })
+
+  it('gives way to a new order', async () => {
+    const turn = await take('Create user bo')
+    assert.ok(turn.kind === 'run')
+    assert.equal(turn.skill.id, 'create-user')
   })
 })

@@ -116,8 +116,13 @@ for (const name of names) {
         (await service.manage('PATCH', `/projects/${project.id}`, { json: { mode: 'simulator' } })).status,
         200
       )
+      for (const text of ['What is the status?', 'hold on', 'I think we should wait a bit']) {
+        const waits = await agent.send(text, { taskId: task.id })
+        assert.equal(waits.status.state, agent.state('auth-required'), text)
+        assert.match(textOf(waits), /Say "retry"/)
+      }
       await eventually(async () => {
-        const again = await agent.send('now it is', { taskId: task.id })
+        const again = await agent.send('retry', { taskId: task.id })
         assert.notEqual(again.status.state, agent.state('auth-required'))
       })
     })

@@ -55,7 +55,9 @@ export function createEngine({ tasks, runner: { run }, skills, readText, oversee
 
   /** The turn that a message makes. Read before a lock: a text model may take seconds. */
   async function turnOf(projectId: ProjectId, message: Message, task: Task | undefined, { caller, agent }: Asking) {
-    const turn = await takeTurn(message, task?.request, { skills, readText })
+    if (task?.request.approvalId !== undefined) return stillWaiting(task)
+    const state = task?.status.state === 'auth-required' ? 'auth-required' : 'input-required'
+    const turn = await takeTurn(message, task?.request, { skills, readText, state })
     return oversee(turn, { projectId, caller, agent, message, task })
   }
 
@@ -124,6 +126,14 @@ const askerOf = ({ caller: { actor, key }, agent }: Asking): Asker => ({
   ...(key && { keyId: key.id, keyName: key.name }),
   ...(agent !== undefined && { agent })
 })
+
+/** No message goes on with a task that waits for an approval. */
+function stillWaiting({ request, status }: Task): Turn {
+  const { metadata } = status.message ?? {}
+  const reason =
+    'This waits for an approval by a person, and no message can take its place. CancelTask ends it; anything else is a new task.'
+  return { kind: 'stop', state: 'auth-required', request, reason, ...(metadata && { metadata }) }
+}
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
 

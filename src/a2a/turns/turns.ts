@@ -6,14 +6,22 @@ import { readConfirmation } from './confirming.ts'
 import { answerWithData, withData } from './data-answers.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
+import { readRetry } from './retrying.ts'
 import type { Turn } from './turn.ts'
 
 export type { Turn } from './turn.ts'
 
+interface TurnContext {
+  skills: Skills
+  readText: ReadText
+  /** The state in which the task waits. */
+  state?: 'input-required' | 'auth-required'
+}
+
 export async function takeTurn(
   message: Message,
   known: Request | undefined,
-  { skills, readText }: { skills: Skills; readText: ReadText }
+  { skills, readText, state = 'input-required' }: TurnContext
 ): Promise<Turn> {
   const data: unknown[] = []
   for (const part of message.parts) {
@@ -23,11 +31,13 @@ export async function takeTurn(
   }
   if (data.length === 0) {
     const text = message.parts.map((part) => ('text' in part ? part.text : '')).join('\n')
+    if (isWhole(known, skills)) {
+      const meaning = await readRetry(text, known, { skills, readText })
+      if (meaning.kind === 'goes on') return { kind: 'run', request: known, skill: skills.get(known.skill)! }
+      if (meaning.kind === 'stays') return { kind: 'stop', request: known, state, reason: meaning.question }
+      return ofMeaning(meaning, known, skills)
+    }
     const meaning = await readText(text, { skills, known })
-    const whole = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
-    // A complete request stopped for another reason: any text but a no goes on with it.
-    const goesOn = known && whole && meaning.kind !== 'declined' && straysOf(whole, known).length === 0
-    if (goesOn && judge(whole, fieldsOf(known)).kind === 'fit') return { kind: 'run', request: known, skill: whole }
     return ofMeaning(known?.skill === undefined ? withData(meaning, known, skills) : meaning, known, skills)
   }
   const confirmation = readConfirmation(data, known, skills)
@@ -38,6 +48,12 @@ export async function takeTurn(
   if (own.skill !== undefined) return ofRequest(own, skills)
   refuseLarge([known.fields, own.fields])
   return ofMeaning(answerWithData(known, own, skills), known, skills)
+}
+
+/** Whether a request is complete, so that it stopped for a reason of its skill. */
+function isWhole(known: Request | undefined, skills: Skills): known is Request & { skill: string } {
+  const skill = known?.skill !== undefined && known.pending === undefined && skills.get(known.skill)
+  return skill && straysOf(skill, known).length === 0 ? judge(skill, fieldsOf(known)).kind === 'fit' : false
 }
 
 function ofMeaning(meaning: Meaning, known: Request | undefined, skills: Skills): Turn {

@@ -88,7 +88,7 @@ function outcomeOf(results: DeliveryResult[]) {
   return reason.startsWith('[CREDENTIALS_MISSING]')
     ? ({
         kind: 'auth-required',
-        reason: `${reason} Set up the gateway of this project, then send any message with this task's id.`
+        reason: `${reason} Set up the gateway of this project, then say "retry" with this task's id.`
       } as const)
     : ({ kind: 'failed', reason, artifacts } as const)
 }

@@ -23,6 +23,7 @@ import type { Capabilities } from './skills/capabilities.ts'
 import type { Skill } from './skills/skill.ts'
 import { createSkills, onCard, textsOf } from './skills/skills.ts'
 import { createCanceling } from './tasks/canceling.ts'
+import { addressed } from './tasks/contexts.ts'
 import { createDeciding } from './tasks/deciding.ts'
 import { createEngine } from './tasks/engine.ts'
 import { createRunner, type Runner } from './tasks/runner.ts'
@@ -114,6 +115,7 @@ export function createAgents(options: AgentsOptions) {
       oversight,
       askToConfirm: askWith(oversight)
     }),
+    answers: (projectId, caller, message) => addressed(pool, projectId, caller, message),
     attach: configs.attach,
     schedule
   })

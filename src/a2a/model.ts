@@ -63,6 +63,8 @@ export interface Request {
   understood?: string
   /** The reading that raised an open question. The answer is read with it, and nothing runs until then. */
   pending?: unknown
+  /** It asks which of several questions a message answers, and is none of them. */
+  asksWhich?: true
   /** The approval that it waits for. Only a decision goes on with it. */
   approvalId?: string
   /** What a policy lets it reach. */

@@ -11,6 +11,7 @@ import type { Oversee } from '../turns/oversee.ts'
 import { type Turn, takeTurn } from '../turns/turns.ts'
 import type { MessageKey } from './beginnings.ts'
 import { heard, isFull, moved, newTask } from './changes.ts'
+import type { Addressed } from './contexts.ts'
 import type { Runner } from './runner.ts'
 import type { Tasks } from './tasks.ts'
 
@@ -28,6 +29,8 @@ export interface EngineOptions {
   skills: Skills
   readText: ReadText
   oversee: Oversee
+  /** The open question that a message answers which names only its context. */
+  answers: (projectId: ProjectId, caller: ApiCaller, message: Message) => Promise<Addressed | undefined>
   /** Writes a webhook that came with the message. */
   attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) => Promise<unknown>
   /** Has a worker run the task. */
@@ -45,12 +48,28 @@ interface Asking {
 
 export type Engine = ReturnType<typeof createEngine>
 
-export function createEngine({ tasks, runner: { run }, skills, readText, oversee, attach, schedule }: EngineOptions) {
+export function createEngine({
+  tasks,
+  runner: { run },
+  skills,
+  readText,
+  oversee,
+  answers,
+  attach,
+  schedule
+}: EngineOptions) {
   /** Takes a message: creates a task or goes on with one, and runs its skill here if the caller waits. */
-  function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
-    return sending.message.taskId === undefined
-      ? begin(projectId, sending, dialect, asking)
-      : goOn(projectId, sending.message.taskId, sending, dialect, asking)
+  async function take(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking): Promise<Underway> {
+    const { taskId, contextId } = sending.message
+    if (taskId !== undefined) return goOn(projectId, taskId, sending, dialect, asking)
+    const found = contextId === undefined ? undefined : await answers(projectId, asking.caller, sending.message)
+    if (!found || 'which' in found) return begin(projectId, sending, dialect, asking, found?.which)
+    const { message } = found
+    return goOn(projectId, found.taskId, { ...sending, message }, dialect, asking).catch((error: unknown) => {
+      // Another message was first, so that nothing is open any more.
+      if (!(error instanceof AgentError) || error.fault !== 'unsupported_operation') throw error
+      return begin(projectId, sending, dialect, asking)
+    })
   }
 
   /** The turn that a message makes. Read before a lock: a text model may take seconds. */
@@ -61,10 +80,16 @@ export function createEngine({ tasks, runner: { run }, skills, readText, oversee
     return oversee(turn, { projectId, caller, agent, message, task })
   }
 
-  async function begin(projectId: ProjectId, sending: Sending, dialect: Dialect, asking: Asking) {
+  async function begin(
+    projectId: ProjectId,
+    sending: Sending,
+    dialect: Dialect,
+    asking: Asking,
+    given?: Turn
+  ): Promise<Underway> {
     const { message, immediately, config } = sending
     const { caller, key, admit } = asking
-    const turn = await turnOf(projectId, message, undefined, asking)
+    const turn = given ?? (await turnOf(projectId, message, undefined, asking))
     if (turn.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn.kind === 'run'
     const made = newTask(message, turn.request, dialect.name, askerOf(asking))

@@ -96,6 +96,14 @@ const find = statement(
   'a2a.find_tasks',
   `select ${columns} from a2a_tasks where project_id = $1 and id = any($2::uuid[])`
 )
+const open = statement(
+  'a2a.open_tasks',
+  `select ${columns} from a2a_tasks
+    where project_id = $1 and context_id = $2 and state in ('input-required', 'auth-required')
+      and content #>> '{by,actor}' = $3
+      and content #> '{request,approvalId}' is null and content #> '{request,asksWhich}' is null
+    order by id desc limit $4`
+)
 const revisions = statement(
   'a2a.task_revisions',
   'select id, revision from a2a_tasks where project_id = $1 and id = any($2::uuid[])'
@@ -215,6 +223,10 @@ export const changeTask = (db: Db, projectId: ProjectId, write: TaskWrite) =>
 export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, Task>> {
   return new Map((await db.query<Row>(find, [projectId, ids])).map((row) => [row.id, toTask(row)]))
 }
+
+/** The newest tasks of a context that wait for a message of this actor. */
+export const findOpenTasks = async (db: Db, projectId: ProjectId, contextId: string, actor: string, limit: number) =>
+  (await db.query<Row>(open, [projectId, contextId, actor, limit])).map(toTask)
 
 /** The revision of each, which is little to read for watchers that wait for a change. */
 export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>

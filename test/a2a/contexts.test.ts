@@ -23,20 +23,20 @@ for (const name of names)
 
     it('answers the one open question by text', async () => {
       const asked = await open()
-      const done = await agent.send(`text-${name}`, { contextId: asked.contextId })
+      const done = await agent.send(`text-${name}-1`, { contextId: asked.contextId })
       assert.equal(done.id, asked.id)
-      assert.deepEqual([done.status.state, userOf(done)], [agent.state('completed'), `text-${name}`])
+      assert.deepEqual([done.status.state, userOf(done)], [agent.state('completed'), `text-${name}-1`])
     })
 
     it('answers it by data without a skill', async () => {
       const asked = await open()
-      const done = await agent.send({ projectUserId: `data-${name}` }, { contextId: asked.contextId })
-      assert.deepEqual([done.id, userOf(done)], [asked.id, `data-${name}`])
+      const done = await agent.send({ projectUserId: `data-${name}-1` }, { contextId: asked.contextId })
+      assert.deepEqual([done.id, userOf(done)], [asked.id, `data-${name}-1`])
     })
 
     it('answers it in a stream', async () => {
       const asked = await open()
-      const message = agent.message(`stream-${name}`, { contextId: asked.contextId })
+      const message = agent.message(`stream-${name}-1`, { contextId: asked.contextId })
       await agent.stream('stream', { message })
       assert.equal((await agent.get(asked.id)).status.state, agent.state('completed'))
       assert.equal((await tasksOf(asked.contextId)).length, 1)
@@ -51,12 +51,12 @@ for (const name of names)
 
     it('starts a task where nothing is open, and always with a skill', async () => {
       const asked = await open()
-      const skill = { skill: 'create-user', projectUserId: `skill-${name}` }
+      const skill = { skill: 'create-user', projectUserId: `skill-${name}-1` }
       const other = await agent.send(skill, { contextId: asked.contextId })
       assert.notEqual(other.id, asked.id)
       assert.equal((await agent.get(asked.id)).status.state, agent.state('input-required'))
       await agent.send('no', { contextId: asked.contextId })
-      const next = await agent.send(`Create user next-${name}`, { contextId: asked.contextId })
+      const next = await agent.send(`Create user next-${name}-1`, { contextId: asked.contextId })
       assert.notEqual(next.id, asked.id)
       assert.equal(next.contextId, asked.contextId)
       assert.equal(next.status.state, agent.state('completed'))
@@ -66,7 +66,7 @@ for (const name of names)
       const first = await open()
       const { contextId } = first
       const second = await agent.send({ skill: 'create-user' }, { contextId })
-      const which = await agent.send(`which-${name}`, { contextId })
+      const which = await agent.send(`which-${name}-1`, { contextId })
       assert.ok(![first.id, second.id].includes(which.id))
       assert.equal(which.status.state, agent.state('input-required'))
       for (const { id } of [first, second]) assert.ok(textOf(which).includes(id), textOf(which))
@@ -75,27 +75,27 @@ for (const name of names)
         agent.state('input-required'),
         agent.state('input-required')
       ])
-      const byId = await agent.send(`${second.id}: which-${name}`, { contextId })
+      const byId = await agent.send(`${second.id}: which-${name}-1`, { contextId })
       assert.deepEqual(
         [byId.id, byId.status.state, userOf(byId)],
-        [second.id, agent.state('completed'), `which-${name}`]
+        [second.id, agent.state('completed'), `which-${name}-1`]
       )
-      const last = await agent.send(`last-${name}`, { contextId })
-      assert.deepEqual([last.id, userOf(last)], [first.id, `last-${name}`], 'one is left, so it is meant')
+      const last = await agent.send(`last-${name}-1`, { contextId })
+      assert.deepEqual([last.id, userOf(last)], [first.id, `last-${name}-1`], 'one is left, so it is meant')
     })
 
     it('answers the one that it refers to', async () => {
       const first = await open()
       const { contextId } = first
       const second = await open(contextId)
-      const done = await agent.send(`refers-${name}`, { contextId, referenceTaskIds: [second.id] })
+      const done = await agent.send(`refers-${name}-1`, { contextId, referenceTaskIds: [second.id] })
       assert.deepEqual([done.id, done.status.state], [second.id, agent.state('completed')])
     })
 
     it('is answered as before when it is repeated, whatever is open by then', async () => {
       const asked = await open()
       const { contextId } = asked
-      const message = agent.message(`again-${name}`, { contextId })
+      const message = agent.message(`again-${name}-1`, { contextId })
       const first = agent.taskOf(await agent.result('send', { message }))
       assert.equal(first.id, asked.id)
       assert.deepEqual(agent.taskOf(await agent.result('send', { message })), first)

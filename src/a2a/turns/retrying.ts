@@ -30,5 +30,7 @@ export async function readRetry(
   if (meaning.kind === 'request' && isKnown(meaning)) return { kind: 'goes on' }
   // A text that orders nothing of its own leaves what waits as it is.
   const orders = meaning.kind !== 'ask' || (meaning.request?.skill !== undefined && !isKnown(meaning.request))
-  return orders ? meaning : { kind: 'stays', question: meaning.question }
+  if (orders) return meaning
+  const said = meaning.question
+  return { kind: 'stays', question: said.includes(question) ? said : `${said} ${question}` }
 }

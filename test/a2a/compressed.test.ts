@@ -116,6 +116,30 @@ describe('compressed bodies of the other endpoints', () => {
     }
   })
 
+  it('are read by MCP with the same limits', async () => {
+    const mcp = (body: Buffer, encoding: string) =>
+      service.ask('POST', '/mcp', {
+        body,
+        headers: {
+          authorization: `Bearer ${project.secretKey}`,
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+          'content-encoding': encoding
+        }
+      })
+    const list = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+    const replies = [
+      await mcp(gzipSync(list), 'gzip'),
+      await mcp(list, 'gzip'),
+      await mcp(list, 'br'),
+      await mcp(gzipSync(Buffer.alloc(limit + 1, ' ')), 'gzip')
+    ]
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 400, 415, 413]
+    )
+  })
+
   it('are not taken for lines of an import', async () => {
     const reply = await service.manage('POST', `/projects/${project.id}/users:import`, {
       body: gzipSync('{"project_user_id":"a"}\n'),

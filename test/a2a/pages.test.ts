@@ -8,6 +8,7 @@ const project = await service.project()
 const paths = [
   ['POST', '/a2a'],
   ['POST', '/a2a/'],
+  ['POST', '/mcp'],
   ['GET', '/.well-known/agent-card.json'],
   ['GET', '/.well-known/agent.json'],
   ['GET', '/a2a/.well-known/agent-card.json']

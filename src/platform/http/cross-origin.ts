@@ -25,7 +25,8 @@ export const pagesOfAgents = (origins: readonly string[]): CrossOrigin | undefin
     : {
         origins: new Set(origins),
         sendable:
-          'Content-Type, X-API-Key, Authorization, A2A-Version, A2A-Extensions, X-Service-Idempotency-Key, X-Request-ID, ' +
+          'Content-Type, X-API-Key, Authorization, A2A-Version, A2A-Extensions, X-A2A-Extensions, ' +
+          'X-Service-Idempotency-Key, X-Request-ID, ' +
           'Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, Last-Event-ID',
         readable: `${always}, ETag, Mcp-Session-Id`
       }

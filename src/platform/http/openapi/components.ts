@@ -10,7 +10,10 @@ export const components = {
   securitySchemes: {
     projectId: apiKey('X-Service-Project-ID', 'The id of the project.'),
     apiKey: apiKey('X-Service-API-Key', 'A key of that project. Secret keys start with svc_sk_.'),
-    agentKey: apiKey('X-API-Key', 'A secret key. The project is the one it belongs to.'),
+    agentKey: apiKey(
+      'X-API-Key',
+      'A secret key. The project is the one it belongs to. `Authorization: Bearer` takes it too.'
+    ),
     managementToken: {
       type: 'http',
       scheme: 'bearer',

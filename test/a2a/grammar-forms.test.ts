@@ -115,7 +115,10 @@ describe('a text that is not a form from its first to its last word is not acted
       'ana#1',
       'ana*',
       '#ana',
-      'ana%'
+      'ana%',
+      'ana\u3164',
+      'ana\ufe0f',
+      'a\u200bna'
     ]
     for (const id of ids)
       for (const order of ['Create user', 'Trigger campaign gift for user', 'Track event purchase for user'])
@@ -140,7 +143,13 @@ describe('a text that is not a form from its first to its last word is not acted
   })
 
   it('where it is a compound, or leaves out the word event: it is proposed', () => {
-    for (const text of ['Create a user dashboard', 'Track spending for user ana']) assert.equal(kindOf(text), 'confirm')
+    for (const text of [
+      'Create a user dashboard',
+      'Track spending for user ana',
+      'Log an important event for user ana'
+    ])
+      assert.equal(kindOf(text), 'confirm', text)
+    assert.equal(kindOf('Log an "important" event for user ana'), 'act')
     assert.equal(kindOf('Track event spending for user ana'), 'act')
     assert.equal(kindOf('Create user dashboard'), 'act', 'this is the published form for the id dashboard')
   })

@@ -65,7 +65,7 @@ export const phrasings: readonly Phrasing[] = [
   ['track the event purchase on device ana-phone', track({ eventName: 'purchase', deviceId: 'ana-phone' })],
   [
     'Log a purchase event for user ana with amount=10 and currency="EUR"',
-    track({ eventName: 'purchase', projectUserId: 'ana', properties: { amount: 10, currency: 'EUR' } })
+    confirm('track-event', { eventName: 'purchase', projectUserId: 'ana', properties: { amount: 10, currency: 'EUR' } })
   ],
   ['Please record event checkout for device 8f14e45f with properties items: 3, express: true', ask('track-event')],
   ['Record an event named app_open for the user with id 42', track({ eventName: 'app_open', projectUserId: '42' })],

@@ -29,7 +29,7 @@ ${Object.entries(rules)
   .map(([name, pattern]) => `- \`<${name}>\`: ${code(pattern)}`)
   .join('\n')}
 
-\`<title>\` and \`<body>\` are quoted texts, \`<imageUrl>\` and \`<landingUrl>\` addresses, \`<json>\` a JSON object, \`<property>\`
+\`<title>\`, \`<body>\` and \`<quotedEventName>\` are quoted texts, \`<imageUrl>\` and \`<landingUrl>\` addresses, \`<json>\` a JSON object, \`<property>\`
 and \`<having>\` a property. All others are names. \`<candidate>\` is one of which the text does not say whether it is a user
 or a device, so the task asks.
 

@@ -52,6 +52,7 @@ function add(draft: Draft, slot: string, value: unknown): void {
   if (slot === 'asked') return
   if (slot === 'defaultAudience') draft.defaultAudience = true
   else if (slot === 'candidate') draft.candidate = String(value)
+  else if (slot === 'quotedEventName') add(draft, 'eventName', value)
   else if (slot === 'having') [data.property, data.value] = value as [string, unknown]
   else if (slot === 'json') for (const pair of Object.entries(value as Data)) addProperty(draft, pair)
   else if (slot === 'property') addProperty(draft, value as [string, unknown])

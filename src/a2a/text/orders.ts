@@ -22,7 +22,7 @@ export function readOrder(forms: Forms, text: string): Reading {
   const best = attempts.reduce((one, other) => (other.run.furthest > one.run.furthest ? other : one))
   if (best.run.furthest <= opened.at) return negates(tokens) ? unclearNo : nothingRead(forms.texts)
   if (fault !== undefined) return unclear(best, fault)
-  const [first, ...others] = attempts.flatMap(({ text, form, ends }) =>
+  const drafts = attempts.flatMap(({ text, form, ends }) =>
     ends.map(({ found }) => {
       const draft = draftOf(text, {})
       draft.note = form.because
@@ -30,8 +30,10 @@ export function readOrder(forms: Forms, text: string): Reading {
       return draft
     })
   )
+  // A form that is done at once goes before one that proposes the same.
+  const first = drafts.find(({ note }) => note === undefined) ?? drafts[0]
   if (!first) return notWhole(forms, best, opened.at)
-  if (others.some((other) => !isSame(first, other))) return unclear(best, 'I can read this in two ways.')
+  if (drafts.some((other) => !isSame(first, other))) return unclear(best, 'I can read this in two ways.')
   // "Create user ana?" is no order, "Could you create user ana?" is one.
   const asks = tokens.some((token) => token.kind === 'mark' && token.text === '?')
   return conclude(first, asks && opened.found?.slot !== 'asked')
@@ -45,7 +47,8 @@ function withWords({ texts }: Forms, tokens: readonly Token[], at: number): read
   return tokens.toSpliced(at, 1, ...words)
 }
 
-const isSame = (one: Draft, other: Draft): boolean => JSON.stringify(one) === JSON.stringify(other)
+const isSame = ({ note: _, ...one }: Draft, { note: __, ...other }: Draft): boolean =>
+  JSON.stringify(one) === JSON.stringify(other)
 
 /** A text that begins like a form and is none as a whole. After a verb alone it may be about anything. */
 function notWhole({ texts }: Forms, nearest: { text: SkillText; form: Form; run: Run }, opened: number): Reading {

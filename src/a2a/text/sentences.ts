@@ -2,14 +2,17 @@ import type { Data } from './skill-text.ts'
 
 // Parts of the sentences in which skills describe what they would do.
 
-/** Characters that are invisible or reverse the order of others. Two that join letters and emoji may stay. */
-const unseen = /[[\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
+/** Characters that are invisible or reverse the order of others. Three that join letters and emoji or style them may stay. */
+const unseen = /[[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200c\u200d\ufe0f]]/gv
 
 /** As JSON, so that a value cannot pass for words of the agent and shows all it holds. */
 export const quoted = (value: unknown): string =>
   JSON.stringify(value).replace(unseen, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 
-const named = (name: string) => (/^[\p{L}\p{N}_.-]+$/u.test(name) ? name : quoted(name))
+function named(name: string): string {
+  const shown = quoted(name)
+  return /^[\p{L}\p{N}_.-]+$/u.test(name) && shown === `"${name}"` ? name : shown
+}
 
 export function propertiesIn(data: Data): string {
   const entries = Object.entries((data.properties ?? {}) as Data)

@@ -8,7 +8,9 @@ const openEnd = /[.@|+:/-]$|--|\.\./
 /** Scripts without spaces between words. Beside letters of another one, they may be a word of the sentence. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 const isMixed = (text: string) => unspaced.test(text) && /\p{L}/u.test(text.replaceAll(new RegExp(unspaced, 'gu'), ''))
-const isPlain = (text: string) => plain.test(text) && !openEnd.test(text) && !isMixed(text)
+/** A few letters, such as the Hangul filler, are invisible. */
+const isPlain = (text: string) =>
+  plain.test(text) && !openEnd.test(text) && !isMixed(text) && !/\p{Default_Ignorable_Code_Point}/u.test(text)
 
 const quotesFor = (text: string) => `If ${JSON.stringify(text)} is a name or a value, put it in quotes.`
 
@@ -86,6 +88,7 @@ export function createSlots(taken: ReadonlySet<string>): Record<string, Slot> {
     deviceId: name,
     candidate: name,
     eventName: name,
+    quotedEventName: quotedText,
     campaignId: name,
     triggerId: name,
     query: name,

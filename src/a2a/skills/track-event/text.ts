@@ -12,8 +12,14 @@ export const trackEventText: SkillText = {
       example: 'Track event purchase for user ana with amount=49.99'
     },
     {
-      pattern: `track|log|record a|an|the <eventName> event ${rest}`,
+      pattern: `track|log|record a|an|the <quotedEventName> event ${rest}`,
       example: 'Log an "order completed" event on device ana-phone with properties {"total": 99.5}'
+    },
+    {
+      pattern: `track|log|record a|an|the <eventName> event ${rest}`,
+      example: 'Log a purchase event for user ana',
+      // As in "log an important event".
+      because: 'The word before event may be its name or describe it.'
     },
     {
       pattern: 'track <eventName> for|on <recipient> [<properties>]',

@@ -113,7 +113,8 @@ export function createAgents(options: AgentsOptions) {
     oversee: createPoliced({
       oversee: createOversee(oversight),
       oversight,
-      askToConfirm: askWith(oversight)
+      askToConfirm: askWith(oversight),
+      skills
     }),
     answers: (projectId, caller, message) => addressed(pool, projectId, caller, message),
     attach: configs.attach,

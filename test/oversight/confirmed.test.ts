@@ -56,6 +56,24 @@ describe('a key whose policy wants broadcasts to be confirmed (B.5)', () => {
     assert.equal((await agent.send({ ...request, broadcast: undefined, targets })).status.state, 'completed')
   })
 
+  it('is not asked, and shown nothing, where its policy would refuse the answer', async () => {
+    const words = 'Trigger campaign news for all users'
+    for (const [policy, reason] of [
+      [{ skills: ['create-user'] }, /does not allow the skill trigger-campaign/],
+      [{ max_recipients: 4 }, /may reach 4 at once/],
+      [{ dry_run: true }, /dry runs/]
+    ] as const) {
+      const { agent } = await given(policy)
+      const task = await agent.send(words)
+      assert.deepEqual([task.status.state, task.status.message.parts.length], ['rejected', 1])
+      assert.match(task.status.message.parts[0].text, reason)
+    }
+    const { agent } = await given({ skills: ['create-user'] })
+    const task = await agent.send({ ...request, confirmationId: 'nonsense' })
+    assert.deepEqual([task.status.state, task.status.message.parts.length], ['rejected', 1])
+    assert.equal((await (await given({ max_recipients: 5 })).agent.send(words)).status.state, 'input-required')
+  })
+
   it('may send the id of a preview, and every policy still counts', async () => {
     const { key, agent, triggers } = await given({ confirm_broadcasts: true, max_recipients: 4 })
     const preview = async () =>

@@ -1,25 +1,31 @@
 import type { Facts, Oversight } from '../../oversight/oversight.ts'
 import { Refusal } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
+import type { Policy } from '../../projects/projects.ts'
 import type { Task } from '../model.ts'
 import { rejected } from '../skills/check.ts'
+import type { Skill } from '../skills/skill.ts'
+import type { Skills } from '../skills/skills.ts'
+import type { Reading } from '../text/reading.ts'
 import type { askWith, Oversee, Overseen } from './oversee.ts'
 import type { Turn } from './turn.ts'
 
 type Run = Turn & { kind: 'run' }
+type Stop = Turn & { kind: 'stop' }
 
 export interface PolicedNeeds {
   /** Judges turns before the policy does. */
   oversee: Oversee
   oversight: Pick<Oversight, 'gate' | 'approvals'>
   askToConfirm: ReturnType<typeof askWith>
+  skills: Skills
 }
 
 /**
  * Judges turns by the policy of the caller's key: one that is not allowed is rejected, and one that needs a person waits
  * for the approval. Turns of callers without a policy pass without waiting for anything.
  */
-export function createPoliced({ oversee, oversight, askToConfirm }: PolicedNeeds): Oversee {
+export function createPoliced({ oversee, oversight, askToConfirm, skills }: PolicedNeeds): Oversee {
   async function judged(turn: Run, overseen: Overseen): Promise<Turn> {
     const { caller, agent } = overseen
     const { skill, request } = turn
@@ -46,6 +52,22 @@ export function createPoliced({ oversee, oversight, askToConfirm }: PolicedNeeds
     }
   }
 
+  /** A question for a yes that the policy would refuse is not asked, and its facts are not shown. */
+  async function judgedQuestion(turn: Stop, skill: Skill, overseen: Overseen): Promise<Turn> {
+    const judged = await judge({ kind: 'run', skill, request: turn.request }, overseen)
+    // What is allowed, or needs an approval, is asked about first.
+    return judged.kind === 'stop' && judged.state !== 'auth-required' ? judged : oversee(turn, overseen)
+  }
+
+  /** The skill of a question for a yes. */
+  function askedSkill({ state, request: { pending } }: Stop): Skill | undefined {
+    const reading = pending as Reading | undefined
+    return state === 'input-required' && reading?.kind === 'confirm' ? skills.get(reading.skill) : undefined
+  }
+
+  /** Checked before anything is counted: a caller is shown no facts of a skill that is not its own. */
+  const isForbidden = ({ skill }: Run, { skills: listed }: Policy) => listed !== null && !listed.includes(skill.id)
+
   /** Only the approval goes on with a task that waits for one. A no cancels both. */
   function waiting(turn: Turn, { request, status }: Task, approvalId: string, projectId: ProjectId): Turn {
     if (turn.kind === 'stop' && turn.state === 'canceled') {
@@ -63,7 +85,10 @@ export function createPoliced({ oversee, oversight, askToConfirm }: PolicedNeeds
   return (turn, overseen) => {
     const { task, projectId } = overseen
     if (task?.request.approvalId !== undefined) return waiting(turn, task, task.request.approvalId, projectId)
-    const next = oversee(turn, overseen)
+    const policy = overseen.caller.key?.policy
+    const skill = policy && turn.kind === 'stop' ? askedSkill(turn) : undefined
+    if (skill) return judgedQuestion(turn as Stop, skill, overseen)
+    const next = policy && turn.kind === 'run' && isForbidden(turn, policy) ? turn : oversee(turn, overseen)
     return next instanceof Promise ? next.then((one) => judge(one, overseen)) : judge(next, overseen)
   }
 }

@@ -109,8 +109,12 @@ describe('@a2a-js/sdk 0.3.14', () => {
     const { id } = config.pushNotificationConfig
     assert.ok(id)
     const ref = { id: task.id, pushNotificationConfigId: id }
-    assert.deepEqual(await client.getTaskPushNotificationConfig(ref), config)
-    assert.deepEqual(await client.listTaskPushNotificationConfig({ id: task.id }), [config])
+    const read = await client.getTaskPushNotificationConfig(ref)
+    assert.deepEqual(
+      [read.pushNotificationConfig.url, read.pushNotificationConfig.token, read.pushNotificationConfig.authentication],
+      [url, '[redacted]', { schemes: ['Bearer'], credentials: '[redacted]' }]
+    )
+    assert.deepEqual(await client.listTaskPushNotificationConfig({ id: task.id }), [read])
     await send({ projectUserId: 'd' }, { taskId: task.id })
     const bodies = queued.filter((call) => call.url === url).map(({ body }) => JSON.parse(body))
     assert.deepEqual(

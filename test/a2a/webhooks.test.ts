@@ -62,7 +62,7 @@ for (const name of names) {
       const { id } = shown(made)
       assert.ok(id)
       assert.equal(shown(made).url, url)
-      assert.deepEqual(await agent.result('getConfig', ref(task.id, id)), made)
+      assert.equal(shown(await agent.result('getConfig', ref(task.id, id))).url, url)
       const own = await agent.result('createConfig', params(task.id, { id: 'mine', url }))
       assert.equal(shown(own).id, 'mine')
       await agent.result('createConfig', params(task.id, { id: 'mine', url: `${url}/2` }))
@@ -107,6 +107,50 @@ for (const name of names) {
       if (name === 'official') assert.deepEqual(Object.keys(bodies[3]), ['statusUpdate'])
       if (name === 'legacy')
         assert.deepEqual([bodies[3].kind, bodies[0].artifacts.length, bodies[3].artifacts.length], ['task', 0, 1])
+    })
+
+    it('are read without their secrets, and a config that is sent back as it was read keeps them', async () => {
+      const task = await agent.send({ skill: 'create-user' })
+      const url = freshUrl()
+      const authentication = { scheme: 'Bearer', credentials: 'sec-cred' }
+      const made = await agent.result(
+        'createConfig',
+        params(task.id, { id: 'c', url, token: 'sec-tok', authentication })
+      )
+      assert.match(JSON.stringify(made), /sec-tok.*sec-cred/, 'its caller has just sent them')
+      const got = await agent.result('getConfig', ref(task.id, 'c'))
+      const listed = await agent.result('listConfigs', name === 'legacy' ? { id: task.id } : { taskId: task.id })
+      assert.deepEqual(name === 'legacy' ? listed : listed.configs, [got])
+      assert.doesNotMatch(JSON.stringify([got, listed]), /sec-/)
+      assert.equal(shown(got).token, '[redacted]')
+      assert.deepEqual(
+        [
+          shown(got).authentication.scheme ?? shown(got).authentication.schemes[0],
+          shown(got).authentication.credentials
+        ],
+        ['Bearer', '[redacted]']
+      )
+      assert.deepEqual(await agent.result('createConfig', got), got, 'the response shows no secret either')
+      await agent.send({ projectUserId: 'x' }, { taskId: task.id })
+      const { headers } = callsTo(url).at(-1)!
+      assert.deepEqual([headers.authorization, headers['x-a2a-token']], ['Bearer sec-cred', 'sec-tok'])
+    })
+
+    it('send no secret to another address than the one it was registered for', async () => {
+      const task = await agent.send({ skill: 'create-user' })
+      const url = freshUrl()
+      await agent.result('createConfig', params(task.id, { id: 'c', url, token: 'sec-tok' }))
+      const strays = [
+        { id: 'c', url: freshUrl(), token: '[redacted]' },
+        { id: 'other', url, token: '[redacted]' },
+        { url, token: '[redacted]' },
+        { id: 'c', url, authentication: { scheme: 'Bearer', credentials: '[redacted]' } }
+      ]
+      for (const config of strays) {
+        const { code, message } = await agent.error('createConfig', params(task.id, config))
+        assert.deepEqual([code, /send the secret itself/.test(message)], [-32602, true], message)
+      }
+      assert.equal(shown(await agent.result('getConfig', ref(task.id, 'c'))).url, url)
     })
 
     it('present the registered scheme and credentials', async () => {

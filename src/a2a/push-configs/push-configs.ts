@@ -6,6 +6,7 @@ import type { NewPushConfig } from '../dialects/dialect.ts'
 import { AgentError, invalid, noTask } from '../errors.ts'
 import { type DialectName, isTerminal, type LogEntry, type PushConfig, type Task, taskAt } from '../model.ts'
 import { lockTask, markAttended } from '../tasks/store.ts'
+import { redacted, shown, withSecrets } from './redaction.ts'
 import * as store from './store.ts'
 
 /** A call that goes out in the background, with retries, in the order of its key. */
@@ -48,10 +49,11 @@ export function createConfigs({
     return { id: row.id, taskId: row.task_id, url: row.url, dialect: row.dialect, ...(secrets && JSON.parse(secrets)) }
   }
 
-  async function write(tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig, dialect: DialectName) {
+  async function write(tx: Db, projectId: ProjectId, task: Task, given: NewPushConfig, dialect: DialectName) {
     const known = await store.listConfigs(tx, projectId, task.id)
-    const id = wanted.id ?? newId()
+    const id = given.id ?? newId()
     const before = known.find((row) => row.id === id)
+    const wanted = withSecrets(given, before && toConfig(projectId, before))
     if (known.length >= mostConfigs && !before) throw invalid('taskId', `the task has ${mostConfigs} webhooks already`)
     const { token, authentication } = wanted
     const secrets = { ...(token !== undefined && { token }), ...(authentication && { authentication }) }
@@ -103,14 +105,14 @@ export function createConfigs({
         const config = await write(tx, projectId, task, wanted, spelling(task))
         // A webhook for a task that has ended still receives its end.
         if (isTerminal(task.status.state)) await callAll(tx, projectId, task, task.log.length - 1, [config])
-        return config
+        return shown(config, wanted)
       }),
-    list: (projectId: ProjectId, taskId: string) => find(pool, projectId, taskId),
+    list: async (projectId: ProjectId, taskId: string) => (await find(pool, projectId, taskId)).map(redacted),
     async get(projectId: ProjectId, taskId: string, id: string | undefined): Promise<PushConfig> {
       const all = await find(pool, projectId, taskId)
       const config = id === undefined ? all[0] : all.find((one) => one.id === id)
       if (!config) throw new AgentError('task_not_found', 'The task has no such push notification config.')
-      return config
+      return redacted(config)
     },
     remove: (projectId: ProjectId, taskId: string, id: string) =>
       pool.transaction(async (tx) => {

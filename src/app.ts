@@ -35,9 +35,11 @@ export interface App {
   baseUrl: string
   port: number
   bootstrapped: Bootstrapped
-  /** Opens the console. After a first start on this machine alone it also signs in, once. A worker has none. */
+  /**
+   * The address of the console; none for a worker. After a first start on a loopback address it also signs in, once.
+   */
   consoleUrl: string | undefined
-  /** Resolves when no job is due any more; for tests. */
+  /** Resolves when no job is due; for tests. */
   idle(): Promise<void>
   agents: Pick<Agents, 'stats'>
   close(): Promise<void>
@@ -74,7 +76,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     await checkAddress(config.HOST, config.PORT)
     const { infrastructure, tracing } = await openInfrastructure(options, database, opened)
     const joined: { nodes?: Nodes } = {}
-    // Leaves after everything that follows messages has ended: other nodes take a node that left for dead.
+    // Leaves the list of nodes last: other nodes treat a node that left as dead and take over its messages.
     opened.push(async () => joined.nodes?.leave())
     const capabilities = createCapabilities(infrastructure, options)
     const bootstrapped = await setUp(options, infrastructure, capabilities, joined)
@@ -138,7 +140,7 @@ function setUp(
 ): Promise<Bootstrapped> {
   return migrate(pool, async () => {
     await checkMasterKey(pool, key)
-    // Partitions that cannot be made now do not stop the start: they may not be needed before tomorrow.
+    // A failure to create partitions does not stop the start: tomorrow may be the first day that needs them.
     await makeMonths(pool).catch((error: Error) => {
       log.warn({ error: error.message }, 'the tables of the coming months were not made yet')
     })
@@ -212,21 +214,22 @@ function openHttp(
   return http
 }
 
-/** Writes the addresses of the service into credentials.json, and returns the one for callers. */
+/** Writes the addresses of the service into credentials.json, and returns the address for callers. */
 async function writeAddress({ config, say }: Start, { credentials }: Bootstrapped, port: number): Promise<string> {
   const localUrl = `http://${reachable(config.HOST)}:${port}`
   const baseUrl = config.PUBLIC_URL ?? localUrl
   credentials.base_url = baseUrl
   if (config.PUBLIC_URL) credentials.local_url = localUrl
   else delete credentials.local_url
-  // On a read-only disk, settings hold all credentials, and the file is not needed.
+  // On a read-only disk the settings hold all credentials, and the file is not needed.
   await writeCredentials(config.DATA_DIR, credentials).catch((error: Error) => say(`Warning: ${error.message}`))
   return baseUrl
 }
 
 /**
- * The fragment that signs a browser in, which no server and no log ever sees. Only for the start that made the admin
- * token, on this machine alone: later starts would leave a live code in each log.
+ * The URL fragment that signs a browser in; browsers send fragments to no server, so no log contains it. Only the start
+ * that made the admin token prints it, and only on a loopback address: later starts would leave a live code in each
+ * log.
  */
 async function signInOf(
   { role }: Start,

@@ -31,7 +31,7 @@ export interface Overrides {
     Partial<AgentsOptions['does']>
 }
 
-/** What every capability is built on. */
+/** The infrastructure of every capability. */
 export interface Infrastructure {
   config: Config
   pool: Pool
@@ -48,7 +48,7 @@ export interface Infrastructure {
 
 export type Capabilities = ReturnType<typeof createCapabilities>
 
-/** Makes the capabilities from left to right. Where one needs another further right, it gets a function. */
+/** Makes the capabilities from left to right. A capability that needs another further right gets a function. */
 export function createCapabilities(infrastructure: Infrastructure, overrides: Overrides) {
   const { config, pool, listener, log, metrics, key, opened, nodeId } = infrastructure
   const stopMs = config.SHUTDOWN_SECONDS * 1000

@@ -48,10 +48,10 @@ export interface AgentsOptions {
   /** Seals the secrets of webhooks. */
   key: Buffer
   does: Capabilities
-  /** Beside those of the table. */
+  /** Skills in addition to those of the table. */
   moreSkills?: Skill[]
   readText?: ReadText
-  /** Reads texts that the grammar does not. */
+  /** A language model that reads the texts the grammar does not understand. */
   textModel?: TextModelSettings | undefined
   projectOf: (id: ProjectId) => Promise<Project | undefined>
   enqueue: Enqueue
@@ -60,11 +60,11 @@ export interface AgentsOptions {
   publicUrl: string | undefined
   /** Whether the card asks official clients to mark their calls. */
   markTenant: boolean
-  /** Signs the cards. */
+  /** The key that signs agent cards; without it they are unsigned. */
   cardKey?: KeyObject | undefined
   idempotencyHours: number
   retentionDays: number
-  /** Open at once on this node; for tests. */
+  /** The limits of open streams; tests lower them. */
   mostStreams?: { ofProject: number; ofNode: number }
 }
 
@@ -141,7 +141,7 @@ export function createAgents(options: AgentsOptions) {
     startedAt: new Date(),
     cardKeys: signer?.jwks,
     baseUrlOf,
-    /** The card as a caller may see it who named our extension. */
+    /** The card for a caller that named our extension, with the skills that the policy of its key allows. */
     wholeCardFacts(request: FastifyRequest, { key }: ApiCaller): CardFacts {
       return withExtension(this.cardFacts(request), skills, key?.policy?.skills ?? null)
     },
@@ -163,12 +163,12 @@ export function createAgents(options: AgentsOptions) {
       recoverTasksJob(pool, () => runner) as JobDefinition<never>,
       keepTasksJob(pool, options.retentionDays, idempotencyHours) as JobDefinition<never>
     ],
-    /** Up to a window of tasks and keys of a project that is being erased. */
+    /** Deletes one batch of tasks and keys of a project that is being erased. */
     eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
       (await eraseTaskWindow(db, projectId)) + (await eraseKeyWindow(db, projectId)),
     /** The number of open streams, watches and runs; for tests, which look for leaks. */
     stats: () => ({ ...streams.stats(), ...watch.stats(), running: runs.size() }),
-    /** Streams end before the server stops, so that it does not wait for them. */
+    /** Ends the streams before the server stops, so that it does not wait for them. */
     endStreams: async () => streams.close(),
     async close(): Promise<void> {
       streams.close()
@@ -179,7 +179,7 @@ export function createAgents(options: AgentsOptions) {
   }
 }
 
-/** The Host header comes from the caller: only characters of an address pass. */
+/** The caller chooses the Host header, so only characters of an address pass. */
 function addressOf({ protocol, host }: FastifyRequest): string {
   const base = `${protocol}://${host}`
   return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'

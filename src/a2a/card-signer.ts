@@ -9,7 +9,7 @@ export interface CardSignature {
 
 export interface CardSigner {
   signaturesOf(card: object, baseUrl: string): CardSignature[]
-  /** The public key, for readers of cards. */
+  /** The public key, with which readers of cards check signatures. */
   jwks: { keys: object[] }
 }
 
@@ -28,7 +28,7 @@ export function createCardSigner(key: KeyObject): CardSigner {
     const signature = sign(kty === 'EC' ? 'sha256' : null, input, { key, dsaEncoding: 'ieee-p1363' })
     return { protected: header, signature: signature.toString('base64url') }
   }
-  // ES256 signs the same card differently each time; one that is remembered keeps its bytes, and so its ETag.
+  // An ES256 signature differs each time. A remembered signature keeps the bytes of the card, and so its ETag.
   const remembered = new Map<string, CardSignature[]>()
   return {
     jwks: { keys: [{ kty, crv, x, ...(y !== undefined && { y }), kid, alg, use: 'sig' }] },
@@ -39,7 +39,7 @@ export function createCardSigner(key: KeyObject): CardSigner {
       const known = remembered.get(id)
       if (known) return known
       const made = [...payloads].map((payload) => signOne(payload, jku))
-      // The address of a card comes from its reader, so there is no end of cards.
+      // The address in a card comes from its reader, so readers can ask for any number of cards; the cache has a limit.
       if (remembered.size >= mostRemembered) remembered.clear()
       remembered.set(id, made)
       return made
@@ -50,8 +50,8 @@ export function createCardSigner(key: KeyObject): CardSigner {
 const encoded = (text: string): string => Buffer.from(text).toString('base64url')
 
 /**
- * The card in the two forms that its readers canonicalise. The protocol leaves out lists that are empty, as ProtoJSON does;
- * the official SDKs leave out objects that are empty then, too.
+ * The card in the two forms that readers canonicalise. The protocol omits empty lists, as ProtoJSON does. The official
+ * SDKs also omit objects that are empty after that.
  */
 function withoutEmpty(value: unknown, objectsToo: boolean): unknown {
   if (Array.isArray(value)) {
@@ -65,7 +65,10 @@ function withoutEmpty(value: unknown, objectsToo: boolean): unknown {
   return kept.length > 0 || !objectsToo ? Object.fromEntries(kept) : undefined
 }
 
-/** RFC 8785: no blanks, names in the order of their code units; JSON.stringify writes strings and numbers as it says. */
+/**
+ * RFC 8785: no blanks, and names in the order of their code units. JSON.stringify already writes strings and numbers as
+ * the RFC demands.
+ */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (!isObject(value)) return JSON.stringify(value)

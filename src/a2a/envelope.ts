@@ -15,23 +15,26 @@ export interface Call {
   params: Fields
 }
 
-/** Deeper than any sensible message. Below it every function may call itself. */
+/** Deeper than any sensible message. Within this depth, recursive functions are safe. */
 const maxDepth = 64
-/** Twice what 20,000 targets hold. A message is read, compared, judged, stored and sent back: about 3 µs for a value. */
+/**
+ * Twice the values of a request with 20,000 targets. Reading, comparing, checking, storing and returning a message
+ * takes about 3 µs for each value.
+ */
 const maxValues = 100_000
-/** All that is read of a call that is too large, so that its refusal carries its id. */
+/** The bytes that are read of a call that is too large, so that its refusal can carry its id. */
 const head = {
   type: 'object',
   properties: { id: { type: 'string' }, jsonrpc: { type: 'string' }, method: { type: 'string' } }
 }
 
-/** A call as far as it could be read: its id, and the call itself or the error that it gets. */
+/** A call as far as it could be read: its id, with either the call or the error that it gets. */
 export interface ReadCall {
   id: RpcId | null
   call: () => Call
 }
 
-/** The bytes as a JSON-RPC 2.0 request. The values are counted before one of them is built. */
+/** Reads the bytes as a JSON-RPC 2.0 request. It counts the values before it builds any of them. */
 export async function readCall(body: Buffer | undefined): Promise<ReadCall> {
   if (!body || !isUtf8(body)) return notJson
   const { levels, values } = await sizeOf(body)
@@ -71,7 +74,7 @@ function asCall(value: unknown, body: Buffer): ReadCall {
       if (jsonrpc !== '2.0') throw new AgentError('invalid_request', 'jsonrpc must be "2.0".')
       if (typeof method !== 'string') throw new AgentError('invalid_request', 'method must be a string.')
       if (params !== null && !isObject(params)) throw new AgentError('invalid_params', 'params must be an object.')
-      // Only an escape can bring in what cannot be stored: the bytes themselves are valid UTF-8.
+      // Only an escape can contain characters that PostgreSQL cannot store: the bytes themselves are valid UTF-8.
       checkValues(fields, body.includes('\\u'))
       return { id, method, params: params ?? {} }
     }
@@ -91,7 +94,7 @@ const refuse = (fault: 'parse_error' | 'invalid_request', message: string) => ()
 
 const notJson: ReadCall = { id: null, call: refuse('parse_error', 'The body is not JSON.') }
 
-/** Past here depth exhausts no stack, and every value can be stored. */
+/** From here on, no value is too deep for the stack, and the database can store each of them. */
 export function checkValues(value: unknown, escaped: boolean): void {
   const fault = faultIn(value, maxDepth, escaped)
   if (fault) throw new AgentError('invalid_params', faultWords[fault])

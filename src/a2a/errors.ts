@@ -5,13 +5,13 @@ const faults = {
   method_not_found: [-32601, 'METHOD_NOT_FOUND'],
   invalid_params: [-32602, 'INVALID_PARAMS'],
   key_in_use: [-32603, 'IDEMPOTENCY_CONFLICT'],
-  // The key belongs to another message: unlike the fault above, waiting never ends it.
+  // The key belongs to another message. Unlike the error above, this one does not end by waiting.
   key_used: [-32603, 'IDEMPOTENCY_CONFLICT'],
   task_not_found: [-32001, 'TASK_NOT_FOUND'],
   task_not_cancelable: [-32002, 'TASK_NOT_CANCELABLE'],
   unsupported_operation: [-32004, 'UNSUPPORTED_OPERATION'],
   content_type_not_supported: [-32005, 'CONTENT_TYPE_NOT_SUPPORTED'],
-  // The lower-case dialect has this code for it; the official ones mean something else by it.
+  // The code of the lower-case dialect; the official dialects use the same number for another error.
   skill_not_found: [-32007, 'SKILL_NOT_FOUND'],
   version_not_supported: [-32009, 'VERSION_NOT_SUPPORTED']
 } as const satisfies Record<string, readonly [code: number, reason: string]>

@@ -2,10 +2,13 @@ import type { FastifyRequest } from 'fastify'
 import type { CardFacts } from './dialects/dialect.ts'
 import { onCard, type Skills } from './skills/skills.ts'
 
-/** A client that names it gets the whole registry on its extended card; without it cards have the contract's skills. */
+/**
+ * The name of our extension. A client that names it gets the whole registry on its extended card; other clients get the
+ * contract's skills.
+ */
 export const skillsExtension = 'urn:tidings:a2a:skills:1'
 
-/** Version 1.0 has the first name, 0.3 the second. */
+/** The headers for extensions: version 1.0 uses the first name, 0.3 the second. */
 const headers = ['a2a-extensions', 'x-a2a-extensions'] as const
 
 /** The header by which a call asks for our extension; the response names the extension under the same one. */
@@ -15,7 +18,7 @@ export const extensionHeader = (request: Pick<FastifyRequest, 'headers'>): strin
 const namesIn = (header: string | string[] | undefined): string[] =>
   [header ?? []].flat().flatMap((value) => value.split(',').map((name) => name.trim()))
 
-/** Where the schemas of a skill are. */
+/** The address of a skill's schemas. */
 export const schemaPath = (skill: string, kind: 'input' | 'output') => `/a2a/schemas/${skill}.${kind}.json`
 
 /** A card with the skills of the extension. `allowed` are those of the key's policy; null allows all. */

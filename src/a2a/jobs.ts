@@ -11,7 +11,7 @@ export interface TaskJob {
   taskId: string
 }
 
-/** Tasks of agents do not wait behind campaigns. */
+/** A queue of their own, so that tasks of agents do not wait behind campaigns. */
 export const agentQueue = 'agents'
 
 /** Runs a task whose caller does not wait. */
@@ -32,7 +32,7 @@ export const recoverTasksJob = (pool: Pool, runner: () => Runner) =>
     everyMs: lookEveryMs,
     async run({ signal }) {
       const now = new Date()
-      // A task that cannot be recovered does not hold up the others: its error is thrown after all had their turn.
+      // A task that cannot be recovered does not hold up the others: its error is thrown after all of them were tried.
       let failed: unknown
       for (const { project_id, id } of await dueTasks(pool, now)) {
         signal.throwIfAborted()

@@ -10,11 +10,11 @@ export type DialectName = 'plain' | 'official' | 'legacy'
 const ended = new Set<TaskState>(['completed', 'failed', 'canceled', 'rejected'])
 const waiting = new Set<TaskState>(['input-required', 'auth-required'])
 
-/** The task has ended for good. */
+/** Whether a task in this state has ended for good. */
 export const isTerminal = (state: TaskState): boolean => ended.has(state)
-/** It waits for its caller. */
+/** Whether a task in this state waits for its caller. */
 export const isInterrupted = (state: TaskState): boolean => waiting.has(state)
-/** A blocking call returns, and a stream closes. */
+/** Whether a blocking call returns, and a stream closes, in this state. */
 export const isSettled = (state: TaskState): boolean => ended.has(state) || waiting.has(state)
 
 export interface PartExtras {
@@ -45,7 +45,7 @@ export interface Artifact {
 
 export interface Status {
   state: TaskState
-  /** RFC 3339 in UTC with milliseconds. */
+  /** An RFC 3339 time in UTC with milliseconds. */
   at: string
   message?: Message
 }
@@ -61,23 +61,25 @@ export interface Request {
   unknown?: string[]
   /** How a text was understood; the result repeats it. */
   understood?: string
-  /** The reading that raised an open question. The answer is read with it, and nothing runs until then. */
+  /**
+   * The reading that raised an open question. The reader of the answer takes it into account; until then nothing runs.
+   */
   pending?: unknown
   /** It asks which of several questions a message answers, and is none of them. */
   asksWhich?: true
-  /** The approval that it waits for. Only a decision goes on with it. */
+  /** The approval that the request waits for. Only a decision about it lets the task go on. */
   approvalId?: string
-  /** What a policy lets it reach. */
+  /** The limits within which a policy lets the request reach people. */
   permit?: Permit
 }
 
 /** The sender of a task's first message. */
 export interface Asker {
-  /** As the audit log names it. */
+  /** The name of the sender in the audit log. */
   actor: string
   keyId?: string
   keyName?: string
-  /** The name that the asking agent gave. */
+  /** The name that the agent gave itself. */
   agent?: string
 }
 
@@ -91,15 +93,17 @@ export interface Task {
   request: Request
   dialect: DialectName
   revision: number
-  /** The number of times that another node took it over. */
+  /** The number of times that another node took the task over. */
   takeovers: number
-  /** Tasks of earlier versions have none. */
+  /** Tasks that earlier versions stored have none. */
   by?: Asker
-  /** A cancel met its run, which may have done something: the run ends the task, and undoes what it can. */
+  /**
+   * A cancel arrived during a run that may already have had an effect. The run ends the task and undoes what it can.
+   */
   cancelRequested?: true
 }
 
-/** Where a task calls when its state changes. */
+/** A webhook that a task calls when its state changes. */
 export interface PushConfig {
   id: string
   taskId: string

@@ -21,13 +21,13 @@ import type { Totals } from './tasks/totals.ts'
 
 export interface Asked {
   caller: ApiCaller
-  /** The name of the asking agent, by the headers of the call. A message may give a better one. */
+  /** The name of the asking agent, from the headers of the call. A message may give a better name. */
   agent: string | undefined
   version: Version
   call: Call
-  /** Of the header; empty where there is none. */
+  /** The key of the header; empty if the header is absent. */
   idempotencyKey: string
-  /** Throws where a skill may not be run now, before anything of it is written. */
+  /** Throws if the skill may not run now. Called before anything is written for it. */
   admit: (skill: Skill) => void
   cardFacts: () => CardFacts
 }
@@ -43,7 +43,7 @@ interface Context extends Asked {
   spelling(task: Task): Dialect
 }
 
-/** Characters of a message that take some 10 ms to read and compare. */
+/** The size (in characters) from which reading and comparing a message takes some 10 ms. */
 const largeText = 256 * 1024
 
 const whole = { historyLength: undefined, artifacts: true }
@@ -78,7 +78,7 @@ export function createOperations({
       message.taskId = message.taskId.toLowerCase()
     }
     if (config) await configs.check(projectId, config, 'configuration.taskPushNotificationConfig.url')
-    // Contract B.9: the key alone decides. Where the messageId is the key, its text says no more than the key does.
+    // Contract B.9: the key alone decides. If the messageId is the key, the text of the message is not compared.
     const { messageId: _, ...rest } = message
     const text = canonical(rest)
     // A large message takes its further steps in a later turn of the event loop.
@@ -128,7 +128,8 @@ export function createOperations({
     async subscribe({ projectId, call, spelling, dialect }) {
       const found = await known(projectId, dialect.readTaskId(call.params))
       const stream = await streams.open(projectId, async () => {
-        // From now on every node announces its changes of the task. The task is read again, so that none is missed.
+        // From here on every node announces its changes of the task. The task is read again, so that no change is
+        // missed.
         const ended = isTerminal(found.status.state)
         if (!ended) await markAttended(pool, projectId, found.id)
         const task = ended ? found : await tasks.find(projectId, found.id)
@@ -190,7 +191,7 @@ export function createOperations({
 
 const longestName = 100
 
-/** The name that a message gives its agent. */
+/** The name of the agent in the metadata of a message. */
 function agentOf({ metadata }: Message): string | undefined {
   const name = metadata?.agentName
   return typeof name === 'string' && name.trim() !== '' && name.length <= longestName ? name.trim() : undefined
@@ -209,8 +210,8 @@ function unknownMethod(method: string, version: Version): AgentError {
 }
 
 /**
- * The message as it was understood: the same one in another spelling, or with its fields in another order, is the same.
- * A text stands behind its length, so that nothing in it needs an escape.
+ * A canonical text of the message, so that a message in another spelling or with its fields in another order counts as
+ * the same. Each text stands behind its length, so that nothing in it needs an escape.
  */
 export function canonical(value: unknown): string {
   if (typeof value === 'string') return `"${value.length}:${value}`

@@ -18,18 +18,18 @@ import type { ReadText } from './turns/meaning.ts'
 import type { Turn } from './turns/turn.ts'
 import { takeTurn } from './turns/turns.ts'
 
-/** A request of a skill that came by another protocol, as a call with fields. */
+/** A request to a skill that arrived by another protocol. */
 export interface Performance {
   caller: ApiCaller
   agent: string | undefined
   skill: Skill
   fields: Record<string, unknown>
-  /** Names the request, so that a repeat has no second effect. */
+  /** The key of the request, so that a repeat has no second effect. */
   key: string | undefined
   admit: (skill: Skill) => void
 }
 
-/** The task as it is now, or why there is none: fields are missing or wrong. */
+/** The task in its present state, or the missing and wrong fields because of which there is none. */
 export type Performed = { task: Task } | { refused: string }
 
 interface Needs {
@@ -44,9 +44,10 @@ interface Needs {
 const scope = 'mcp'
 
 /**
- * Performs a skill for a protocol without conversations. The request becomes a task like that of a message with data, so
- * it runs once, survives its node and passes the same oversight. A question cannot be answered there, so a request that
- * is not complete makes no task. A broadcast needs the id of a preview, whatever the policy of the key says.
+ * Performs a skill for a protocol without conversations. The request becomes a task like that of a message with data,
+ * so it runs once, survives a crash of its node and passes the same oversight. Such a protocol cannot answer a
+ * question, so an incomplete request creates no task. A broadcast needs the id of a preview, whatever the policy of the
+ * key says.
  */
 export const createPerform =
   ({ pool, engine, tasks, skills, readText, oversight }: Needs) =>
@@ -64,14 +65,17 @@ export const createPerform =
     const sending = { message, immediately: false, historyLength: undefined, config: undefined }
     const { settled } = await engine.take(projectId, sending, defaultDialect('1.0'), { caller, agent, key, admit })
     const task = await settled
-    // A repeat of a task that stopped returns it as it was then, and it may have gone on since.
+    // A repeat of a task that stopped returns the task as it was then; it may have gone on since.
     return { task: isInterrupted(task.status.state) ? await tasks.find(projectId, task.id) : task }
   }
 
 const previewFirst =
   'This is a broadcast, and a broadcast needs a confirmationId. Call preview-campaign with the same arguments, show its result to the person you act for, and call trigger-campaign again with the confirmationId in it.'
 
-/** Whether a turn would reach a whole audience, also by the default of its campaign, that no preview has shown. */
+/**
+ * Whether a turn would reach a whole audience, also the default audience of its campaign, without a preview that showed
+ * it.
+ */
 async function isUnconfirmed(
   { isBroadcast }: Needs['oversight'],
   projectId: ProjectId,

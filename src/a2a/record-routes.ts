@@ -13,7 +13,7 @@ import { findTasks, listTasks } from './tasks/store.ts'
 const path = '/projects/:project_id/agent-tasks'
 const all = { contextId: undefined, state: undefined, changedAfter: undefined }
 
-/** The account of agents' tasks for people: a list, one task, and an export. */
+/** Routes by which people read agents' tasks: a list, one task, and an export. */
 export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, pool: Pool): void {
   manage.get(
     path,
@@ -69,7 +69,7 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
   )
 }
 
-/** Tasks that are read at once: one may hold 12 MB of history. */
+/** The number of tasks read at once: one may hold 12 MB of history. */
 const tasksAtOnce = 20
 
 async function* linesOf(pool: Pool, projectId: ProjectId): AsyncGenerator<string> {

@@ -49,7 +49,7 @@ const example = {
   }
 }
 
-/** Refuses where the project has triggered as many campaigns as its plan allows. */
+/** Refuses the call if the project has reached the campaign triggers a second of its plan. */
 interface Limits {
   spendTrigger(reply: FastifyReply, project: ApiCaller['project']): void
 }
@@ -67,7 +67,7 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
         answer: Answer,
         example,
         refusals: ['secret_key_required', 'conflict', 'too_many_streams'],
-        // A stream has no time limit; other calls end by the limits of what they wait for.
+        // A stream has no time limit; other calls end by the limits of the work that they wait for.
         unlimited: true,
         hidden: path === '/'
       },
@@ -79,7 +79,7 @@ export function agentRoutes(surface: Routes<ApiCaller, ApiAccess>, agents: Agent
   }
 }
 
-/** Where clients look for the card: the contract's address, the one of older protocols, and below that of the calls. */
+/** The addresses of the card: the contract's, the one of older protocols, and the one below the address for calls. */
 const cardPaths = {
   '/.well-known/agent-card.json': 'Get the agent card',
   '/.well-known/agent.json': 'Get the agent card at the address of older protocols',
@@ -103,7 +103,7 @@ function sendCard(agents: CardSource, request: FastifyRequest, reply: FastifyRep
   const dialect = defaultDialect(version(request))
   const body = JSON.stringify(dialect.card(agents.cardFacts(request)))
   const etag = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`
-  // A card with a forwarded address is for its reader alone: a shared cache must not keep it for others.
+  // A card that contains a forwarded address is for its reader only: a shared cache must not serve it to others.
   const forwarded = ['x-forwarded-host', 'x-forwarded-proto'].some((name) => request.headers[name] !== undefined)
   reply.headers({
     etag,
@@ -117,7 +117,7 @@ function sendCard(agents: CardSource, request: FastifyRequest, reply: FastifyRep
   return reply.type('application/json; charset=utf-8').send(body)
 }
 
-/** Whether a cache holds this version. A proxy that compresses turns the tag into a weak one. */
+/** Whether a cache holds this version of the card. A proxy that compresses turns the tag into a weak one. */
 const isKnown = (header: string | undefined, etag: string): boolean =>
   header?.split(',').some((one) => [etag, '*'].includes(one.trim().replace(/^W\//, ''))) === true
 

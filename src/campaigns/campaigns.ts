@@ -64,18 +64,18 @@ export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
     newest: (projectId: ProjectId, { text, limit }: { text: string | undefined; limit: number }) =>
       listCampaigns(pool, projectId, undefined, undefined, limit, text),
 
-    /** What a trigger of the campaign as it is saved now would do. */
+    /** Previews a trigger of the saved campaign. */
     async preview(projectId: ProjectId, campaignId: unknown, body: unknown) {
       const { definition, version } = await saving.get(projectId, campaignId)
       return { campaign_version: version, ...(await previewBody(projectId, definition, body)) }
     },
 
-    /** The same for a draft: a campaign that is not saved, or differs from the saved one. */
+    /** Previews a draft: a campaign that is not saved, or differs from the saved one. */
     async previewDraft(projectId: ProjectId, campaign: unknown, body: unknown) {
       return previewBody(projectId, await saving.check(campaign), body)
     },
 
-    /** The same for a checked trigger, with the definition that its caller has read. */
+    /** Previews a checked trigger, with the definition that its caller has read. */
     previewTrigger: preview,
 
     async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {

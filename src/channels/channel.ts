@@ -30,7 +30,7 @@ export interface Draft {
 export interface Undeliverable {
   messageId: string
   userId: string | null
-  /** '' where no device is known. */
+  /** Empty if no device is known. */
   deviceId: string
   content: Content
   reason: FailureCode
@@ -46,7 +46,7 @@ export interface Heading {
   notAfter: number
 }
 
-/** A request to send, read and checked. Each surface makes one of its own spelling. */
+/** A request to send, read and checked. Each surface translates its own spelling into one. */
 export interface SendCommand {
   items: readonly { priority: 'high' | 'normal'; ttlSeconds: number | undefined }[]
   /** For items that name no time to live. */
@@ -82,17 +82,17 @@ export interface Envelope extends Heading {
   endpoint: Endpoint
   content: Content
   collapseId: string
-  /** A gateway had it before. */
+  /** Whether a gateway may have received it before. */
   repeat: boolean
-  /** A caller waits for the outcome. */
+  /** Whether a caller waits for the outcome. */
   urgent: boolean
 }
 
 /** One attempt to dispatch an envelope. */
 export interface Dispatch {
-  /** False: there is no room, `done` will not be called. Otherwise `done` is called exactly once. */
+  /** Returns false if there is no room; `done` is then not called. Otherwise `done` is called exactly once. */
   submit(done: (outcome: gateways.Outcome) => void): boolean
-  /** Resolves when there may be room. */
+  /** Resolves when there may be room again. */
   ready(): Promise<void>
 }
 
@@ -123,13 +123,13 @@ export interface Channel {
   ): Promise<Map<Message, Endpoint | FailureCode>>
   /** Shown messages of the same collapse id replace each other. */
   collapseId(content: Content, messageId: string): string
-  /** The part that is kept of a content that is too large to be sent. */
+  /** The part of the content that is kept if the content is too large to be sent. */
   abridge(content: Content): Content
   /** Lists of messages show it. */
   heading(content: Content): { title?: string; body?: string }
   /** Messages of one lane wait for each other; a slow lane does not hold up the others. */
   lane(endpoint: Endpoint): string
   dispatch(envelope: Envelope, carriers: Carriers): Dispatch
-  /** In the transaction that settles messages: applies what their outcomes say about endpoints. */
+  /** Runs in the transaction that settles messages: applies to endpoints what the outcomes say about them. */
   settled(tx: Db, projectId: ProjectId, ends: End[]): Promise<void>
 }

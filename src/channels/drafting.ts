@@ -5,7 +5,7 @@ import type { Recipient } from './recipients.ts'
 /** No gateway takes nearly as much, so larger content is not copied for every device. */
 const maxContentBytes = 16 * 1024
 
-/** Of several devices without an endpoint, the one that comes nearest to having one gives the reason. */
+/** If several devices lack an endpoint, the device closest to having one gives the reason. */
 const nearest: FailureCode[] = ['NO_LIVE_ACTIVITY_TOKEN', 'NO_PUSH_TOKEN', 'UNSUPPORTED_PLATFORM']
 
 /** Drafts the messages of one item: one for each device of the recipient that has an endpoint. */

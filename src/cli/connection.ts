@@ -16,7 +16,7 @@ export interface Connection {
   /** The public address, for links. `url` may be an address that only this machine can reach. */
   browserUrl: string
   token: string
-  /** Absent where neither options, variables nor the file name one. */
+  /** Absent if options, variables and the file name none. */
   project: string | undefined
 }
 

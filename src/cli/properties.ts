@@ -49,7 +49,7 @@ function readValue(name: string, text: string): unknown {
   } catch {
     return text
   }
-  // An account number with a wrong last digit is worse than a refusal.
+  // A number that JavaScript would round is refused: an account number with a wrong last digit is worse than a refusal.
   if (
     typeof value === 'number' &&
     (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))

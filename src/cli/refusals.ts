@@ -7,12 +7,12 @@ interface Refused {
   details?: Detail[]
 }
 
-/** A response that is no success as a failure: the words of the service, and the next step. */
+/** Turns an error response into a failure: the message of the service, and the next step. */
 export async function asFailure(url: string, response: Response): Promise<Failure> {
   const text = await response.text().catch(() => '')
   const body = parse(text)
   const { status, headers } = response
-  // Where the contract fixes the body, headers carry the reason.
+  // If the contract fixes the body, headers carry the reason.
   const code = String(headers.get('x-service-error-code') ?? body.code ?? `http_${status}`)
   const plain = typeof body.error === 'string' ? body.error : /^[^<\n]{1,200}$/.test(text) ? text : ''
   const said = sentence(headers.get('x-service-error-detail') ?? plain)

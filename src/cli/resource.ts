@@ -6,13 +6,13 @@ import { printable } from './output.ts'
 import { type Common, connect, examples, inProject, reaching, type Session, tell } from './session.ts'
 import type { Shell } from './shell.ts'
 
-/** One kind of thing that commands work on: what people call it, and where the service keeps it. */
+/** One kind of thing that commands work on: its name for people, and its path in the API. */
 interface Kind {
   name: string
   /** Below the project or, with `scope: 'installation'`, below /manage/v1. */
   path: string
   scope?: 'project' | 'installation'
-  /** How to list those that exist, where that is not `tidings <group> list`. */
+  /** The command that lists the existing ones, if it is not `tidings <group> list`. */
   hint?: string
 }
 
@@ -23,13 +23,13 @@ interface Verb<Options> {
   examples: readonly string[]
   more?: string
   options?: (command: Command) => unknown
-  /** Throws a usage failure before a service is looked for. */
+  /** Throws a usage failure before the command looks for a service. */
   check?: (options: Options, ...given: never[]) => void
 }
 
 interface List<Row, Options> extends Omit<Verb<Options>, 'usage'> {
   usage?: string
-  /** What `--limit` is unless given; all without it. */
+  /** The default of `--limit`; without it the list shows all. */
   usual?: number
   columns: Columns<Row>
   /** The text for an empty list. */
@@ -70,7 +70,7 @@ export function resource(group: Command, shell: Shell, { name, path, scope = 'pr
     })
   }
 
-  /** Where the service says no more than "not found": names the thing, and the command that lists those that exist. */
+  /** If the service only responds "not found", names the thing and the command that lists the existing ones. */
   function missing(error: unknown, id: string): unknown {
     if (!(error instanceof Failure) || error.exitCode !== exit.notFound || !saysNoMore.test(error.message)) return error
     const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
@@ -103,7 +103,7 @@ export function resource(group: Command, shell: Shell, { name, path, scope = 'pr
       })
     },
 
-    /** `done` is what happened to it, for people and as the field of the document: `deleted`, `revoked`. */
+    /** `done` says in one word what happened, for people and as a field of the document: `deleted`, `revoked`. */
     remove({ done, ...declared }: Verb<Common> & { done: string }): void {
       verb(declared, async (session, _, id: string) => {
         await session.client.send('DELETE', at(session, id))

@@ -58,7 +58,7 @@ export const wholeNumber =
     return number
   }
 
-/** Command lines to copy, and what the options alone do not say. */
+/** Adds command lines to copy, and facts that the options alone do not show. */
 export function examples(command: Command, lines: readonly string[], more = ''): Command {
   const shown = lines.map((line) => `  $ ${line}`).join('\n')
   return command.addHelpText('after', `\nExamples:\n${shown}${more && `\n\n${more.trim()}`}`)

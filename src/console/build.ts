@@ -19,7 +19,7 @@ const compressed = new Set(['.html', '.js', '.css', '.svg', '.json'])
 
 /**
  * Returns the folder of the built console. A package contains it; a checkout builds it when its source has changed.
- * Throws an OperatorError, one sentence with its remedy, where the build fails.
+ * Throws an OperatorError, one sentence with its remedy, if the build fails.
  */
 export async function builtConsole(dataDir: string): Promise<string> {
   try {

@@ -17,13 +17,18 @@ export { ManagedDevice, type SentDevice } from './schemas.ts'
 export { type DeviceRow, lockDevicesOf } from './store.ts'
 export type Devices = ReturnType<typeof createDevices>
 
-/** Of a device, a type and an activity together: they are one key, and no index takes a longer one. */
+/**
+ * The limit of the device id, the activity type and the activity id together: they form one key, and no index takes a
+ * longer one.
+ */
 const mostKeyBytes = 2_400
 
-/** Called when an anonymous user turns out to be another: other capabilities move their rows in the same transaction. */
+/**
+ * Called when an anonymous user logs in as another user: other capabilities move their rows in the same transaction.
+ */
 export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
 
-/** Removes what other capabilities keep of a user who is about to be deleted, in the same transaction. */
+/** Deletes the rows that other capabilities keep about a user who is about to be deleted, in the same transaction. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
 
 export function createDevices({
@@ -43,7 +48,7 @@ export function createDevices({
     return batch.map(({ id }) => rows.get(id)!)
   })
 
-  /** Devices first, then tokens, then users, each in order: every writer of devices locks in this order. */
+  /** Locks devices first, then tokens, then users, each in order. Every writer of devices locks in this order. */
   async function writeTogether(tx: Db, projectId: ProjectId, batch: DeviceInput[]) {
     const at = new Date()
     const ids = batch.map(({ id }) => id)
@@ -52,7 +57,8 @@ export function createDevices({
       id,
       user_id: known.get(id)?.user_id ?? newId(),
       platform,
-      // Only a no is a no: an app that has a token and says nothing was allowed to get it.
+      // Only an explicit no counts as no: an app that has a token and reports no permission was allowed to get the
+      // token.
       push_permission: (pushPermission === undefined ? known.get(id)?.push_permission : pushPermission) ?? true,
       facts: { ...known.get(id)?.facts, ...facts }
     }))
@@ -63,7 +69,7 @@ export function createDevices({
     }
     const written = await store.upsertDevices(tx, projectId, rows, at)
     if (written.size < rows.length) throw projectGone()
-    // Another node made the same device a moment ago, and it has a user already.
+    // Another node created the same device a moment ago, with a user of its own.
     const orphans = fresh.filter(({ id, user_id }) => written.get(id) !== user_id)
     if (orphans.length > 0) await identity.removeAnonymous(tx, projectId, usersOf(orphans))
     const said = batch.flatMap(({ id, token }) => (token === undefined ? [] : [[id, token] as const]))
@@ -72,7 +78,7 @@ export function createDevices({
     return new Map((await store.findDevices(tx, projectId, ids)).map((row) => [row.id, row]))
   }
 
-  /** Runs with the user that the device has, and keeps, until the work is done. */
+  /** Runs `work` with the user of the device. The device is locked, so it keeps this user until the work is done. */
   const withUserOf = <Result>(
     projectId: ProjectId,
     deviceId: string,
@@ -90,7 +96,7 @@ export function createDevices({
       })
     )
 
-  /** Gives the device to another user. The device's lock is held, so nothing arrives for the old one meanwhile. */
+  /** Gives the device to another user. The device is locked, so no write reaches the old user meanwhile. */
   const give = (projectId: ProjectId, deviceId: string, work: (tx: Db, from: string, at: Date) => Promise<void>) =>
     againIfRaced(() =>
       pool.transaction(async (tx) => {
@@ -104,7 +110,7 @@ export function createDevices({
     (await identity.namesOf(tx, projectId, [userId])).get(userId) === null
 
   return {
-    /** Registers devices or changes them, each by itself. What an entry does not say stays as it is. */
+    /** Registers or changes devices, each independently. Fields that an entry omits stay unchanged. */
     put: (projectId: ProjectId, devices: DeviceInput[]): Promise<store.DeviceRow[]> =>
       Promise.all(devices.map((device) => writes.write(projectId, device.id, device))),
 
@@ -115,7 +121,10 @@ export function createDevices({
       return new Map(found.map(({ id, platform }) => [id, platform]))
     },
 
-    /** Moves the device from its user: an anonymous user and its history become the named one's, a named user keeps its own. */
+    /**
+     * Moves the device from its user to the named one. The history of an anonymous user moves too; a named user keeps
+     * its own.
+     */
     async link(projectId: ProjectId, deviceId: unknown, projectUserId: unknown): Promise<void> {
       const id = checkDeviceId(deviceId)
       const name = checkProjectUserId(projectUserId)
@@ -124,7 +133,8 @@ export function createDevices({
         if (!to) throw projectGone()
         await store.moveDevice(tx, projectId, id, to, at)
         if (to === from || !(await isAnonymous(tx, projectId, from))) return
-        // Waits for concurrent writes for the user, which move too. Without this they would be deleted with the user.
+        // Waits for concurrent writes for the user, so that they move too. Otherwise they would be deleted with the
+        // user.
         await identity.lock(tx, projectId, [from])
         await moveHistory(tx, projectId, from, to)
         await identity.absorb(tx, projectId, from, to, at)
@@ -132,7 +142,7 @@ export function createDevices({
       })
     },
 
-    /** The device goes to a new anonymous user; the named one keeps its history. */
+    /** The device gets a new anonymous user; the named user keeps its history. */
     async unlink(projectId: ProjectId, deviceId: unknown): Promise<void> {
       const id = checkDeviceId(deviceId)
       await give(projectId, id, async (tx, from, at) => {
@@ -145,7 +155,7 @@ export function createDevices({
 
     /**
      * Deletes the device and its tokens; a device that does not exist counts as deleted. An anonymous user without a
-     * device can neither be reached nor log in any more, so the last device takes its anonymous user along.
+     * device can neither be reached nor log in, so deleting the last device deletes its anonymous user too.
      */
     async remove(projectId: ProjectId, deviceId: unknown): Promise<void> {
       const id = checkDeviceId(deviceId)
@@ -180,7 +190,10 @@ export function createDevices({
       return withUserOf(projectId, id, (tx) => registerActivityToken(tx, projectId, id, token, new Date()))
     },
 
-    /** The users of those devices that exist. They keep them until the transaction ends, and the devices count as seen. */
+    /**
+     * The users of the devices that exist. The devices are locked, keep their users until the transaction ends, and
+     * count as seen.
+     */
     async hold(tx: Db, projectId: ProjectId, deviceIds: string[], at: Date): Promise<Map<string, string>> {
       const users = await store.holdDevices(tx, projectId, deviceIds)
       await store.markDevicesSeen(tx, projectId, [...users.keys()], at)
@@ -197,11 +210,11 @@ export function createDevices({
     ofUser: (projectId: ProjectId, userId: string, limit: number): Promise<store.DeviceRow[]> =>
       store.listDevices(pool, projectId, { userId, after: undefined, limit }),
 
-    /** By `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; unknown tokens are left out. */
+    /** Devices by `<APNS|FCM|WEBPUSH>:<token, or endpoint of a subscription>`; unknown tokens are left out. */
     ofTokens: (projectId: ProjectId, names: string[]): Promise<Map<string, string>> =>
       devicesOfTokens(pool, projectId, names),
 
-    /** Up to a window of devices of a project that is being erased. */
+    /** Deletes one batch of devices of a project that is being erased. */
     eraseWindow: store.eraseDeviceWindow
   }
 }

@@ -15,7 +15,10 @@ export interface DeviceInput {
 const invalidDevice = refusing('invalid_device')
 const invalidId = refusing('invalid_device_id')
 
-/** Rules as for project_user_id, but 255: it is also a key in other tables and in collapse ids. */
+/**
+ * The rules of project_user_id, but at most 255 characters: the id is also part of keys in other tables and of collapse
+ * ids.
+ */
 export const checkDeviceId = (id: unknown, path = 'device_id'): string =>
   checkChosenId(id, 255, (message) => invalidId(path, message))
 
@@ -26,15 +29,15 @@ const platforms = new Map<string, Platform>([
   ['WEB', 'WEB']
 ])
 
-/** Native SDKs send DEVICE_PLATFORM_TYPE_IOS, others the name of the system as it calls itself. */
+/** Native SDKs send DEVICE_PLATFORM_TYPE_IOS; others send the name that the system gives itself. */
 const platformOf = (text: string | null | undefined): Platform | undefined =>
   platforms.get((text ?? '').toUpperCase().replace(/^DEVICE_PLATFORM_TYPE_/, ''))
 
-/** The id of an entry that does not say its platform: a device that is known has one already. */
+/** The id of an entry that omits its platform: a known device has a stored platform. */
 export const withoutPlatform = ({ id, device_id, platform, os_name }: SentDevice): string | undefined =>
   platform === undefined && !platformOf(os_name) ? (id ?? device_id) : undefined
 
-/** One entry of a request, its spellings made one. `appIdentifier` comes from the headers, `known` is the stored platform. */
+/** One entry of a request in one spelling. `appIdentifier` comes from the headers; `known` is the stored platform. */
 export function readDevice(
   sent: SentDevice,
   path: string,

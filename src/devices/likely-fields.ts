@@ -39,7 +39,10 @@ const byBareName = new Map([
   ...known.map((name) => [bare(name), name] as const)
 ])
 
-/** Fields of device entries that the service ignores and that resemble one it knows. Other unknown fields are the app's own. */
+/**
+ * Fields of device entries that the service ignores although they resemble a known one. Other unknown fields belong to
+ * the app.
+ */
 export function likelyMisspelt(devices: object[]): UnknownField[] {
   const names = new Set(devices.flatMap((device) => Object.keys(device).slice(0, 100)))
   return [...names].flatMap((name) => {

@@ -6,7 +6,10 @@ import { checkProperties, type Properties, type PropertyValue } from '../users/u
 
 const Value = Type.Unsafe<PropertyValue>({ type: ['string', 'number', 'boolean', 'null'] })
 
-/** SDKs differ: `value` or `value_string`, as text for every type or as JSON of the type. All are taken. */
+/**
+ * SDKs differ: they send `value` or `value_string`, and text for every type or JSON of the type. All forms are
+ * accepted.
+ */
 export const SentProperty = Type.Object({
   name: Type.String({ description: 'The name of the property.', minLength: 1 }),
   type: Type.Optional(
@@ -64,7 +67,7 @@ export const NamesQuery = Type.Object({
   property_names: Type.Optional({ ...Names, description: 'Names with commas between them.' })
 })
 
-/** One SDK repeats `names`, another writes them as one list, `["a", "b"]`, a third joins `property_names` by commas. */
+/** SDKs differ: one repeats `names`, another sends one list, `["a", "b"]`, a third joins `property_names` by commas. */
 export function readNames({ names = [], property_names = [] }: Static<typeof NamesQuery>): string[] {
   const listed = [...[names].flat().flatMap(listIn), ...[property_names].flat().flatMap((text) => text.split(','))]
   const found = listed.filter((name) => name !== '')

@@ -4,7 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Platform } from './schemas.ts'
 import type { TokenType } from './tokens.ts'
 
-// How devices are reached. A token that a gateway reported as dead counts as none.
+// The endpoints of devices. A token that a gateway reported as dead counts as absent.
 
 /** A device, and its living push token if it has one. */
 export interface ReachRow {
@@ -89,11 +89,11 @@ const endActivityTokens = statement(
       and live_activity_tokens.attributes_type = g.type and live_activity_tokens.activity_id = g.id and g.id <> ''`
 )
 
-/** All devices of these users and these devices themselves, last seen first; also those that cannot be reached. */
+/** All devices of these users and these devices themselves, last seen first, including devices without an endpoint. */
 export const findReach = (db: Db, projectId: ProjectId, userIds: string[], deviceIds: string[]) =>
   db.query<ReachRow>(reach, [projectId, userIds, deviceIds])
 
-/** The tokens that start activities of these types; a token of no type starts any. */
+/** The tokens that start activities of these types; a token without a type starts any. */
 export const findStartTokens = (db: Db, projectId: ProjectId, deviceIds: string[], types: string[]) =>
   db.query<ActivityTokenRow>(startTokens, [projectId, deviceIds, types])
 
@@ -107,7 +107,7 @@ export const findTokensOfActivities = (db: Db, projectId: ProjectId, activityIds
 const rowsOf = (dead: DeadToken[]) =>
   JSON.stringify(dead.map(({ deviceId, token, asOf, reason }) => ({ device_id: deviceId, token, as_of: asOf, reason })))
 
-/** Turns tokens off, unless the app has registered them since. */
+/** Disables tokens, unless the app has registered them since. */
 export const buryTokens = (db: Db, projectId: ProjectId, dead: DeadToken[]) =>
   db.run(buryPushTokens, [projectId, rowsOf(dead)])
 
@@ -122,9 +122,9 @@ export interface EndedActivity {
 }
 
 /**
- * Turns the update tokens of activities that have ended off, whatever their value is by now: iOS changes the token of a
- * running activity, and none of an ended one reaches anything. The rows stay, because the simulated inbox finds by them
- * which device an end was for.
+ * Disables the update tokens of ended activities, whatever their present value: iOS changes the token of a running
+ * activity, and no token of an ended one reaches anything. The rows stay, because the simulated inbox uses them to find
+ * the device of an end.
  */
 export const endActivities = (db: Db, projectId: ProjectId, ended: EndedActivity[], at: Date) =>
   db.run(endActivityTokens, [

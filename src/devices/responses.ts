@@ -1,7 +1,7 @@
 import { eachFact, mayBeNull } from './schemas.ts'
 import type { DeviceRow } from './store.ts'
 
-/** For SDKs: every field is there, and empty rather than null. */
+/** The response for SDKs: every field is present, and empty rather than null. */
 export const sdkDevice = (row: DeviceRow) => ({
   id: row.id,
   platform: row.platform,
@@ -14,7 +14,7 @@ export const sdkDevice = (row: DeviceRow) => ({
   user_id: row.user_id
 })
 
-/** For people: only the beginning of a token is shown, because the whole token allows sending. */
+/** The response for people: it shows only the beginning of a token, because the whole token allows sending. */
 export const managedDevice = (row: DeviceRow, projectUserId: string | null) => ({
   id: row.id,
   platform: row.platform,

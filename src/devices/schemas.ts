@@ -95,7 +95,7 @@ export interface ManagedPush {
   environment: string
   app_identifier: string | null
   registered_at: string
-  /** Set where a gateway reported the token as dead. */
+  /** Set if a gateway reported the token as dead. */
   turned_off_at?: string
   turned_off_reason?: string
 }

@@ -29,7 +29,7 @@ const columns = `d.id, d.user_id, d.platform, d.push_permission, d.facts, d.crea
           t.dead_since, t.dead_reason`
 const source = 'from devices d left join push_tokens t on t.project_id = $1 and t.device_id = d.id'
 
-// In order, so that two batches cannot wait for each other.
+// Rows are locked in the order of their ids, so that two batches cannot wait for each other.
 const lockMany = statement(
   'devices.lock',
   `select id, user_id, push_permission, facts from devices
@@ -49,7 +49,7 @@ const upsert = statement(
    returning id, user_id`
 )
 const find = statement('devices.find', `select ${columns} ${source} where d.project_id = $1 and d.id = any($2::text[])`)
-// Stronger than an upsert's lock: it also keeps away events that are being written for the user the device has now.
+// Stronger than an upsert's lock: it also blocks events that are being written for the device's present user.
 const lockOne = statement(
   'devices.lock_to_move',
   'select user_id from devices where project_id = $1 and id = $2 for update'
@@ -66,7 +66,7 @@ const move = statement(
   'devices.move',
   `update devices set user_id = $3, updated_at = $4, last_seen_at = $4 where project_id = $1 and id = $2`
 )
-// Never waits, and not for every event: a minute is fine enough.
+// Skips locked rows instead of waiting, and writes at most once a minute per device.
 const seen = statement(
   'devices.mark_seen',
   `update devices set last_seen_at = $3 where project_id = $1 and id = any(array(
@@ -99,7 +99,10 @@ const erase = statement(
 export const lockDevices = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<Pick<DeviceRow, 'id' | 'user_id' | 'push_permission' | 'facts'>>(lockMany, [projectId, ids])
 
-/** The user of each device that was written: of one that another node made just now it is not the one given. */
+/**
+ * Returns the user of each written device. If another node created the device just now, it is that node's user and not
+ * the one given.
+ */
 export async function upsertDevices(db: Db, projectId: ProjectId, devices: WrittenDevice[], at: Date) {
   const rows = devices.sort((one, two) => (one.id < two.id ? -1 : 1))
   const written = await db.query<{ id: string; user_id: string }>(upsert, [projectId, JSON.stringify(rows), at])
@@ -108,15 +111,18 @@ export async function upsertDevices(db: Db, projectId: ProjectId, devices: Writt
 
 export const findDevices = (db: Db, projectId: ProjectId, ids: string[]) => db.query<DeviceRow>(find, [projectId, ids])
 
-/** The user the device has now, until the end of the transaction. */
+/** Locks a device until the end of the transaction, and returns its user. */
 export const lockDevice = async (db: Db, projectId: ProjectId, id: string) =>
   (await db.one<{ user_id: string }>(lockOne, [projectId, id]))?.user_id
 
-/** Before users are removed. The cascade would lock users first and devices in any order, and meet those who do it in ours. */
+/**
+ * Call this before users are deleted. The cascade would lock users first and devices in any order, and could deadlock
+ * with writers that use our order.
+ */
 export const lockDevicesOf = (db: Db, projectId: ProjectId, userIds: string[]) =>
   db.query<{ id: string }>(lockOfUsers, [projectId, userIds])
 
-/** The users of those devices that exist; they keep them until the end of the transaction. */
+/** The users of the devices that exist; the devices keep them until the end of the transaction. */
 export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.query<{ id: string; user_id: string }>(hold, [projectId, ids])
   return new Map(rows.map(({ id, user_id }) => [id, user_id]))
@@ -125,7 +131,7 @@ export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): 
 export const moveDevice = (db: Db, projectId: ProjectId, id: string, userId: string, at: Date) =>
   db.run(move, [projectId, id, userId, at])
 
-/** Tokens of the device go by cascade. */
+/** The cascade deletes the tokens of the device. */
 export const deleteDevice = (db: Db, projectId: ProjectId, id: string) => db.run(remove, [projectId, id])
 
 export const countDevicesOf = async (db: Db, projectId: ProjectId, userId: string): Promise<number> =>

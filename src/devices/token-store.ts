@@ -4,7 +4,7 @@ import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { hashOfToken, type TokenInput } from './tokens.ts'
 
-// The key is the token: registered on another device, the row moves there.
+// The key of a row is the token: if another device registers the token, the row moves to that device.
 const register = statement(
   'push_tokens.register',
   `insert into push_tokens (project_id, hash, device_id, token, type, environment, app_identifier, registered_at)
@@ -31,7 +31,7 @@ const registerActivity = statement(
    on conflict (project_id, device_id, attributes_type, activity_id) do update
       set token = excluded.token, registered_at = excluded.registered_at, dead_since = null, dead_reason = null`
 )
-// As with push tokens: one that an app registers under another device id must not reach the person who had it before.
+// As with push tokens: a token that an app registers under another device id must no longer reach the previous person.
 const moveActivity = statement(
   'live_activity_tokens.move',
   'delete from live_activity_tokens where project_id = $1 and md5(token) = md5($3) and token = $3 and device_id <> $2'
@@ -55,7 +55,10 @@ const byActivity = statement(
   'select md5(token) as hash, device_id from live_activity_tokens where project_id = $1 and md5(token) = any($2::text[])'
 )
 
-/** Whose tokens these are, each given as `<type>:<token, or endpoint>`. Those of Live Activities count as APNs' own. */
+/**
+ * The devices of these tokens, each given as `<type>:<token, or endpoint>`. Tokens of Live Activities count as APNs
+ * tokens.
+ */
 export async function devicesOfTokens(db: Db, projectId: ProjectId, names: string[]): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   async function look(hashes: Map<string, string>, statement: typeof byHash): Promise<void> {
@@ -71,10 +74,10 @@ export async function devicesOfTokens(db: Db, projectId: ProjectId, names: strin
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
-/** The token that each device reported; null: it has none any more. */
+/** The token that each device reported; null if the device no longer has one. */
 export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, TokenInput | null>, at: Date) {
   if (said.size === 0) return
-  // A token that two devices of a batch claim goes to the later one.
+  // If two devices of a batch report the same token, the later one gets it.
   const byHash = new Map<string, object>()
   for (const [deviceId, token] of said) {
     if (!token) continue
@@ -96,7 +99,7 @@ export interface ActivityToken {
   token: string
 }
 
-/** False where there is no such device. */
+/** False if the device does not exist. */
 export async function registerActivityToken(
   db: Db,
   projectId: ProjectId,

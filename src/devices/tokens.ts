@@ -12,10 +12,13 @@ export interface TokenInput {
   appIdentifier: string | null
 }
 
-/** FCM and APNs promise no length; the longest seen is under 300, and a subscription with its keys under 1,000. */
+/**
+ * FCM and APNs promise no maximum length. The longest token seen is under 300, and a subscription with its keys under
+ * 1,000.
+ */
 const maxTokenLength = 4096
 
-// Maps, since an object would also answer to "constructor".
+// Maps, because an object would also have an entry for "constructor".
 const types = new Map<string, TokenType>([
   ['APNS', 'APNS'],
   ['APN', 'APNS'],
@@ -31,7 +34,7 @@ const environments = new Map<string, TokenInput['environment']>([
 
 const refuse = refusing('invalid_device')
 
-/** The token of an entry: absent where it says nothing about one, null where there is none any more. */
+/** The token of an entry: absent if the entry does not mention one, null if the device no longer has one. */
 export function readToken(
   sent: SentDevice,
   platform: Platform,
@@ -65,7 +68,7 @@ export const hashOfToken = (name: string): string => createHash('sha256').update
 
 const isHex = (text: string) => /^[0-9a-f]+$/i.test(text)
 
-/** Without a type: on iPhones both kinds are used, and only Apple's own is hexadecimal. */
+/** The type of a token that came without one: iPhones use both kinds, and only Apple's is hexadecimal. */
 function typeByLook(platform: Platform, token: string): TokenType {
   if (platform === 'WEB') return 'WEBPUSH'
   return platform === 'IOS' && isHex(token) ? 'APNS' : 'FCM'
@@ -76,13 +79,13 @@ interface Subscription {
   keys: { p256dh: string; auth: string }
 }
 
-/** A subscription that came as an object, with the fields we know and no others: whatever else it held is not walked. */
+/** A subscription that came as an object, reduced to known fields. The code does not walk the others. */
 function subscriptionText(given: object, path: string): string {
   const { endpoint, keys } = subscriptionOf(given, path)
   return JSON.stringify({ endpoint, keys: { p256dh: keys.p256dh, auth: keys.auth } })
 }
 
-/** A browser may write the same subscription in another order; its endpoint is what it is known by. */
+/** A browser may write the same subscription in another order; the endpoint identifies it. */
 const endpointOf = (token: string, path: string): string => subscriptionOf(parsed(token), path).endpoint
 
 function subscriptionOf(given: unknown, path: string): Subscription {

@@ -20,9 +20,9 @@ export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: stri
 }
 export type Events = ReturnType<typeof createEvents>
 
-/** The events of one request, which are stored together or not at all. */
+/** The events of one request: all of them are stored, or none. */
 type Outcome = store.NewEvent[] | Refusal
-/** Rows in one statement; a batch of large requests goes in several, in one transaction. */
+/** Rows in one statement; a batch of large requests takes several statements in one transaction. */
 const rowsAtOnce = 5_000
 
 /** A report of an app about a message to its device. */
@@ -33,7 +33,7 @@ export interface PushReport {
   at: Date
 }
 
-/** Names that SDKs record by themselves. */
+/** Event names that SDKs record by themselves. */
 const reportKinds = new Map<string, PushReport['kind']>([
   ['PUSH_NOTIFICATION_RECEIVED', 'delivered'],
   ['PUSH_NOTIFICATION_TAPPED', 'tapped']
@@ -48,7 +48,7 @@ export function createEvents({
   pool: Pool
   devices: Devices
   metrics: Metrics
-  /** Told in the transaction that stores the events. */
+  /** Runs in the transaction that stores the events. */
   onPushReports: (tx: Db, projectId: ProjectId, reports: PushReport[]) => Promise<void>
 }) {
   const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
@@ -56,7 +56,7 @@ export function createEvents({
     const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
     return attempt().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
-      // No worker has run for months, or the clock was set: the month is made now.
+      // The partition of the month is missing: no worker has run for months, or the clock was set. It is created now.
       await makePartitions(pool, eventMonths, new Date())
       return attempt()
     })
@@ -73,7 +73,8 @@ export function createEvents({
     })
     const accepted = outcomes.flatMap((outcome) => (outcome instanceof Refusal ? [] : outcome))
     const arrived = await firstArrivals(tx, projectId, accepted, at)
-    // By user: the foreign key locks users in the order of the rows, and a deletion of several users locks them by id.
+    // Sorted by user: the foreign key locks users in the order of the rows, and a deletion of several users locks them
+    // by id.
     const rows = (await store.notStored(tx, projectId, arrived)).toSorted((one, other) =>
       one.userId < other.userId ? -1 : one.userId > other.userId ? 1 : 0
     )
@@ -101,10 +102,10 @@ export function createEvents({
   }
 
   return {
-    /** All of them, or none where a device is unknown. Returns the user of each. */
+    /** Stores all events, or none if a device is unknown. Returns the user of each. */
     async record(projectId: ProjectId, events: EventInput[]): Promise<store.NewEvent[]> {
       if (events.length === 0) return []
-      // Requests need no order among themselves: each has a key of its own, but for one that comes again.
+      // Requests need no order among themselves: each has its own key, except for a repeated request.
       const outcome = await writes.write(projectId, events[0]!.id ?? newId(), events)
       if (outcome instanceof Refusal) throw outcome
       return outcome
@@ -116,7 +117,7 @@ export function createEvents({
       const outcome = await writes.write(projectId, event.run.id, [{ ...checkTrackEvent(event), deviceId }])
       if (outcome instanceof Refusal) throw noDevice('deviceId: no device of this id is registered')
     },
-    /** Up to a window of events of a project that is being erased. */
+    /** Deletes one batch of events of a project that is being erased. */
     eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
       (await store.eraseEventWindow(db, projectId)) || eraseReceiptWindow(db, projectId)
   }

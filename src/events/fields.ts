@@ -8,14 +8,14 @@ import type { SentEvent } from './schemas.ts'
 
 /** The facts of an event, without its user. */
 export interface EventFacts {
-  /** Given where the same event may come again: it is stored once. */
+  /** Set if the same event may arrive again: it is stored once. */
   id?: string
-  /** The id that the caller gave the event: another one of this id within 7 days is not stored. */
+  /** The id that the caller gave the event: a second event with this id within 7 days is not stored. */
   callerId?: string
   name: string
   at: Date
   messageId: string | null
-  /** source_type, the caller's id of the event and the ids of a journey, where they were sent. */
+  /** source_type, the caller's id of the event and the ids of a journey, as far as they were sent. */
   details: Record<string, string>
   properties: Record<string, unknown>
 }
@@ -27,7 +27,7 @@ export interface EventInput extends EventFacts {
 const maxNameLength = 256
 const customBounds = { levels: 16, bytes: 64 * 1024 }
 const dayMs = 24 * 3_600_000
-/** A phone may have been offline over a holiday; an event from before that is more likely a wrong clock. */
+/** A phone may be offline for a holiday; an older event more likely comes from a wrong clock. */
 const pastMs = 7 * dayMs
 
 const refuse = refusing('invalid_event')
@@ -37,11 +37,11 @@ export function readEvent(sent: Static<typeof SentEvent>, path: string, now: Dat
   return { deviceId, ...readFacts(sent, path, now) }
 }
 
-/** A command. Its refusals name its fields as they stand here. Exactly one id says whose event it is. */
+/** A command. Its refusals name its fields as they stand here. Exactly one id names the user of the event. */
 export type TrackEvent = {
   eventName: string
   properties: Record<string, unknown>
-  /** The run that tracks it. Tracked again by the same run, the event is stored once. */
+  /** The run that tracks the event. If the same run tracks it again, the event is stored once. */
   run: { id: string; at: Date }
 } & ({ deviceId: string } | { projectUserId: string } | { userId: string })
 
@@ -63,7 +63,7 @@ function checkName(name: string, path: string): string {
   return name
 }
 
-/** All but whose event it is. */
+/** Reads all fields except those that name the user. */
 function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, path: string, now: Date): EventFacts {
   const name = checkName(sent.name, `${path}.name`)
   const given = sent.event_property ?? sent.properties ?? {}
@@ -84,7 +84,7 @@ function readFacts(sent: Omit<Static<typeof SentEvent>, 'device_id'>, path: stri
   }
 }
 
-/** Many SDKs put what an app says straight into `properties`: it must not be lost. */
+/** Many SDKs put the app's own fields directly into `properties`; they must not be lost. */
 function customOf(
   { event_property: own, properties: other }: Omit<Static<typeof SentEvent>, 'device_id'>,
   path: string
@@ -102,7 +102,7 @@ function checkCustom(properties: Record<string, unknown>, path: string): Record<
   return properties
 }
 
-/** A wrong clock must not lose an event nor file it under a wrong month: the time of arrival is used instead. */
+/** An event with a wrong clock must neither be lost nor stored in a wrong month: it gets the time of arrival. */
 function timeOf(text: string | null | undefined, path: string, now: Date): Date {
   if (text === undefined || text === null) return now
   const at = readTime(text)

@@ -10,7 +10,10 @@ export const eventMonths = byTime('events')
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Hourly: makes the partitions of coming months, and deletes expired events, by whole months where no project keeps them. */
+/**
+ * Runs hourly: creates the partitions of coming months and deletes expired events, a whole month at once if no project
+ * keeps it.
+ */
 export const keepEventsJob = (pool: Pool) =>
   recurring({
     name: 'events.keep',

@@ -15,7 +15,7 @@ import { identity, type Users } from '../users/users.ts'
 import { ManagedEvent } from './schemas.ts'
 import { type EventRow, listEvents } from './store.ts'
 
-/** Events looked at for one page that is filtered: bounded, whatever the size of the project. */
+/** The events that one filtered page examines: a fixed number, whatever the size of the project. */
 const filteredWindow = 2_000
 
 /** Events for the console and the CLI. */
@@ -51,7 +51,8 @@ export function eventManagementRoutes(
       const rows = await listEvents(pool, projectId, { userId, deviceId: device_id, name, after, window })
       const hits = rows.filter(({ hit }) => hit)
       const shown = hits.slice(0, limit)
-      // More hits than shown: on after the last one shown. Else on after the window, if it was a full one.
+      // If there are more hits than the page shows, the next page starts after the last one shown; otherwise after the
+      // window, if the window was full.
       const last = hits.length > limit ? shown.at(-1) : rows.at(-1)?.seen === window ? rows.at(-1) : undefined
       const names = await identity.namesOf(pool, projectId, [...new Set(shown.map(({ user_id }) => user_id))])
       return {

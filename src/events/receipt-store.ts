@@ -27,7 +27,7 @@ const erase = statement(
      select id from event_receipts where project_id = $1 limit 5000)`
 )
 
-/** Returns the events that did not arrive before. Those without an id of their own always count as new. */
+/** Returns the events that did not arrive before. Events without an id always count as new. */
 export async function firstArrivals<Event extends EventFacts>(
   db: Db,
   projectId: ProjectId,

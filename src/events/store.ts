@@ -16,7 +16,7 @@ export interface EventRow {
 
 export interface NewEvent extends EventFacts {
   userId: string
-  /** Null where it is known only whose it is. */
+  /** Null if only the user is known. */
   deviceId: string | null
 }
 
@@ -29,15 +29,15 @@ const insert = statement(
        as e(user_id uuid, at timestamptz, id uuid, device_id text, name text, message_id text, details jsonb, properties jsonb)
     where p.project_id = $1 and p.deleted_at is null`
 )
-// By time and id, which the index has, and not by user: the history may have moved to another one meanwhile.
+// Matches by time and id, which the index has, and not by user: the history may have moved to another user meanwhile.
 const known = statement(
   'events.known',
   `select e.id from json_to_recordset($2::json) as n(at timestamptz, id uuid)
      join events e on e.project_id = $1 and e.at = n.at and e.id = n.id`
 )
 const move = statement('events.move', 'update events set user_id = $3 where project_id = $1 and user_id = $2')
-// A key window: the next events unfiltered, the filter inside, so that a rare name does not read the whole history.
-// The last row of the window comes along whatever its name: the next page goes on there.
+// Reads a window of the next events by key and filters inside it, so that a rare name does not read the whole history.
+// The last row of the window is returned whatever its name, because the next page starts there.
 const columns = 'id, user_id, at, device_id, name, message_id, details, properties'
 const windowOf = (ofUser: string) => `
   select * from (
@@ -84,7 +84,7 @@ export async function notStored<Event extends EventFacts>(db: Db, projectId: Pro
   return events.filter(({ id }) => id === undefined || !stored.has(id))
 }
 
-/** The history of one user becomes another's. */
+/** Moves the history of one user to another. */
 export const moveEvents = (db: Db, projectId: ProjectId, fromUserId: string, toUserId: string) =>
   db.run(move, [projectId, fromUserId, toUserId])
 

@@ -4,7 +4,7 @@ export type ActivityContent = Exclude<Content, { kind: 'alert' }>
 
 const seconds = (milliseconds: number) => Math.floor(milliseconds / 1000)
 
-/** The `aps` of a Live Activity, the same whether Apple gets it from us or through Firebase. */
+/** The `aps` of a Live Activity, the same whether the service sends it to Apple directly or through Firebase. */
 export const activityAps = (content: ActivityContent, now: number): Record<string, unknown> =>
   content.kind === 'activity-start' ? start(content.activity, now) : change(content.kind, content.activity)
 

@@ -1,18 +1,18 @@
 import type { reach } from '../devices/devices.ts'
 import type { GatewayName, PushEnvironment } from './push.ts'
 
-/** Where a gateway finds one device: a token, and the facts that sending to it needs. */
+/** The address of one device at a gateway: a token, and the facts that sending to it needs. */
 export interface Endpoint {
   deviceId: string
   gateway: GatewayName
   environment: PushEnvironment
-  /** Bundle id or package; null where the credential knows it. */
+  /** Bundle id or package; null if the credential contains it. */
   app: string | null
   token: string
   /** For a Live Activity through Firebase: Apple's token, beside the registration token. */
   activityToken?: string
   registeredAt: Date
-  /** The key of the token, where it is one of a Live Activity. */
+  /** The key of the token's row, for tokens of Live Activities. */
   activity?: { type: string; id: string }
 }
 
@@ -34,7 +34,10 @@ export const pushEndpoint = (device: Registered): Endpoint => ({
   registeredAt: device.registered_at
 })
 
-/** A Live Activity goes to Apple by a token of its own. An app that uses Firebase sends both tokens through Firebase. */
+/**
+ * A Live Activity reaches Apple through its own token. For an app that uses Firebase, both tokens are sent through
+ * Firebase.
+ */
 export function activityEndpoint(device: reach.ReachRow, found: reach.ActivityTokenRow): Endpoint {
   const { token, registered_at: registeredAt, attributes_type: type, activity_id: id } = found
   const activity = { type, id }
@@ -51,7 +54,9 @@ export function activityEndpoint(device: reach.ReachRow, found: reach.ActivityTo
   }
 }
 
-/** Whether the token that a gateway calls dead is that of the Live Activity. Through Firebase it is the push token. */
+/**
+ * Whether the token that a gateway reports as dead belongs to the Live Activity. Through Firebase it is the push token.
+ */
 export const addressesActivity = ({ activity, gateway }: Endpoint): boolean =>
   activity !== undefined && gateway === 'apns'
 

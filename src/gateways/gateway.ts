@@ -5,7 +5,7 @@ import type { Push } from './push.ts'
 import { type FailureCode, failureReasons } from './reasons.ts'
 
 export interface Prepared {
-  /** With method and path. */
+  /** Includes method and path. */
   headers: OutgoingHttpHeaders
   body: Buffer
 }
@@ -20,9 +20,9 @@ export interface Refused {
   reason: FailureCode
   message: string
   gatewayCode: string
-  /** The token is dead since this time (milliseconds since 1970), or since the push was sent. */
+  /** The token has been dead since this time (milliseconds since 1970), or since the push was sent. */
   tokenDead?: number | 'now'
-  /** Everything sent with this credential will be refused the same way. */
+  /** The gateway will refuse everything that is sent with this credential in the same way. */
   credentialWrong?: true
 }
 
@@ -43,7 +43,7 @@ export interface Later {
 export interface Renew {
   kind: 'renew'
   gatewayCode: string
-  /** The verdict where another token makes no difference, or there is none; without it the push waits. */
+  /** The verdict if another token makes no difference or there is none; without this field the push waits. */
   otherwise?: Refused
 }
 
@@ -60,7 +60,7 @@ export type Verdict =
 export interface Gateway<C extends Credential = Credential> {
   /** The origin to send to, or a refusal. */
   origin(push: Push, credential: C): string | Refused
-  /** `providerToken` is '' where the gateway has none. */
+  /** `providerToken` is '' for gateways without one. */
   prepare(push: Push, credential: C, providerToken: string, now: number): Prepared | Refused
   /** The bytes of a push that count against the limit of the gateway. */
   measure(push: Push, now: number): Size

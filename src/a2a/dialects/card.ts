@@ -6,7 +6,10 @@ const modes = {
   defaultOutputModes: ['application/json', 'text/plain']
 }
 
-/** Version 1.0, without a field it does not have. The only one that is signed: the form to sign is that of 1.0. */
+/**
+ * The card in version 1.0, without fields that 1.0 does not have. Only this card is signed, because 1.0 defines the
+ * form to sign.
+ */
 export function currentCard(facts: CardFacts) {
   const card = unsigned(facts)
   return facts.signaturesOf ? { ...card, signatures: facts.signaturesOf(card) } : card
@@ -25,7 +28,7 @@ const unsigned = (facts: CardFacts) => ({
   skills: facts.skills
 })
 
-/** Version 0.3 as its own clients read it. */
+/** The card in version 0.3, for clients of 0.3. */
 export const legacyCard = (facts: CardFacts) => ({
   name: 'Tidings Agent',
   description: facts.description,
@@ -43,7 +46,7 @@ export const legacyCard = (facts: CardFacts) => ({
   supportsAuthenticatedExtendedCard: true
 })
 
-/** For clients that name no version: the fields of 0.3, and the address of 1.0 beside them. */
+/** The card for clients that name no version: the fields of 0.3, with the address of 1.0 added. */
 export const hybridCard = (facts: CardFacts) => ({ ...legacyCard(facts), supportedInterfaces: interfaces(facts) })
 
 const interfaces = ({ url, tenant }: CardFacts) => [

@@ -16,8 +16,9 @@ export const tenantMark = 'a2a'
 export type Version = '1.0' | '0.3'
 
 /**
- * By the header, or the query where there is none. A leading v and the third number do not count, and no version means the
- * older one. A header that is given twice, which Node joins with a comma, must name one version.
+ * Reads the version from the header, or from the query if the header is absent. A leading v and the third number do not
+ * count. A call without a version has the older one. A header that is sent twice, which Node joins with a comma, must
+ * name one version.
  */
 export function versionOf(header: unknown, query: unknown): Version | undefined {
   const given = [namesIn(header), namesIn(query)].find((names) => names.length > 0) ?? ['0.3']
@@ -40,12 +41,12 @@ function readVersion(name: string): Version | undefined {
 export const unsupportedVersion = () =>
   new AgentError('version_not_supported', 'A2A-Version must be 1.0 or 0.3; this agent speaks no other version.')
 
-/** Before anything is known of a call: what its version alone says. */
+/** The dialect that the version alone decides, for calls that could not be read any further. */
 export const defaultDialect = (version: Version | undefined): Dialect => (version === '0.3' ? legacy : plain)
 
 /**
- * The spelling that a call of version 1.0 shows. Undefined where it shows none: then its task, or else the contract,
- * decides.
+ * The spelling that a call of version 1.0 shows. If it shows none, the result is undefined: then its task decides, or
+ * else the contract.
  */
 export function shownDialect(params: Fields, tokenDialect: DialectName | undefined): Dialect | undefined {
   const message = params.message

@@ -18,7 +18,7 @@ export type Operation =
 
 /** How much of a task a response shows. */
 export interface View {
-  /** Latest messages; all where undefined, and no history at all where 0. */
+  /** The number of latest messages; undefined for all, 0 for no history. */
   historyLength: number | undefined
   artifacts: boolean
 }
@@ -63,16 +63,16 @@ export interface CardFacts {
   baseUrl: string
   description: string
   skills: { id: string; name: string; description: string; tags: string[]; examples: string[] }[]
-  /** Set where official clients are asked to mark every call (docs/guides/agents.md). */
+  /** Set if the card asks official clients to mark every call (docs/guides/agents.md). */
   tenant: string | undefined
   version: string
-  /** Where this installation signs its cards. */
+  /** Set if this installation signs its cards. */
   signaturesOf?: ((card: object) => object[]) | undefined
-  /** Where the client asked for our extension. */
+  /** Set if the client asked for our extension. */
   extension?: { uri: string; description: string; required: boolean; params: object }
 }
 
-/** One way of spelling. Everything here is a pure function: business code asks the dialect and never which one it is. */
+/** One spelling of A2A, as pure functions. Business code calls the dialect and never asks which one it is. */
 export interface Dialect {
   readonly name: DialectName
   readonly operations: ReadonlyMap<string, Operation>
@@ -81,7 +81,7 @@ export interface Dialect {
     cancelsTwice: boolean
     /** Subscribing to a task that has ended returns its last state instead of refusing. */
     showsTheEnd: boolean
-    /** On which pages of a list the total stands. */
+    /** The pages of a list that show the total. */
     counts: 'first page' | 'every page' | 'never'
     /** Lists show artifacts unless the call says otherwise. */
     listsArtifacts: boolean
@@ -104,11 +104,11 @@ export interface Dialect {
   configs(configs: PushConfig[]): unknown
   /** The result of an operation that returns nothing. */
   readonly nothing: unknown
-  /** The first event of a stream: the task as it is when the stream begins. */
+  /** The first event of a stream: the task in its state at that moment. */
   begin(task: Task, view: View): unknown
-  /** A later event; undefined where this dialect leaves it out. */
+  /** A later event; undefined if this dialect leaves the event out. */
   update(task: Task, entry: LogEntry): unknown
-  /** `id` is that of the call, the same at every try. */
+  /** `id` is the id of the webhook call, the same for every attempt. */
   webhook(task: Task, entry: LogEntry, id: string): { contentType: string; body: unknown }
   /** The public card. */
   card(facts: CardFacts): unknown

@@ -7,12 +7,12 @@ import { taskStates } from '../model.ts'
 
 export type Fields = Record<string, unknown>
 
-/** Null is what many clients send for a field that they do not set. */
+/** Many clients send null for a field that they do not set. */
 const absent = (value: unknown): value is null | undefined => value === undefined || value === null
 
 const underscored = new Map<string, string>()
 
-/** A field by its name, or as the protocol's own description has it: clients may send `task_id` for `taskId`. */
+/** A field by its JSON name, or by its name in the protocol's definition: clients may send `task_id` for `taskId`. */
 export function fieldOf(fields: Fields, name: string): unknown {
   const value = fields[name]
   if (value !== undefined) return value
@@ -75,7 +75,7 @@ function texts(fields: Fields, name: string, path: string): string[] | undefined
   return value as string[]
 }
 
-/** By their numbers in the protocol's own description, which are legal input. */
+/** States by their numbers in the protocol's definition, which are valid input. */
 const numbered = new Map<unknown, TaskState>(
   (
     [
@@ -98,7 +98,7 @@ const spelt = new Map<unknown, TaskState>([
 ])
 export const toOfficialState = new Map(taskStates.map((state) => [state, officialState(state)]))
 
-/** A state in any spelling. The zero value of the protocol stands for none. */
+/** A state in any spelling. The protocol's zero value counts as absent. */
 export function optionalState(fields: Fields, name: string): TaskState | undefined {
   const value = fieldOf(fields, name)
   if (absent(value) || value === 0 || value === '' || value === 'TASK_STATE_UNSPECIFIED') return undefined
@@ -116,7 +116,7 @@ const roles = new Map<unknown, Message['role']>([
   [2, 'agent']
 ])
 
-/** A message is a request, not a store. */
+/** A message is a request and not a store for data, so its size is limited. */
 const maxParts = 100
 
 export function readMessage(params: Fields): Message {
@@ -134,7 +134,7 @@ export function readMessage(params: Fields): Message {
   const extensions = texts(sent, 'extensions', 'message.extensions')
   const referenceTaskIds = texts(sent, 'referenceTaskIds', 'message.referenceTaskIds')
   const messageId = text(sent, 'messageId', 'message.messageId')
-  // Field by field: spreading what may be absent took longer than reading the rest of the message.
+  // Fields are copied one by one: spreading optional objects took longer than reading the rest of the message.
   const message: Message = { messageId, role, parts: parts.map(readPart) }
   if (contextId !== undefined) message.contextId = contextId
   if (taskId !== undefined) message.taskId = taskId
@@ -182,7 +182,7 @@ function readExtras(part: Fields, path: string): PartExtras {
   return extras
 }
 
-/** 0.3 wraps a file. It is only recognized here: no skill takes one. */
+/** Version 0.3 wraps a file in an object. This code only recognizes it, because no skill takes files. */
 function readFile(file: unknown, path: string): Part {
   if (!isObject(file)) throw invalid(`${path}.file`, 'must be an object')
   if (typeof file.uri === 'string') return { url: file.uri }

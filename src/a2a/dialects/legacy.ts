@@ -97,7 +97,7 @@ const legacyArtifact = (artifact: Artifact) => ({ ...artifact, parts: artifact.p
 function legacyPart(part: Part) {
   const metadata = part.metadata && { metadata: part.metadata }
   if ('text' in part) return { kind: 'text', text: part.text, ...metadata }
-  // Here data is always an object.
+  // In 0.3 the data of a part is always an object.
   if ('data' in part) return { kind: 'data', data: isObject(part.data) ? part.data : { value: part.data }, ...metadata }
   const named = {
     ...(part.filename !== undefined && { name: part.filename }),

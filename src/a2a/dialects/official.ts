@@ -6,7 +6,10 @@ import { toOfficialState } from './fields.ts'
 import { currentConfig, historyOf } from './plain.ts'
 import { currentReading } from './reading.ts'
 
-/** A2A 1.0 as its own libraries speak it. Some of them refuse a field the protocol does not have: none is added here. */
+/**
+ * A2A 1.0 as the official libraries speak it. Some of them refuse fields that the protocol does not have, so this
+ * dialect adds none.
+ */
 export const official: Dialect = {
   name: 'official',
   rules: { cancelsTwice: true, showsTheEnd: false, counts: 'every page', listsArtifacts: false },

@@ -4,7 +4,7 @@ import { currentCard } from './card.ts'
 import type { Dialect, View } from './dialect.ts'
 import { currentReading } from './reading.ts'
 
-/** The contract's own: names of 1.0, states and roles in lower case. */
+/** The contract's own dialect: the names of 1.0, with states and roles in lower case. */
 export const plain: Dialect = {
   name: 'plain',
   rules: { cancelsTwice: false, showsTheEnd: true, counts: 'first page', listsArtifacts: true },
@@ -22,10 +22,10 @@ export const plain: Dialect = {
   configs: (configs) => ({ configs: configs.map(currentConfig), nextPageToken: '' }),
   nothing: {},
   begin: (task) => statusUpdate(task, task.status),
-  // Exactly the first and the final state (contract, section 6): artifacts are fetched afterwards.
+  // Contract, section 6: a stream shows exactly the first and the final state; clients fetch artifacts afterwards.
   update: (task, entry) =>
     'status' in entry && isSettled(entry.status.state) ? statusUpdate(task, entry.status) : undefined,
-  // Contract, section 6: a JSON-RPC request. Without an id it would be a notification.
+  // Contract, section 6: a webhook call is a JSON-RPC request. Without an id it would be a notification.
   webhook: (task, entry, id) => ({
     contentType: 'application/json',
     body: {
@@ -59,7 +59,7 @@ function statusUpdate({ id, contextId }: Task, status: Status, timed = status.st
   return { statusUpdate: { taskId: id, contextId, status: timed ? { ...rest, timestamp } : rest } }
 }
 
-/** The latest messages. Undefined, which JSON leaves out, where the view has none. */
+/** The latest messages. Undefined, which JSON omits, if the view has none. */
 export function historyOf<Spelt>(
   history: Message[],
   { historyLength }: View,

@@ -9,7 +9,7 @@ import { lockTask, markAttended } from '../tasks/store.ts'
 import { redacted, shown, withSecrets } from './redaction.ts'
 import * as store from './store.ts'
 
-/** A call that goes out in the background, with retries, in the order of its key. */
+/** A webhook call that a worker sends with retries, in order with the other calls of its order key. */
 export interface OutgoingCall {
   id: string
   url: string
@@ -20,17 +20,17 @@ export interface OutgoingCall {
 }
 
 export type Enqueue = (tx: Db, projectId: ProjectId, call: OutgoingCall) => Promise<void>
-/** Drops the calls of an order key that wait. */
+/** Deletes the waiting calls of an order key. */
 export type DropCalls = (tx: Db, projectId: ProjectId, order: string) => Promise<unknown>
-/** Why an address may not be called, in words for people; null where it may. */
+/** Returns the reason why an address may not be called, in words for people; null if it may be called. */
 export type RefuseAddress = (url: string, projectId: ProjectId) => Promise<string | null>
 
-/** Webhooks of one task. Each is called for each change. */
+/** The most webhooks of one task. Each receives each change. */
 const mostConfigs = 10
 
 export type Configs = ReturnType<typeof createConfigs>
 
-/** Where tasks call when their state changes, and the calls themselves. */
+/** The webhooks of tasks, and the calls to them when a task changes its state. */
 export function createConfigs({
   pool,
   key,
@@ -61,7 +61,7 @@ export function createConfigs({
       Object.keys(secrets).length > 0
         ? seal(key, store.secretsContext(projectId, task.id, id), JSON.stringify(secrets))
         : null
-    // From now on the new address is called, also with an end that came before.
+    // Later states go to the new address, and so does an end that was reached before.
     if (before && before.url !== wanted.url) await dropCalls(tx, projectId, orderOf(task.id, id))
     const row: store.ConfigRow = { id, task_id: task.id, url: wanted.url, secrets: sealed, dialect }
     await store.putConfig(tx, projectId, row, new Date())
@@ -87,15 +87,15 @@ export function createConfigs({
   }
 
   return {
-    /** Runs before anything is written: the guard asks DNS, for which no transaction waits. */
+    /** Runs before the transaction, which would otherwise wait for DNS. */
     async check(projectId: ProjectId, wanted: NewPushConfig, field: string): Promise<void> {
       const reason = await refuseAddress(wanted.url, projectId)
       if (reason !== null) throw invalid(field, reason)
     },
-    /** Beside a message, in the transaction of its task. */
+    /** Writes the webhook of a message in the transaction of its task. */
     attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) =>
       write(tx, projectId, task, wanted, task.dialect),
-    /** In the transaction of a change. */
+    /** Enqueues the calls for a change in the transaction of that change. */
     notify: async (tx: Db, projectId: ProjectId, task: Task, from: number) =>
       callAll(tx, projectId, task, from, await find(tx, projectId, task.id)),
 
@@ -103,7 +103,7 @@ export function createConfigs({
       pool.transaction(async (tx) => {
         const task = await locked(tx, projectId, taskId)
         const config = await write(tx, projectId, task, wanted, spelling(task))
-        // A webhook for a task that has ended still receives its end.
+        // A webhook that is added to an ended task still receives its end.
         if (isTerminal(task.status.state)) await callAll(tx, projectId, task, task.log.length - 1, [config])
         return shown(config, wanted)
       }),

@@ -13,11 +13,11 @@ interface ObjectSchema extends TSchema {
   required?: string[]
 }
 
-/** Whether a field of this name, in our spelling, means something to the skill. */
+/** Whether the skill knows a field of this name, in our spelling. */
 export const knows = ({ schema, spellings }: Skill, name: string): boolean =>
   Object.hasOwn(schema.properties, name) || (spellings !== undefined && Object.hasOwn(spellings, name))
 
-/** The fields of a request in the spelling of its skill, or what is wrong with them. */
+/** The fields of a request in the spelling of its skill, or the problems with them. */
 export const settle = (skill: Skill, fields: Record<string, unknown>): Settled => skill.settle?.(fields) ?? { fields }
 
 /** The fields of a request that its skill does not know and asks about. */
@@ -26,14 +26,14 @@ export function straysOf(skill: Skill, { fields, unknown = [] }: Pick<Request, '
   return [...unknown, ...Object.keys(fields).filter((name) => !knows(skill, name))]
 }
 
-/** Names the fields that a skill does not know, and how to go on. Callers chose the names, so they are cut. */
+/** Names the fields that a skill does not know, and how to go on. Callers choose the names, so long names are cut. */
 export function askAbout(skill: Skill, names: string[]): string {
   const shown = names.slice(0, mostUnknown).map((name) => JSON.stringify(name.slice(0, longestUnknown)))
   const [fields, them] = names.length === 1 ? ['the field', 'it'] : ['the fields', 'them']
   return `${skill.id} does not know ${fields} ${shown.join(', ')}. ${skill.asksAboutUnknown}; else send the whole request again without ${them}.`
 }
 
-/** Unknown names that a request keeps, so that a task cannot grow without end. */
+/** The most unknown names that a request keeps; without a limit a task could grow without end. */
 export const mostUnknown = 5
 export const longestUnknown = 64
 
@@ -41,7 +41,7 @@ type Check = (value: unknown) => void
 
 const checks = new WeakMap<Skill, { whole: Check; fields: Check[] }>()
 
-/** Without `required`: what is absent is asked for, only what is there can be wrong. */
+/** The schema without `required`: the skill asks for absent fields, and only present fields can be wrong. */
 function checksOf(skill: Skill): { whole: Check; fields: Check[] } {
   const known = checks.get(skill)
   if (known) return known
@@ -54,7 +54,7 @@ function checksOf(skill: Skill): { whole: Check; fields: Check[] } {
   return made
 }
 
-/** All but what its skill ignores. */
+/** All unknown fields except those that the skill ignores. */
 export function heeded(skill: Skill, fields: Record<string, unknown>): Record<string, unknown> {
   const ignored = skill.ignores?.(fields)
   if (ignored === undefined || !Object.hasOwn(fields, ignored)) return fields
@@ -66,7 +66,7 @@ export function judge(skill: Skill, given: Record<string, unknown>): Judgement {
   const checks = checksOf(skill)
   const fields = heeded(skill, given)
   if (faultOf(checks.whole, fields) !== undefined) {
-    // One of each field: all of them at once would let a list of a million wrong targets fill the memory.
+    // One problem per field: a list of a million wrong targets would otherwise fill the memory.
     const faults = checks.fields.flatMap((check) => faultOf(check, fields) ?? [])
     return { kind: 'wrong', reason: faults.join('; ') }
   }
@@ -91,7 +91,10 @@ function faultOf(check: Check, fields: Record<string, unknown>): string | undefi
   return undefined
 }
 
-/** The outcome of a call that a capability refuses. The refusal names the fields of the command, which are the agent's. */
+/**
+ * The outcome of a call that a capability refuses. The refusal names the fields of the command, which agents spell the
+ * same.
+ */
 export const rejected = ({ message }: Refusal): Outcome => ({
   kind: 'rejected',
   reason: /[.!?]$/.test(message) ? message : `${message}.`

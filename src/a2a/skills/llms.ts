@@ -7,7 +7,7 @@ const effects: Record<Action['effect'], string> = {
   stop: 'stops a trigger'
 }
 
-/** Prints /llms.txt: how a program that reads words finds its way. */
+/** Prints /llms.txt, which describes the service to language models. */
 export const printLlms = (actions: readonly Action[], baseUrl: string): string => `# Tidings
 
 > A messaging and user service: users and their properties, events, push notifications and campaigns. Agents use it over

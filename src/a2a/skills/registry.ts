@@ -11,9 +11,9 @@ export interface Action {
   artifact: string
   /** The routes of /api/v1 that do the same. */
   rest: readonly string[]
-  /** Data that asks for it. */
+  /** An example of the data that asks for it. */
   example: Record<string, unknown>
-  /** JSON Schemas of its data and of its artifact's. */
+  /** JSON Schemas of the request's data and of the artifact's data. */
   input: ObjectSchema
   output: ObjectSchema
 }

@@ -11,19 +11,19 @@ import type { Capabilities } from './capabilities.ts'
 import type { Settled } from './spellings.ts'
 
 /**
- * What a skill does to the world: `read` changes nothing, `write` changes data of the project, `send` reaches people, and
- * `stop` ends what another action began.
+ * The effect of a skill: `read` changes nothing, `write` changes data of the project, `send` reaches people, and `stop`
+ * ends what another action began.
  */
 export type Effect = 'read' | 'write' | 'send' | 'stop'
 
 /** A route of /api/v1 as its documentation names it. */
 export type RestRoute = `${'GET' | 'POST'} /${string}`
 
-/** What stands beside the sentence that a task says. */
+/** Data and metadata that a task sends with its sentence. */
 export interface Beside {
   /** A data part of the message. */
   data?: Record<string, unknown>
-  /** Of the message. */
+  /** The metadata of the message. */
   metadata?: Record<string, unknown>
 }
 
@@ -32,13 +32,13 @@ export type Outcome = Beside & Ending
 
 type Ending =
   | { kind: 'completed'; artifacts: Result[]; reason?: string }
-  /** It began and could not finish. Its artifacts show what there is. */
+  /** The skill began and could not finish. Its artifacts show the part that was done. */
   | { kind: 'failed'; reason: string; artifacts?: Result[] }
-  /** It did not begin, because the request cannot be carried out. */
+  /** The skill did not begin, because the request cannot be carried out. */
   | { kind: 'rejected'; reason: string }
-  /** It did nothing, or undid all of it, because the task is to be canceled. */
+  /** The skill did nothing, or undid everything, because the task is to be canceled. */
   | { kind: 'canceled'; reason: string }
-  /** It needs more input or a setup; the next message goes on with it. */
+  /** The skill needs more input or a setup; the next message goes on with the task. */
   | { kind: 'input-required' | 'auth-required'; reason: string }
 
 export interface Result {
@@ -54,10 +54,10 @@ export interface SkillCall {
   /** When this run began. A takeover keeps the time. */
   begunAt: Date
   messageId: string
-  /** The sender of the task, also where another node runs it later. */
+  /** The sender of the task, also if another node runs the task later. */
   caller: ApiCaller
   fields: Record<string, unknown>
-  /** What a policy of the caller lets it reach. */
+  /** The limits that the policy of the caller sets. */
   permit?: Permit | undefined
   /**
    * Aborted when the task is to be canceled, took too long, or its node stops. A skill that has done nothing yet may throw
@@ -72,7 +72,7 @@ export type EffectKey = Pick<IdempotencyKey, 'scope' | 'key'>
 
 /** The user that a call will put and the outcome it will have, known before it runs. */
 export interface Ahead {
-  /** With the id drawn for it, which a new user gets. That id stands in the outcome until `learn`. */
+  /** Contains an id that was drawn for the user. A new user gets this id; for an existing one, `learn` replaces it. */
   user: DrawnUser
   outcome: Outcome
   /** Puts the id that the user really has into the outcome. */
@@ -95,9 +95,9 @@ export interface Skill {
   example: Record<string, unknown>
   /** The name of its artifact, and an example of its data, for the docs. */
   artifact?: { name: string; example: object }
-  /** Where it departs from the rules that the docs give for all skills. */
+  /** Exceptions from the rules that the docs give for all skills. */
   exception?: string
-  /** How texts ask for it. Without, it takes data only. */
+  /** The grammar of its texts. A skill without one takes data only. */
   text?: SkillText
   /** The fields, for checking and for the docs. An absent field of `required` is asked for. */
   schema: TSchema
@@ -108,15 +108,15 @@ export interface Skill {
   /** Turns other spellings of a request into the fields of the schema, so that later steps know only these. */
   settle?(fields: Record<string, unknown>): Settled
   /**
-   * Asks about a field that it does not know, with this advice, because ignoring it may do more than was meant. Skills
-   * without it ignore unknown fields.
+   * Makes the skill ask about unknown fields, with this advice, because ignoring such a field could do more than the
+   * caller meant. Other skills ignore unknown fields.
    */
   asksAboutUnknown?: string
-  /** Of each of these groups at least one must be given. */
+  /** Groups of fields of which a request must have at least one each. */
   oneOf?: readonly (readonly string[])[]
-  /** A field that is not even checked, because another one is given. */
+  /** Whether a field is not even checked, because another field makes it irrelevant. */
   ignores?(fields: Record<string, unknown>): string | undefined
-  /** Whether it counts against the campaign triggers a second of the project's plan. */
+  /** Whether the skill counts against the campaign triggers a second of the project's plan. */
   triggers?: true
   /** The people that a request reaches, for policies and approvals. Skills of the effect `send` have it. */
   reach?(fields: Record<string, unknown>): Reach
@@ -127,14 +127,16 @@ export interface Skill {
    * it, and the other one does nothing. Without such a key a cancel waits for the end of the run.
    */
   effectKey?(call: TogetherCall): EffectKey
-  /** Takes back what a run did, as far as possible, and returns what is left of it. */
+  /** Undoes the effect of a run as far as possible, and returns what remains of it. */
   undo?(call: SkillCall, done: Outcome & { kind: 'completed' }): Promise<Outcome>
   /**
    * For skills that only write to our own database: runs many calls of one project in the transaction that writes their
    * tasks, so that both happen once or not at all. Returns outcomes by position; throws only for faults of no single call.
    */
   runTogether?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Promise<Outcome[]>
-  /** What `runTogether` will do, where it either succeeds or fails with the task. Else undefined. */
+  /**
+   * Predicts what `runTogether` will do, if it can only succeed or fail together with the task. Otherwise undefined.
+   */
   foresee?(call: TogetherCall): Ahead | undefined
 }
 

@@ -9,7 +9,7 @@ export type Skills = ReadonlyMap<string, Skill>
 export const createSkills = (does: Capabilities, more: Skill[] = []): Skills =>
   new Map([...table.map((make) => make(does)), ...more].map((skill) => [skill.id, skill]))
 
-/** The skills for docs and tests, which describe them and run none. */
+/** The skills for docs and tests, which read their descriptions and run none. */
 export const describedSkills = (): Skills => createSkills({} as Capabilities)
 
 /** As a card lists them. */
@@ -19,7 +19,7 @@ export const onCard = (skills: Iterable<Skill>) =>
 /** How texts ask for the skills that understand them. */
 export const textsOf = (skills: Skills): SkillText[] => [...skills.values()].flatMap(({ text }) => text ?? [])
 
-/** JSON Schemas of the payloads; with `spellings`, also of the fields that may stand instead of others. */
+/** JSON Schemas of the payloads; with `spellings`, also of alternative spellings of fields. */
 export function skillSchemas(skills: Skills, { spellings = false } = {}): Record<string, unknown> {
   return Object.fromEntries([...skills.values()].map((skill) => [skill.id, schemaOf(skill, spellings)]))
 }

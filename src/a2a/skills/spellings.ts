@@ -4,7 +4,7 @@ import { isObject } from '../../platform/fields.ts'
 
 type Fields = Record<string, unknown>
 
-/** Fields in the names and shapes that a skill runs with, or what is wrong with them. */
+/** Fields in the names and types that a skill runs with, or the problems with them. */
 export type Settled = { fields: Fields } | { wrong: string }
 
 const camelOf = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -12,8 +12,9 @@ const camelOf = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) 
 const snakeOf = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /**
- * Contract B.9: fields may be spelt as the REST API spells them, in snake_case, and null is absent. Null properties stay:
- * what they mean depends on the skill. Names that are not known in either spelling come back as `unknown`.
+ * Contract B.9: callers may spell fields in snake_case, as the REST API does, and null counts as absent. Null
+ * properties stay, because their meaning depends on the skill. Names that neither spelling knows are returned as
+ * `unknown`.
  */
 export function inOurNames(given: Fields, isKnown: (name: string) => boolean, path = '') {
   const fields: Fields = {}
@@ -33,7 +34,7 @@ export function inOurNames(given: Fields, isKnown: (name: string) => boolean, pa
 const ids = ['projectUserId', 'deviceId', 'userId']
 const isId = (name: string) => ids.includes(name)
 
-/** A target as messages:send has it. */
+/** A target in the form of messages:send. */
 export const spelledTarget = {
   target: Type.Object(
     {
@@ -45,7 +46,7 @@ export const spelledTarget = {
   )
 }
 
-/** `target {project_user_id}`, as messages:send has it, beside or instead of the flat fields. */
+/** `target {project_user_id}`, as in messages:send, beside or instead of the flat fields. */
 export function withTarget(given: Fields): Settled {
   if (given.target === undefined) return { fields: given }
   const { target, ...flat } = given
@@ -56,20 +57,23 @@ export function withTarget(given: Fields): Settled {
   return other === undefined ? { fields: { ...flat, ...fields } } : { wrong: `${other} and target.${other} differ` }
 }
 
-/** Null properties are none, as in the body of a trigger. */
+/** Null properties count as absent, as in the body of a trigger. */
 export const withoutNull = (given: Fields): Fields => {
   if (given.properties !== null) return given
   const { properties: _, ...fields } = given
   return fields
 }
 
-/** The recipients that an audience names: everyone, a list, or an empty list. `open`: it only says that it is no broadcast. */
+/**
+ * The recipients that an audience names: everyone, a list, or an empty list. `open`: the audience only says that it is
+ * no broadcast.
+ */
 type Named = 'everyone' | 'open' | unknown[]
 
 /**
- * The audience of a trigger, which may stand in `audience`, as the contract's 2.4 shows it, in the flat fields, or in one
- * `target`. Where they disagree, and where `broadcast: false` stands without targets, nobody is named: an audience that
- * was given never widens to the default audience.
+ * The audience of a trigger. It may stand in `audience` (contract 2.4), in the flat fields, or in one `target`. If
+ * these contradict each other, or `broadcast: false` stands without targets, the audience is empty: an audience that
+ * the caller gave never widens to the default audience.
  */
 export function withAudience(given: Fields): Settled {
   const { audience, broadcast, targets, target, ...rest } = given
@@ -98,7 +102,7 @@ function namedBy(side: Fields, path: string): Named | { wrong: string } {
   const broadcast = side.broadcast ?? undefined
   const targets = side.targets ?? undefined
   if (broadcast !== undefined && typeof broadcast !== 'boolean') return { wrong: `${path}broadcast: must be a boolean` }
-  // Contract 2.4: what is ignored is not judged either.
+  // Contract 2.4: targets that are ignored are not checked either.
   if (broadcast === true) return 'everyone'
   if (targets === undefined) return broadcast === false ? 'open' : []
   if (!Array.isArray(targets)) return { wrong: `${path}targets: must be an array` }

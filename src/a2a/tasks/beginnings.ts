@@ -22,10 +22,13 @@ import * as store from './store.ts'
 export interface Work {
   taskId: string
 }
-/** The response to every repeat: the task as it was then, or as it is now where the first call did not wait for its end. */
+/**
+ * The response to every repeat: the task as the first call returned it, or as it is now if the first call did not wait
+ * for its end.
+ */
 export type Answer = { task: Task } | { taskId: string }
 
-/** The key of a message, and about how many bytes the message has. */
+/** The key of a message, and the approximate size of the message. */
 export interface MessageKey extends IdempotencyKey {
   bytes: number
 }
@@ -33,15 +36,15 @@ export interface MessageKey extends IdempotencyKey {
 export interface Beginning {
   task: Task
   key: MessageKey
-  /** A worker runs it; the caller does not wait. */
+  /** Whether a worker runs the task, because the caller does not wait. */
   byJob: boolean
-  /** Runs in the transaction that writes the task, which is then written as it ended. */
+  /** A skill that runs in the transaction that writes the task; the task is then written in its final state. */
   together: Skill | undefined
-  /** Writes webhooks and jobs with it. */
+  /** Writes webhooks and jobs in the same transaction. */
   beside: ((tx: Db) => Promise<void>) | undefined
 }
 
-/** The outcome of one beginning: the task as it was written, or the claim of an earlier one with the same key. */
+/** The outcome of one beginning: the task as written, or the claim of an earlier request with the same key. */
 export type Written = Task | Claim<Work, Answer>
 
 /** Runs in the transaction of each change of a task that has a webhook or a stream. `from` is the first new entry. */
@@ -55,8 +58,9 @@ export interface BeginningsOptions {
 }
 
 /**
- * A caller that makes one user too large tends to repeat it. For this time a project's messages are written one step at a
- * time: each failure is work done twice, and a line in the log of PostgreSQL.
+ * A caller whose message makes a user too large tends to repeat it. For this time the messages of its project are
+ * written one step at a time, because each failure of a combined write costs the work twice and a line in PostgreSQL's
+ * log.
  */
 const carefulMs = 5_000
 
@@ -64,7 +68,7 @@ const carefulMs = 5_000
 export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: BeginningsOptions) {
   const carefulUntilMs = new Map<ProjectId, number>()
 
-  /** Most calls succeed together. Where one fails, all run again in an order that shows which. */
+  /** Most calls succeed together. If one fails, all run again in an order that shows which one. */
   async function beginTogether(projectId: ProjectId, batch: Prepared[]): Promise<Written[]> {
     if (mayHurry(projectId) && isForeseen(batch)) {
       const begun = await beginAhead(projectId, batch).catch(unlessRefused)
@@ -99,7 +103,7 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     return wanted.map(({ key }, index) => claims.get(key.key) ?? writes[index]!.task)
   }
 
-  /** Runs only those whose keys are new. */
+  /** Runs only the beginnings whose keys are new. */
   async function beginSome(tx: Transaction, projectId: ProjectId, batch: Beginning[]): Promise<Written[]> {
     const claims = await claimKeys<Work, Answer>(tx, projectId, batch.map(wantedOf), idempotencyHours)
     const ours = batch.filter(({ key }) => claims.get(key.key)?.state === 'begun')
@@ -113,11 +117,11 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     if (!(await store.insertTasks(tx, projectId, writes))) throw projectErased()
   }
 
-  /** Writes the tasks as they are now, with all that belongs to them. */
+  /** Writes the tasks in their present state, with their webhooks, jobs and keys. */
   async function write(tx: Transaction, projectId: ProjectId, batch: Beginning[], tasks: Task[]): Promise<void> {
     const writes = batch.map((beginning, index) => writeOf(tasks[index]!, beginning))
     const asks = (index: number) => batch[index]!.together && isInterrupted(tasks[index]!.status.state)
-    // Where nothing else is written, the commit travels with the tasks.
+    // If nothing else is written, the statement that writes the tasks also commits.
     const last = !batch.some(({ beside }, index) => beside || asks(index))
     await together(insert(tx, projectId, writes), ...(last ? [tx.commit()] : []))
     if (last) return
@@ -130,7 +134,7 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
     }
   }
 
-  /** The tasks as their skills leave them, where those run here and now. */
+  /** The tasks after their skills, for skills that run in this transaction. */
   async function runTogether(tx: Db, projectId: ProjectId, batch: Beginning[]): Promise<Task[]> {
     const after = new Map<Beginning, Task>()
     for (const [skill, asked] of Map.groupBy(batch, ({ together }) => together)) {
@@ -146,7 +150,7 @@ export function createBeginnings({ pool, metrics, idempotencyHours, onChange }: 
       metrics.coalesced('tasks', batch.length)
       return againIfRaced(() => beginTogether(projectId, batch))
     },
-    // The message stands in the history of its task, and what it asks for in the request.
+    // The message stands in the task's history, and the fields that it sets in the task's request.
     ({ beginning }) => 2 * beginning.key.bytes + 1_000
   )
   return {
@@ -163,13 +167,13 @@ const writeOf = (task: Task, { byJob, beside }: Beginning): store.TaskWrite => (
 
 const callOf = ({ task }: Beginning) => ({ runId: runIdOf(task), fields: task.request.fields })
 
-/** A task as its skill will leave it, written out while the database is busy with those before it. */
+/** Serializes the task in the state that its skill will leave, while the database is busy with earlier tasks. */
 interface Foreseen extends Pick<store.ReadyTask, 'task' | 'content' | 'user'> {
   learn(userId: string): void
 }
 interface Prepared {
   beginning: Beginning
-  /** Undefined where more is to be written than one statement can. */
+  /** Undefined if one statement cannot write everything. */
   ahead: Foreseen | undefined
 }
 type ForeseenBeginning = Prepared & { ahead: Foreseen }
@@ -193,12 +197,12 @@ function isForeseen(batch: Prepared[]): batch is ForeseenBeginning[] {
   })
 }
 
-/** A data fault of one call rolls all of them back. */
+/** An error in the data of one call rolls all of them back. */
 function unlessRefused(error: unknown): undefined {
   if (!isDataFault(error)) throw error
 }
 
-/** What repeats of the key return, where it is not the task's own end. */
+/** The response to repeats of the key, if it differs from the task's own end. */
 export function answerOf(task: Task, byJob: boolean): Answer | undefined {
   if (byJob) return { taskId: task.id }
   return isInterrupted(task.status.state) ? { task } : undefined

@@ -10,10 +10,13 @@ import { moved, runIdOf } from './changes.ts'
 import type { Tasks } from './tasks.ts'
 import type { Watch } from './watch.ts'
 
-/** Longer than a send waits for gateways, and than it takes another node to take over a dead one's task. */
+/** Longer than a send waits for gateways, and longer than a takeover of a dead node's task takes. */
 const longestWaitMs = 20_000
 
-/** In hex, shorter than the hash of any command: the effect finds that its key was used for something else. */
+/**
+ * The hash (hex) under which a cancel claims a key. It is shorter than the hash of any command, so a run finds that its
+ * key was used for something else.
+ */
 const ofCancel = '00'
 
 export interface CancelingOptions {
@@ -30,8 +33,8 @@ export type Canceling = ReturnType<typeof createCanceling>
 /** Cancels tasks: `canceled` says that nothing was done (decision 0037). */
 export function createCanceling({ tasks, skills, watch, idempotencyHours, dropApproval }: CancelingOptions) {
   /**
-   * Whether the run of a `working` task, which is locked, has done nothing and can do nothing any more. An effect that
-   * commits with its task would have ended it. One that has a key needs that key, which is ours from now on.
+   * Whether the run of a `working` task, which is locked, has had no effect and can have none any more. An effect that
+   * commits with its task would have ended the task. An effect with a key needs that key, and this cancel claims it.
    */
   async function hasDoneNothing(tx: Db, projectId: ProjectId, task: Task): Promise<boolean> {
     const skill = task.request.skill === undefined ? undefined : skills.get(task.request.skill)
@@ -62,7 +65,7 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
     /** Cancels a task, or waits for the end of its run and refuses with that end. */
     async cancel(projectId: ProjectId, known: Task, dialectOf: (task: Task) => Dialect): Promise<Task> {
       const end = Promise.withResolvers<Task | undefined>()
-      // Before the question, so that no end of the run comes in between.
+      // Subscribes before it reads the state, so that it misses no end of the run.
       const leave = watch.subscribe(projectId, known, (task) => isTerminal(task.status.state) && end.resolve(task))
       const timer = setTimeout(() => end.resolve(undefined), longestWaitMs)
       try {

@@ -5,16 +5,16 @@ import type { Beside, Outcome, Result } from '../skills/skill.ts'
 
 // Every step of a task, as a function from one revision to the next. Nothing here writes.
 
-/** Messages kept of one task; the oldest go first. */
+/** The most messages kept of one task; the oldest are dropped first. */
 const mostMessages = 100
 const mostHistory = 12 * 1024 * 1024
 /** A task with a longer log takes no further messages: the log is stored and replayed as a whole. */
 const mostEntries = 1_000
 const mostLog = 1024 * 1024
 const patienceMs = 24 * 3_600_000
-/** How long the node of a task may be silent. With the recovery job, another node takes over within 15 s. */
+/** The longest silence of the node that runs a task. With the recovery job, another node takes over within 15 s. */
 export const leaseMs = 8_000
-/** A job runs its task by itself; past this time it did not. */
+/** The time a job has to start its task; after that the recovery job takes over. */
 const jobMs = 3_600_000
 
 const allowed: Record<TaskState, readonly TaskState[]> = (() => {
@@ -42,7 +42,10 @@ const allowed: Record<TaskState, readonly TaskState[]> = (() => {
 let lastMs = 0
 let lastText = ''
 
-/** The time of a step, written out once a millisecond: many tasks step in one, and writing it costs more than the step. */
+/**
+ * The time of a step as text, formatted once a millisecond: many tasks step in the same one, and formatting costs more
+ * than the step.
+ */
 function now(): string {
   const ms = Date.now()
   if (ms !== lastMs) {
@@ -72,16 +75,16 @@ export function newTask(message: Message, request: Request, dialect: DialectName
   }
 }
 
-/** A further message of the caller. Its effect on the state comes with a step of its own. */
+/** Adds a further message of the caller. A separate step changes the state. */
 export function heard(task: Task, message: Message, request: Request, dialect: DialectName): Task {
   const history = latest([...task.history, { ...message, contextId: task.contextId, taskId: task.id }])
   return { ...task, history, request, dialect }
 }
 
-/** Whether its log has grown as far as it may. */
+/** Whether the log has reached its limit. */
 export const isFull = ({ log }: Task): boolean => log.length >= mostEntries || JSON.stringify(log).length >= mostLog
 
-/** As many of the latest messages as a task keeps; the last one whatever its size. */
+/** The latest messages, as many as a task keeps; the last one is kept whatever its size. */
 function latest(messages: Message[]): Message[] {
   const kept: Message[] = []
   let size = 0
@@ -134,7 +137,7 @@ export function ended(task: Task, outcome: Outcome): Task {
 /** As much of a result as a message repeats. */
 const mostRepeated = 4_000
 
-/** The results as a text, for clients that sent a text and show nothing but texts: many do not read data parts. */
+/** The results as text, for clients that sent text: many of them show only texts and ignore data parts. */
 function inWords(results: Result[]): string | undefined {
   const data = results.flatMap(({ parts }) => parts.flatMap((part) => ('data' in part ? [part.data] : [])))
   if (data.length === 0) return undefined
@@ -142,10 +145,10 @@ function inWords(results: Result[]): string | undefined {
   return text.length > mostRepeated ? `${text.slice(0, mostRepeated).toWellFormed()}…` : text
 }
 
-/** The order that a text was understood as, in words that say that it was carried out. */
+/** Restates an understood request in words that say that it was carried out. */
 const done = (understood: string | undefined) => (understood === undefined ? undefined : `Done: ${understood}`)
 
-/** Names the run that the task is in: by where in its log it began to work. */
+/** The id of the run that the task is in: the position in its log where the run began. */
 export const runIdOf = ({ id, log }: Task): string => `${id}.${lastBegin(log)}`
 /** When that run began. */
 export const begunAtOf = ({ log }: Task): Date => new Date((log[lastBegin(log)] as { status: Status }).status.at)
@@ -153,7 +156,7 @@ export const begunAtOf = ({ log }: Task): Date => new Date((log[lastBegin(log)] 
 const lastBegin = (log: LogEntry[]): number =>
   log.findLastIndex((entry) => 'status' in entry && entry.status.state === 'working')
 
-/** When the task is overdue, by its state. */
+/** The time from which the task is overdue, by its state. */
 export function dueAt({ status: { state } }: Task, byJob = false): Date | null {
   if (isTerminal(state)) return null
   const within = isInterrupted(state) ? patienceMs : byJob ? jobMs : leaseMs

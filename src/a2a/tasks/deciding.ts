@@ -8,21 +8,21 @@ import type { Tasks } from './tasks.ts'
 
 /** A decision about the approval that a task waits for. */
 export type Decision =
-  /** The task runs, within the permit. `fields` are added to its request. */
+  /** The task runs, within the limits of the permit. `fields` are added to its request. */
   | { kind: 'approved'; permit?: Permit | undefined; fields?: Record<string, unknown> }
   | { kind: 'rejected'; note: string | null }
   | { kind: 'expired' }
-  /** Something changed since it was shown, so the task waits for another approval. */
+  /** The facts changed since they were shown, so the task waits for another approval. */
   | ({ kind: 'asks'; approvalId: string; reason: string } & Beside)
 
 export type Deciding = ReturnType<typeof createDeciding>
 
-/** Moves tasks that wait for an approval, which no message can do. */
+/** Moves tasks that wait for an approval; messages cannot move them. */
 export const createDeciding =
   (tasks: Tasks, schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>) =>
   /**
-   * Runs in the transaction of the decision, and returns a function to call after its commit. Undefined where the task does
-   * not wait for this approval any more.
+   * Runs in the transaction of the decision, and returns a function to call after its commit. Undefined if the task no
+   * longer waits for this approval.
    */
   async (
     tx: Db,

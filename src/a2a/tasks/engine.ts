@@ -15,10 +15,10 @@ import type { Addressed } from './contexts.ts'
 import type { Runner } from './runner.ts'
 import type { Tasks } from './tasks.ts'
 
-/** A task that is under way: as it is now, and as it will be when it ends or stops. */
+/** A task that is under way: its present state, and a promise of the task when it ends or stops. */
 export interface Underway {
   task: Task
-  /** Entries of the log that were there before this call. */
+  /** The number of log entries that existed before this call. */
   from: number
   settled: Promise<Task>
 }
@@ -31,18 +31,18 @@ export interface EngineOptions {
   oversee: Oversee
   /** The open question that a message answers which names only its context. */
   answers: (projectId: ProjectId, caller: ApiCaller, message: Message) => Promise<Addressed | undefined>
-  /** Writes a webhook that came with the message. */
+  /** Stores a webhook that came with the message. */
   attach: (tx: Db, projectId: ProjectId, task: Task, wanted: NewPushConfig) => Promise<unknown>
-  /** Has a worker run the task. */
+  /** Enqueues a job that runs the task. */
   schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
 }
 
-/** Of the call that brings the message. */
+/** The call that brings the message. */
 interface Asking {
   caller: ApiCaller
   agent: string | undefined
   key: MessageKey
-  /** Throws where a skill may not be run now, before anything of it is written. */
+  /** Throws if the skill may not run now. Called before anything is written for it. */
   admit: (skill: Skill) => void
 }
 
@@ -72,7 +72,7 @@ export function createEngine({
     })
   }
 
-  /** The turn that a message makes. Read before a lock: a text model may take seconds. */
+  /** The turn that a message makes. It is read before the task is locked, because a text model may take seconds. */
   async function turnOf(projectId: ProjectId, message: Message, task: Task | undefined, { caller, agent }: Asking) {
     if (task?.request.approvalId !== undefined) return stillWaiting(task)
     const state = task?.status.state === 'auth-required' ? 'auth-required' : 'input-required'
@@ -162,7 +162,7 @@ function stillWaiting({ request, status }: Task): Turn {
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })
 
-/** The first entry of its last turn: the one after the task had stopped to ask. */
+/** The first log entry of the task's last turn: the one after the task stopped to ask. */
 function lastTurn({ log }: Task): number {
   const asked = log.findLastIndex(
     (entry, index) => index < log.length - 1 && 'status' in entry && isInterrupted(entry.status.state)

@@ -12,7 +12,7 @@ interface Token {
   before: string
   dialect: DialectName
   total: number
-  /** Whether only the page was spelt so, and each task in its own way. */
+  /** Whether the spelling applies only to the page, and each task has its own. */
   mixed: boolean
 }
 
@@ -41,9 +41,9 @@ export function dialectInToken(pageToken: unknown): DialectName | undefined {
 }
 
 /**
- * A page in the spelling the call shows. Where it shows none, each task is spelt in its own, and the first page decides
- * for all pages what else there is to decide: the total, and whether artifacts are shown. The contract's rules hold
- * unless every task of that page is official (contract B.9).
+ * A page in the spelling that the call shows. If the call shows none, each task appears in its own spelling, and the
+ * first page decides for all pages whether totals and artifacts are shown. The contract's rules apply unless every task
+ * of that page is official (contract B.9).
  */
 export async function listPage(
   { pool, totals }: { pool: Pool; totals: Totals },
@@ -53,7 +53,7 @@ export async function listPage(
 ) {
   const token = wanted.pageToken === undefined ? undefined : openToken(wanted.pageToken)
   if (wanted.pageToken !== undefined && !token) throw invalid('pageToken', 'is not one that this service gave out')
-  // One task more than the page shows whether there is another page.
+  // Reading one task more than the page holds shows whether another page follows.
   const window = { before: token?.before, limit: wanted.limit + 1, offset: wanted.offset }
   const found = await store.listTasks(pool, projectId, wanted, window)
   const tasks = found.slice(0, wanted.limit)

@@ -3,11 +3,11 @@ import { isInterrupted, type Message, type Part, type Task } from '../model.ts'
 /** One step of a task as a person reads it: a message of the agent, a state with its reason, or a result. */
 export interface Step {
   kind: 'message' | 'state' | 'result'
-  /** Messages of the agent carry no time of ours. */
+  /** Null for messages of the agent, which carry no time. */
   at: string | null
-  /** Of a state. */
+  /** The name of the state, for a state. */
   state: string | null
-  /** Of a result. */
+  /** The name of the artifact, for a result. */
   name: string | null
   text: string | null
   data: unknown[]
@@ -20,12 +20,12 @@ export interface TaskRecord {
   begun_at: string
   changed_at: string
   asked_by: { actor: string | null; key_id: string | null; key_name: string | null; agent: string | null }
-  /** The first message in a line. */
+  /** The first message, shortened to one line. */
   request: string
   steps: Step[]
 }
 
-/** The account of a task: who asked, what was said and shown, and what was done. */
+/** The account of a task for people: the sender, the messages, the questions and the results. */
 export function recordOf(task: Task): TaskRecord {
   const { id, contextId, status, by, log } = task
   const first = log.find((entry) => 'status' in entry)
@@ -74,7 +74,7 @@ function stepsOf({ history, log, artifacts }: Task): Step[] {
   return steps
 }
 
-/** Messages of the agent by the question before them; the first ones have none. */
+/** Messages of the agent, by the question before each. The first messages have none. */
 function answersOf(history: Message[]): Map<string | undefined, Step[]> {
   const answers = new Map<string | undefined, Step[]>()
   let question: string | undefined

@@ -16,7 +16,7 @@ import { CancelRequest, type Running, type Runs } from './runs.ts'
 import { isDue } from './store.ts'
 import type { Tasks } from './tasks.ts'
 
-/** How soon to try again to take over the work of a dead node. */
+/** The delay before another attempt to take over the work of a dead node. */
 const takeoverMs = 1_000
 const mostTakeovers = 3
 const diedReason =
@@ -27,14 +27,14 @@ export interface RunnerOptions {
   tasks: Tasks
   runs: Runs
   skills: Skills
-  /** Has a worker run the task. */
+  /** Enqueues a job that runs the task. */
   schedule: (tx: Db, projectId: ProjectId, taskId: string) => Promise<void>
   projectOf: (projectId: ProjectId) => Promise<Project | undefined>
   /** Withdraws the approval that a task waits for. */
   dropApproval: Approvals['drop']
 }
 
-/** A run of a skill: for which caller, and under which key its end is kept. */
+/** One run of a skill: its caller, and the key under which its end is stored. */
 export interface RunOf {
   skill: Skill
   caller: ApiCaller
@@ -45,7 +45,7 @@ export type Runner = ReturnType<typeof createRunner>
 
 /** Ends tasks: runs their skills, and recovers those whose node died or whose caller never replied. */
 export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dropApproval }: RunnerOptions) {
-  /** Runs the skill of a task that is `working`, and writes how it ended. */
+  /** Runs the skill of a `working` task and writes its end. */
   async function run(projectId: ProjectId, task: Task, of: RunOf): Promise<Task> {
     if (of.skill.runTogether) return runInside(projectId, task, of.skill)
     const running = runs.begin(projectId, task.id)
@@ -57,7 +57,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
         return tasks.settle(projectId, now, ended(now, after), of.key)
       }
       const written = await end(task)
-      // A cancel that came meanwhile leaves the end to this run, unless another node has taken the task over.
+      // If a cancel arrived meanwhile, this run decides the end, unless another node has taken the task over.
       const asked = written.cancelRequested && !task.cancelRequested && written.takeovers === task.takeovers
       return asked ? await end(written) : written
     } finally {
@@ -75,7 +75,10 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
       })
     )
 
-  /** The end of a run that is to be canceled: without effect it is canceled, else its effect is undone where possible. */
+  /**
+   * The end of a run that is to be canceled: without an effect it is canceled, otherwise its effect is undone as far as
+   * possible.
+   */
   async function stopped(skill: Skill, running: Running, call: SkillCall, outcome: Outcome): Promise<Outcome> {
     if (outcome.kind === 'completed' && skill.undo) {
       const { undo } = skill
@@ -85,7 +88,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
     return isOver ? outcome : { kind: 'canceled', reason: 'Canceled by request.' }
   }
 
-  /** The sender of a task that runs without it. */
+  /** The sender of a task, rebuilt from the task when it runs without a call. */
   async function callerOf(projectId: ProjectId, { by }: Task): Promise<ApiCaller> {
     const project = await projectOf(projectId)
     if (!project) throw new Refusal('invalid_api_key', 'Invalid API key')
@@ -103,7 +106,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
   }
 
   function failureOf(error: unknown, skill: Skill): Outcome {
-    // A node that died a moment ago still owns its work for a few seconds. Waiting for it costs no attempt.
+    // A node that died a moment ago owns its work for a few more seconds. Waiting for that counts as no attempt.
     if (error instanceof Refusal && error.code === 'idempotency_key_in_use')
       throw new RetryLater(error.message, takeoverMs, { counts: false })
     if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
@@ -133,7 +136,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
           skill = now.request.skill === undefined ? undefined : skills.get(now.request.skill)
           if (!skill) return moved(now, 'failed', 'The skill is no longer there.')
           if (state === 'submitted') return moved(now, 'working')
-          // The first attempt of a task that no other node has run: nothing of it was done.
+          // The first attempt of a task that no other node has run had no effect yet.
           if (now.cancelRequested && attempt === 1 && now.takeovers === 0)
             return moved(now, 'canceled', 'Canceled by request.')
           // The first attempt was counted when it was scheduled; attempts that the job repeats are counted here.
@@ -158,7 +161,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
         taskId,
         async (task, tx) => {
           const { state } = task.status
-          // Its node may have renewed the lease meanwhile.
+          // The node may have renewed its lease meanwhile.
           if (runs.has(taskId) || !(await isDue(tx, projectId, taskId, now))) return undefined
           if (task.request.approvalId !== undefined)
             await dropApproval(tx, projectId, task.request.approvalId, 'expired')

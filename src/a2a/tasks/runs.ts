@@ -12,17 +12,20 @@ interface Run {
   giveUp: (error: Error) => void
 }
 
-/** Why a signal is aborted whose run decides how the task ends. */
+/** The reason of an aborted signal after which the run still decides how the task ends. */
 export class CancelRequest extends Error {}
 
 export interface Running {
-  /** Tells the skill to stop. */
+  /** Aborts the skill. */
   signal: AbortSignal
-  /** Rejected when the end of the skill is no longer waited for. */
+  /** Rejected when the runner stops waiting for the skill. */
   givenUp: Promise<never>
 }
 
-/** A skill that takes longer is aborted. Below the limit of a request, so that the caller gets the error. */
+/**
+ * The longest run of a skill before it is aborted. Below the time limit of a request, so that the caller gets the
+ * error.
+ */
 const longestMs = 90_000
 const renewMs = leaseMs / 4
 
@@ -75,7 +78,10 @@ export function createRuns(pool: Pool, log: Log) {
       timer = undefined
     },
     has: (taskId: string): boolean => runs.has(taskId),
-    /** Receives every change. The run of a canceled task is over; one that is to be canceled goes on to its own end. */
+    /**
+     * Receives every change of a task. It ends the run of a canceled task; a run that is asked to cancel continues to
+     * its own end.
+     */
     changed({ id, status, cancelRequested }: Task): void {
       const run = runs.get(id)
       if (!run) return

@@ -14,7 +14,10 @@ import {
   type TaskState
 } from '../model.ts'
 
-/** Nothing twice: the status is the last of the log, messages have the ids of their task, and what ended asks nothing. */
+/**
+ * The stored content repeats nothing: the status is the last entry of the log, messages have the ids of their task, and
+ * an ended task has no open question.
+ */
 interface Content extends Pick<Task, 'artifacts' | 'log'> {
   history: Omit<Message, 'contextId' | 'taskId'>[]
   request?: Request
@@ -31,17 +34,20 @@ interface Row {
   revision: number
 }
 
-/** A task as it is to be written, and when someone must look after it. A `working` task without a time keeps the one it has. */
+/**
+ * A task to write, and the time at which maintenance must look at it. A `working` task without a time keeps its stored
+ * one.
+ */
 export interface TaskWrite {
   task: Task
   dueAt: Date | null
   attended: boolean
 }
 
-/** One whose content is written out already. */
+/** A task to write whose content is already serialized. */
 export interface ReadyTask extends TaskWrite {
   content: string
-  /** Whose drawn id stands in it. */
+  /** The user whose drawn id the content contains. */
   user: DrawnUser | undefined
 }
 
@@ -59,7 +65,7 @@ const insert = statement(
    select p.project_id, t.id, t.context_id, t.state, t.state_at, t.dialect, t.content::json, t.revision, t.attended, t.due_at
      from project p cross join ${given}`
 )
-// Those tasks whose keys are new, with their users. An id that was drawn for a user gives way to the one the user has.
+// Inserts the tasks whose keys are new, with their users. The id of an existing user replaces the id that was drawn.
 const begin = statement(
   'a2a.begin_tasks',
   `${heldProject},
@@ -165,7 +171,7 @@ function toTask({ id, context_id: contextId, dialect, content, revision }: Row):
   }
 }
 
-/** Column by column. Only the context is a text that callers choose. */
+/** Lists column by column. Only the context is a text that callers choose. */
 function columnsOf(writes: (TaskWrite & { content?: string })[]): string[] {
   const column = (value: (write: TaskWrite) => string | number | boolean) => writes.map(value).join(',')
   return [
@@ -186,9 +192,9 @@ export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrit
   (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
 /**
- * Takes the keys that are new, and writes their tasks and puts their users, in one statement. Answers the ids of those
- * tasks, each with that of its user, or nothing where it has none. Undefined where the project is being erased. Fails, and
- * does nothing, where a user would grow too large.
+ * Claims the keys that are new, writes their tasks and saves their users, in one statement. Returns the ids of those
+ * tasks, each with the id of its user if it has one; undefined if the project is being erased. If a user would grow too
+ * large, the statement fails and changes nothing.
  */
 export async function beginTasks(
   db: Db,
@@ -210,7 +216,7 @@ export async function beginTasks(
   return row && new Map(begun)
 }
 
-/** The ids of the written tasks: those without a webhook or stream, which did not change meanwhile. */
+/** The ids of the tasks that were written: those without a webhook or stream that did not change meanwhile. */
 export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<Set<string>> {
   const rows = await db.query<{ id: string }>(changeQuiet, [projectId, ...columnsOf(writes)])
   return new Set(rows.map(({ id }) => id))
@@ -228,7 +234,7 @@ export async function findTasks(db: Db, projectId: ProjectId, ids: string[]): Pr
 export const findOpenTasks = async (db: Db, projectId: ProjectId, contextId: string, actor: string, limit: number) =>
   (await db.query<Row>(open, [projectId, contextId, actor, limit])).map(toTask)
 
-/** The revision of each, which is little to read for watchers that wait for a change. */
+/** The revision of each task: little to read for watchers that wait for a change. */
 export const findRevisions = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<{ id: string; revision: number }>(revisions, [projectId, ids])
 
@@ -248,7 +254,9 @@ export interface TaskFilter {
   changedAfter: Date | undefined
 }
 
-/** Only what is asked for stands in the text: a plan for every case would read all tasks to find a few. */
+/**
+ * The statement names only the filters of the request: a plan for every combination would read all tasks to find a few.
+ */
 function matching(projectId: ProjectId, { contextId, state, changedAfter }: TaskFilter) {
   const values: unknown[] = [projectId]
   const place = (value: unknown) => `$${values.push(value)}`
@@ -285,7 +293,7 @@ export const dueTasks = (db: Db, now: Date) => db.query<{ project_id: ProjectId;
 export const isDue = async (db: Db, projectId: ProjectId, id: string, now: Date): Promise<boolean> =>
   (await db.one(stillDue, [projectId, id, now])) !== undefined
 
-/** Up to a window of tasks that ended and were made before the given id's time. */
+/** Deletes one batch of tasks that ended and were created before the time of the given id. */
 export const sweepTaskWindow = (db: Db, projectId: ProjectId, beforeId: string) => db.run(sweep, [projectId, beforeId])
 
 export const eraseTaskWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

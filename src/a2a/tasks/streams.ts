@@ -4,10 +4,10 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { type StreamRequest, TaskStream } from './task-stream.ts'
 import type { Watch } from './watch.ts'
 
-/** Open at once on one node. Each takes a connection and some memory until its client ends it. */
+/** The most streams open at once. Each takes a connection and some memory until its client closes it. */
 const mostOfProject = 1_000
 const mostOfNode = 5_000
-/** Comment lines, so that proxies and clients see that the stream lives. */
+/** The interval of comment lines, which show proxies and clients that the stream is alive. */
 const heartBeatMs = 15_000
 
 export type Streams = ReturnType<typeof createStreams>
@@ -18,12 +18,12 @@ export function createStreams(
   { beatMs = heartBeatMs, ofProject = mostOfProject, ofNode = mostOfNode } = {}
 ) {
   const open = new Set<TaskStream>()
-  /** Places that are taken, also by streams whose first event is still being made. */
+  /** The number of reserved places, including streams whose first event is not ready yet. */
   const taken = new Map<ProjectId, number>()
   let takenAll = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** Takes a place, and returns a function that gives it back, once. */
+  /** Reserves a place, and returns a function that releases it once. */
   function enter(projectId: ProjectId): () => void {
     const before = taken.get(projectId) ?? 0
     if (before >= ofProject)
@@ -68,12 +68,12 @@ export function createStreams(
 
   return {
     stats: () => ({ open: open.size, places: takenAll, beating: timer !== undefined }),
-    /** Ends those that are open, so that a stop does not wait for them. */
+    /** Ends the open streams, so that a stop does not wait for them. */
     close(): void {
       for (const stream of [...open]) stream.finish()
     },
 
-    /** Opens a stream where there is room. Without room, `prepare` does not run and nothing is done. */
+    /** Opens a stream if a place is free. Otherwise `prepare` does not run, and nothing changes. */
     async open(projectId: ProjectId, prepare: () => Promise<Omit<StreamRequest, 'projectId'>>): Promise<Readable> {
       const leave = enter(projectId)
       try {

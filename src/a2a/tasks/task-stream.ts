@@ -9,13 +9,13 @@ export interface StreamRequest {
   projectId: ProjectId
   id: RpcId
   dialect: Dialect
-  /** The task as it is known now. */
+  /** The latest known state of the task. */
   task: Task
-  /** The number of entries of its log that the first event stands for. */
+  /** The number of log entries that the first event covers. */
   from: number
-  /** Of the first event, where that shows messages; all where undefined. */
+  /** The number of messages in the first event, if it shows messages; undefined for all. */
   historyLength?: number | undefined
-  /** Whether more may come of a task that waits for its caller. */
+  /** Whether the stream stays open while the task waits for its caller. */
   waits: boolean
   /** The stream ends with the error of this promise. */
   failed?: Promise<unknown>
@@ -28,7 +28,7 @@ export class TaskStream extends Readable {
   readonly #unsubscribe: () => void
   /** Runs when no further event comes. */
   readonly #stopped: (stream: TaskStream) => void
-  /** Runs when the client has read the end, or disconnects: until then the stream takes its place. */
+  /** Runs when the client has read the end or disconnects; until then the stream keeps its place. */
   readonly #closed: () => void
   #latest: Task
   #position: number

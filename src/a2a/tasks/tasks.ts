@@ -19,18 +19,18 @@ import * as store from './store.ts'
 export type Begun = { kind: 'begun' | 'repeat'; task: Task }
 
 export interface TasksOptions extends BeginningsOptions {
-  /** Called after the commit. */
+  /** Runs after the commit of each change. */
   published: (projectId: ProjectId, task: Task) => void
 }
 
-/** From one revision to the next; undefined where nothing changes. */
+/** Makes the next revision of a task; undefined if nothing changes. */
 type Step = (task: Task, tx: Db) => Promise<Task | undefined>
 
 /** How a change is written. */
 interface How {
   /** A worker runs the task. */
   byJob?: boolean
-  /** The lease of a run stays as it is, and its node hears of the change. */
+  /** Keeps the lease of the run, and notifies its node of the change. */
   canceling?: boolean
 }
 
@@ -55,7 +55,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
       )
     if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task
     if (claim.state === 'answered' && 'taskId' in claim.answer) return find(projectId, claim.answer.taskId)
-    // A task that has ended is returned as it is: nothing changes it any more.
+    // An ended task is returned unchanged.
     const work = 'work' in claim ? claim.work : undefined
     const task = work && (await store.findTasks(pool, projectId, [work.taskId])).get(work.taskId)
     if (task && isTerminal(task.status.state)) return task
@@ -68,7 +68,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     return task
   }
 
-  /** Writes one revision with all that belongs to it. False where the task changed meanwhile. */
+  /** Writes one revision with its webhooks, jobs and keys. False if the task changed meanwhile. */
   async function writeIn(
     tx: Db,
     projectId: ProjectId,
@@ -102,7 +102,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
         : { kind: 'repeat', task: await repeated(projectId, found) }
     },
 
-    /** Goes on with a task, unless the key was used before. `step` judges and changes what is locked. */
+    /** Goes on with a task, unless the key was used before. `step` checks and changes the locked task. */
     async resume(
       projectId: ProjectId,
       id: string,
@@ -131,8 +131,8 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     },
 
     /**
-     * Writes the end of a task that runs here. Where another call changed the task meanwhile, that change stands and is
-     * returned.
+     * Writes the end of a task that runs on this node. If another call changed the task meanwhile, that change stands
+     * and is returned.
      */
     async settle(projectId: ProjectId, before: Task, after: Task, key?: IdempotencyKey): Promise<Task> {
       const task = written(after)
@@ -154,14 +154,17 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
       return task
     },
 
-    /** Changes a task that does not run here; `step` returns undefined to leave it as it is. */
+    /** Changes a task that does not run on this node. `step` returns undefined to leave it unchanged. */
     async change(projectId: ProjectId, id: string, step: Step, how: How = {}): Promise<Task> {
       const [task, changed] = await pool.transaction((tx) => stepIn(tx, projectId, id, step, how))
       if (changed) published(projectId, task)
       return task
     },
 
-    /** The same in a transaction of the caller. Returns what to call after the commit; undefined where nothing changed. */
+    /**
+     * The same within a transaction of the caller. Returns a function to call after the commit; undefined if nothing
+     * changed.
+     */
     async changeIn(tx: Db, projectId: ProjectId, id: string, step: Step, how: How = {}) {
       const [task, changed] = await stepIn(tx, projectId, id, step, how)
       return changed ? () => published(projectId, task) : undefined

@@ -4,19 +4,19 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { countTasks, type TaskFilter } from './store.ts'
 
-/** A total this large is cached for a while: the last few tasks make no difference. */
+/** From this size on a total is cached for a while: a few new tasks make no difference to it. */
 const large = 10_000
 const believedMs = 10_000
-/** Cached totals; past it the oldest is dropped. */
+/** The most cached totals; the oldest is dropped first. */
 const mostKnown = 1_000
-/** Counts of a project that wait for their turn. More would wait longer than callers do. */
+/** The most counts of a project that wait for their turn. Further ones would wait longer than callers do. */
 const mostWaiting = 20
 
 export type Totals = ReturnType<typeof createTotals>
 
 /**
- * The number of tasks. A count costs as much as there is to count, so a project runs one at a time, and a large total is
- * cached: no caller can keep the database busy with counts.
+ * The number of tasks. The cost of a count grows with the number of rows, so a project runs one count at a time, and a
+ * large total is cached: no caller can keep the database busy with counts.
  */
 export function createTotals(pool: Pool) {
   const known = new Map<string, { total: number; untilMs: number }>()

@@ -7,7 +7,7 @@ import type { Task } from '../model.ts'
 import { findRevisions, findTasks } from './store.ts'
 
 const channel = 'tidings_a2a'
-/** Behind the notifications, which may be lost. */
+/** The interval of polling, because notifications may be lost. */
 const pollMs = 1_000
 
 type Watcher = (task: Task) => void
@@ -15,7 +15,7 @@ type Watcher = (task: Task) => void
 interface Watched {
   projectId: ProjectId
   watchers: Set<Watcher>
-  /** The latest that was published. */
+  /** The latest revision that was published. */
   revision: number
 }
 
@@ -74,10 +74,13 @@ export function createWatch({
     publish,
     /** Runs in the transaction of a change that other nodes need. */
     announce: (tx: Db, projectId: ProjectId, taskId: string) => tx.run(notify, [channel, `${projectId} ${taskId}`]),
-    /** Returns a function that ends the subscription. The watcher gets every change, some more than once. */
+    /**
+     * Subscribes a watcher and returns a function that ends the subscription. The watcher gets every change, some of
+     * them twice.
+     */
     subscribe(projectId: ProjectId, { id: taskId, revision }: Task, watcher: Watcher): () => void {
       const known = watched.get(taskId) ?? { projectId, watchers: new Set(), revision }
-      // A watcher with an earlier revision makes the others receive later ones again.
+      // A watcher that starts at an earlier revision makes the other watchers receive later revisions again.
       known.revision = Math.min(known.revision, revision)
       known.watchers.add(watcher)
       watched.set(taskId, known)
@@ -90,7 +93,7 @@ export function createWatch({
         timer = undefined
       }
     },
-    /** For tests: whether anything is left behind. */
+    /** For tests: whether anything is still subscribed. */
     stats: () => ({ watched: watched.size, polling: timer !== undefined }),
     close(): void {
       clearInterval(timer)

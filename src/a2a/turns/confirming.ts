@@ -4,14 +4,14 @@ import type { Skills } from '../skills/skills.ts'
 import { inOurNames } from '../skills/spellings.ts'
 import type { Turn } from './turn.ts'
 
-/** The skill whose requests are shown to their caller and confirmed. */
+/** The skill whose requests need a confirmation by their caller. */
 export const confirmedSkill = 'trigger-campaign'
 
 const names = ['skill', 'confirmationId', 'confirm']
 
 /**
- * Data that names a confirmation and nothing else is a yes or a no to what was shown under its id, in whichever task it
- * arrives. Undefined for all other data. `oversee` finds out what the id stands for.
+ * Data that names a confirmation and nothing else is a yes or a no to the facts under its id, whichever task it arrives
+ * in. Undefined for all other data. `oversee` looks up the id.
  */
 export function readConfirmation(data: unknown[], known: Request | undefined, skills: Skills): Turn | undefined {
   if (!data.every(isObject)) return undefined

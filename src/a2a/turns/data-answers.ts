@@ -14,7 +14,7 @@ type Fields = Record<string, unknown>
 const whom = ['deviceId', 'projectUserId', 'userId', 'target']
 const audience = ['targets', 'broadcast', 'audience', 'target']
 
-/** The fields of data that give what a text was asked for. */
+/** The fields of data that answer the question about a text. */
 function givenBy(skill: Skill | undefined, asked: string): readonly string[] {
   if (asked === 'target') return whom
   if (asked === 'audience') return audience
@@ -40,7 +40,7 @@ export function answerWithData(known: Request, sent: Request, skills: Skills): M
   return completed(asked, given, skills) ?? again('Send the whole of it as data, with the field skill.')
 }
 
-/** A text that says what is to be done with earlier data, which named no skill. */
+/** A text that names the action for earlier data, which named no skill. */
 export function withData(meaning: Meaning, known: Request | undefined, skills: Skills): Meaning {
   const asked = meaning.kind === 'ask' ? (meaning.request?.pending as Reading | undefined) : undefined
   if (!known || known.pending !== undefined || asked?.kind !== 'ask' || asked.missing.length === 0) return meaning
@@ -51,13 +51,15 @@ export function withData(meaning: Meaning, known: Request | undefined, skills: S
   return completed(asked, known.fields, skills) ?? meaning
 }
 
-/** The request of a text and the data beside it. Undefined where a sentence could not describe all of it. */
+/**
+ * Combines the request of a text with the data beside it. Undefined if a sentence could not describe the whole request.
+ */
 function completed(asked: Reading & { kind: 'ask' }, given: Fields, skills: Skills): Meaning | undefined {
   const id = asked.skill
   const skill = id === undefined ? undefined : skills.get(id)
   if (id === undefined || !skill?.text) return undefined
   const settled = settle(skill, merged(asked.data, given))
-  // Fields of a wrong type are refused as they are in any data.
+  // Fields of a wrong type are refused, as in any data.
   if ('wrong' in settled) return { kind: 'request', skill: id, fields: merged(asked.data, given), understood: '' }
   const { fields } = settled
   if (judge(skill, { ...fields, skill: id }).kind === 'wrong')
@@ -67,7 +69,7 @@ function completed(asked: Reading & { kind: 'ask' }, given: Fields, skills: Skil
   if (!targets.every(isShown)) return undefined
   if (targets.length === 0) draft.candidate = asked.candidate
   draft.note = asked.note
-  // Where the data contradicts the text, or the text meant everyone, the caller confirms the result.
+  // If the data contradicts the text, or the text meant everyone, the caller must confirm the result.
   const doubtful =
     asked.data.broadcast === true ||
     Object.keys(asked.data).some((name) => !isDeepStrictEqual(fields[name], asked.data[name]))
@@ -85,7 +87,7 @@ function merged(said: Fields, given: Fields): Fields {
   return { ...before, ...given }
 }
 
-/** Without fields that say nothing. */
+/** Drops fields without a value. */
 const shown = ({ broadcast, properties, ...fields }: Fields): Fields => ({
   ...fields,
   ...(broadcast === true && { broadcast }),

@@ -14,7 +14,9 @@ const mostFields = 10 * 1024 * 1024
 
 const namesSkill = (part: unknown) => isObject(part) && part.skill !== undefined && part.skill !== null
 
-/** Only the values of fields that some skill knows are kept from message to message: a task would grow without end. */
+/**
+ * Only values of fields that a skill knows are kept from message to message; otherwise a task would grow without end.
+ */
 function meant(name: string, skills: Skills): boolean {
   for (const skill of skills.values()) if (knows(skill, name)) return true
   return false
@@ -25,14 +27,14 @@ export function refuseLarge(fields: unknown): void {
     throw invalid('message.parts', 'with what was sent before, the request is too large')
 }
 
-/** The request that the data of a message makes, with what is known of it from the messages before. */
+/** Merges the data of a message with the request of the messages before. */
 export function mergedRequest(data: unknown[], known: Request | undefined, skills: Skills): Request {
   const named = data.filter(namesSkill)
   if (named.length > 1) throw invalid('message.parts', 'only one data part may name a skill')
   const skill = (named[0] as { skill?: unknown } | undefined)?.skill
   if (skill !== undefined && typeof skill !== 'string') throw invalid('skill', 'must be a string')
   if (skill !== undefined && !skills.has(skill)) throw noSkill(skill, skills)
-  // Another skill is another request: nothing of the one before is meant for it.
+  // Another skill makes another request, which takes nothing from the one before.
   const before = skill === undefined || known?.skill === undefined || known.skill === skill ? known : undefined
   const chosen = skill ?? before?.skill
   const given: Fields = {}
@@ -65,8 +67,8 @@ const strangeIn = (audience: unknown): string[] =>
     : []
 
 /**
- * The parts of the earlier request that a further message keeps. A new audience replaces the earlier one as a whole. It
- * also settles the question about fields that the skill does not know, and so does the whole request sent again.
+ * The parts of the earlier request that a further message keeps. A new audience replaces the whole earlier one. A new
+ * audience, like a repeat of the whole request, also settles the question about unknown fields.
  */
 function keptOf(before: Request, given: Fields, does: Skill | undefined, names: boolean): Request {
   const audience = audienceFields.some((name) => Object.hasOwn(given, name))

@@ -15,31 +15,36 @@ import type { Turn } from './turn.ts'
 export interface Overseen {
   projectId: ProjectId
   caller: ApiCaller
-  /** The name of the asking agent, where it gave one. */
+  /** The name of the asking agent, if it gave one. */
   agent: string | undefined
   message: Message
-  /** The task that the message goes on with; undefined where it begins one. */
+  /** The task that the message continues; undefined if it begins one. */
   task: Task | undefined
 }
 
-/** Judges a turn before anything of it is written, and returns it as it is or another in its place. */
+/** Checks a turn before anything of it is written. Returns the same turn or a replacement. */
 export type Oversee = (turn: Turn, overseen: Overseen) => Turn | Promise<Turn>
 
 type Run = Turn & { kind: 'run' }
 type Stop = Turn & { kind: 'stop' }
-/** A question for a yes, with what its caller was shown. It is stored with the task, and the answer is read with it. */
+/**
+ * A question for a yes, with the facts that its caller was shown. It is stored with the task and read with the answer.
+ */
 type Question = Reading & { kind: 'confirm' } & { shown?: { text: string; data: Shown } }
 
 /**
- * Has a caller agree to what it was shown: a question about a campaign carries the facts under an id, and a yes counts
- * only while they hold. Requests that need none of it pass without waiting for anything.
+ * Makes a caller agree to the facts that it was shown. A question about a campaign carries the facts under an id, and a
+ * yes counts only while they hold. Requests that need no confirmation pass without waiting.
  */
 export const createOversee = (oversight: Oversight): Oversee => {
   const oversees = new Overseer(oversight)
   return (turn, overseen) => (turn.kind === 'stop' ? oversees.stop(turn, overseen) : oversees.run(turn, overseen))
 }
 
-/** Asks for a yes to a trigger by data: the policy of the caller's key wants one. `facts`: counted a moment ago. */
+/**
+ * Asks for a yes to a trigger by data, because the policy of the caller's key demands one. `facts`: counted a moment
+ * ago.
+ */
 export const askWith =
   (oversight: Oversight) =>
   (request: Request, overseen: Overseen, facts?: Facts): Promise<Turn> =>
@@ -56,7 +61,7 @@ class Overseer {
     if (turn.state === 'canceled') return this.#declined(turn, overseen)
     const pending = turn.request.pending as Question | undefined
     if (turn.state !== 'input-required' || pending?.kind !== 'confirm' || pending.skill !== confirmedSkill) return turn
-    // The question that was not answered stands, with the id that its caller knows.
+    // The unanswered question stands, with the id that its caller knows.
     return pending.shown ? asked(turn.request, pending, pending.shown) : this.ask(turn.request, overseen, {})
   }
 
@@ -69,7 +74,7 @@ class Overseer {
     return this.#unlessBroadcast(turn, overseen)
   }
 
-  /** A no: the id that the question showed confirms nothing any more. */
+  /** After a no, the id of the question confirms nothing any more. */
   async #declined(turn: Stop, { projectId, caller, task }: Overseen): Promise<Turn> {
     const id = turn.request.fields.confirmationId ?? task?.request.fields.confirmationId
     if (typeof id === 'string') await this.#oversight.confirmations.revoke(projectId, caller, id)
@@ -86,7 +91,7 @@ class Overseer {
     return this.ask(turn.request, overseen, {})
   }
 
-  /** A yes that names what it agrees to. */
+  /** A yes that names the confirmation it agrees to. */
   async #agreed(turn: Run, id: string, overseen: Overseen): Promise<Turn> {
     const { projectId, caller, task } = overseen
     const { confirmationId: _, confirm, ...fields } = turn.request.fields
@@ -115,7 +120,9 @@ class Overseer {
     }
   }
 
-  /** Asks for a yes, with the facts of now under a new id. A request that would be refused anyway is rejected. */
+  /**
+   * Asks for a yes, with the present facts under a new id. A request that a trigger would refuse anyway is rejected.
+   */
   async ask(request: Request, overseen: Overseen, { because, facts }: { because?: string; facts?: Facts | undefined }) {
     const { projectId, caller } = overseen
     const { confirmationId: _, confirm: _confirm, campaignVersion: _version, ...fields } = request.fields
@@ -156,7 +163,7 @@ function asked(
   }
 }
 
-/** The facts stand between what was understood and the question itself. */
+/** The facts stand between the understood request and the question itself. */
 function withFacts({ question, understood }: { question: string; understood: string }, facts: string): string {
   const at = question.indexOf(understood)
   if (at < 0) return `${understood} ${facts} ${question}`
@@ -164,7 +171,10 @@ function withFacts({ question, understood }: { question: string; understood: str
   return `${question.slice(0, end)} ${facts}${question.slice(end)}`
 }
 
-/** A request that came as data. It may hold thousands of targets and large properties, so they are counted. */
+/**
+ * Describes a request that came as data. It may hold thousands of targets and large properties, so the text counts
+ * them.
+ */
 function inWords({ campaignId, broadcast, targets, properties = {} }: Request['fields']): string {
   const many = Array.isArray(targets) ? `${targets.length} targets` : 'its default audience'
   const passed = Object.keys(properties as object).length
@@ -178,7 +188,7 @@ const requestOf = (command: TriggerCampaign, { understood }: Request): Request =
   ...(understood !== undefined && { understood })
 })
 
-/** A refusal ends the task as it would when it runs; other errors are the engine's. */
+/** A refusal ends the task as it would during a run; the engine handles other errors. */
 function refusedBy(error: unknown, request: Request): Stop {
   if (!(error instanceof Refusal) || error.code === 'unavailable') throw error
   const { reason = error.message } = rejected(error)

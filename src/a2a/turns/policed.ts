@@ -14,7 +14,7 @@ type Run = Turn & { kind: 'run' }
 type Stop = Turn & { kind: 'stop' }
 
 export interface PolicedNeeds {
-  /** Judges turns before the policy does. */
+  /** Judges a turn before the policy does. */
   oversee: Oversee
   oversight: Pick<Oversight, 'gate' | 'approvals'>
   askToConfirm: ReturnType<typeof askWith>
@@ -22,8 +22,8 @@ export interface PolicedNeeds {
 }
 
 /**
- * Judges turns by the policy of the caller's key: one that is not allowed is rejected, and one that needs a person waits
- * for the approval. Turns of callers without a policy pass without waiting for anything.
+ * Applies the policy of the caller's key to turns: a turn that is not allowed is rejected, and a turn that needs a
+ * person waits for the approval. Turns of callers without a policy pass without waiting.
  */
 export function createPoliced({ oversee, oversight, askToConfirm, skills }: PolicedNeeds): Oversee {
   async function judged(turn: Run, overseen: Overseen): Promise<Turn> {
@@ -68,7 +68,7 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
   /** Checked before anything is counted: a caller is shown no facts of a skill that is not its own. */
   const isForbidden = ({ skill }: Run, { skills: listed }: Policy) => listed !== null && !listed.includes(skill.id)
 
-  /** Only the approval goes on with a task that waits for one. A no cancels both. */
+  /** Only the approval continues a task that waits for one. A no cancels both. */
   function waiting(turn: Turn, { request, status }: Task, approvalId: string, projectId: ProjectId): Turn {
     if (turn.kind === 'stop' && turn.state === 'canceled') {
       const write: Turn['write'] = (tx) => oversight.approvals.drop(tx, projectId, approvalId, 'canceled')

@@ -7,8 +7,8 @@ import type { Reading } from '../text/reading.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 
 /**
- * Makes a reader for tasks from one that knows only a text and the question it answers. `elsewhere` reads texts that the
- * first does not understand at all.
+ * Makes a reader for tasks from a reader that knows only a text and the question it answers. `elsewhere` reads texts
+ * that the first reader does not understand at all.
  */
 export const readBy =
   (
@@ -39,11 +39,11 @@ const isSame = (one: Reading, other: Reading | undefined): boolean =>
   other?.kind === 'ask' &&
   isDeepStrictEqual([one.data, one.missing, one.candidate], [other.data, other.missing, other.candidate])
 
-/** A question for a yes already says what it is about; others begin with what was understood. */
+/** A question for a yes already restates the request; other questions begin with the understood part. */
 export const questionOf = ({ question, understood }: { question: string; understood: string }): string =>
   question.includes(understood) ? question : `${understood} ${question}`
 
-/** A question, stored with the reading that raised it: the answer is read together with it. */
+/** A question, stored with the reading that raised it, because the answer is read together with it. */
 export function asking(reading: Reading & { kind: 'ask' | 'confirm' }): Meaning & { kind: 'ask' } {
   const { skill, data } = reading
   const request = { ...(skill !== undefined && { skill }), fields: data, pending: reading }
@@ -56,7 +56,7 @@ function askedAs({ text }: Skill, name: string): string {
   return text?.needs.find(({ fields }) => names.every((one) => fields.includes(one)))?.asked ?? name
 }
 
-/** The question about a request that came as data and lacks something: the text answers it. */
+/** The question about a request that came as data and lacks fields. The text answers it. */
 function askedFor(known: Request | undefined, skills: Skills): Reading | undefined {
   const skill = known?.skill === undefined ? undefined : skills.get(known.skill)
   if (!known || !skill) return undefined
@@ -69,7 +69,7 @@ function askedFor(known: Request | undefined, skills: Skills): Reading | undefin
     kind: 'ask',
     skill: skill.id,
     data,
-    // A field that the skill does not know may have been the audience: a text has to name one.
+    // The unknown field may have been meant as the audience, so a text has to name one.
     missing: [...names.map((name) => askedAs(skill, name)), ...(strays.length > 0 ? ['audience'] : [])],
     question: question.filter(Boolean).join(' '),
     understood: ''

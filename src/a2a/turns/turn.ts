@@ -8,7 +8,7 @@ export type Turn = (
       kind: 'run'
       request: Request
       skill: Skill
-      /** A yes that was carried out before: its trigger is returned again. */
+      /** A yes to an action that was carried out before: the task returns the same trigger. */
       repeated?: boolean
     }
   | ({

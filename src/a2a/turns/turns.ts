@@ -43,7 +43,7 @@ export async function takeTurn(
   const confirmation = readConfirmation(data, known, skills)
   if (confirmation) return confirmation
   if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)
-  // Data that names a skill is a request of its own, apart from what a text left open.
+  // Data that names a skill is a new request, independent of the open question about a text.
   const own = mergedRequest(data, undefined, skills)
   if (own.skill !== undefined) return ofRequest(own, skills)
   refuseLarge([known.fields, own.fields])

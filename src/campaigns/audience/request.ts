@@ -15,7 +15,7 @@ export interface TriggerRequest {
 /** A trigger whose fields are checked. */
 export interface CheckedTrigger extends TriggerRequest {
   campaignId: string
-  /** The trigger is refused where the campaign has another version by now. Absent: any version. */
+  /** The trigger is refused if the campaign has another version by now. Absent: any version. */
   campaignVersion?: number
 }
 

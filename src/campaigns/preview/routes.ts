@@ -8,7 +8,10 @@ import type { Campaigns } from '../campaigns.ts'
 import { DraftBody, example, TestAnswer, TestBody } from '../schemas.ts'
 import { PreviewAnswer } from './schemas.ts'
 
-/** Notes what a caller is shown, and returns the id with which it may agree; undefined where it needs none. */
+/**
+ * Stores the facts that a caller is shown, and returns the id by which it may agree to them; undefined if it needs
+ * none.
+ */
 export type IssueConfirmation = (
   caller: ApiCaller,
   trigger: CheckedTrigger,

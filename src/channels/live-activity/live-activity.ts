@@ -8,7 +8,7 @@ import { findEndpoints } from './endpoints.ts'
 import { parseActivityChanges, parseActivityStarts } from './items.ts'
 import { ChangeBody, StartBody } from './schema.ts'
 
-/** An ended activity takes no more updates, also where a dismissal date keeps it on the screen for a while. */
+/** An ended activity takes no more updates, even while a dismissal date keeps it on the screen. */
 async function endActivities(tx: Db, projectId: ProjectId, ends: End[]): Promise<void> {
   const ended = ends.flatMap(({ message: { content, device_id, activity_type, activity_id }, outcome }) =>
     outcome.kind === 'accepted' && content.kind === 'activity-end' && activity_type !== null && activity_id

@@ -24,7 +24,7 @@ export const givenFields = (action: Action, options: Fields): Fields =>
 
 function optionOf(name: string, { type, description = '', minimum, maximum }: FieldSchema): Option {
   const flag = flagOf(name)
-  // As other options, which are no sentences.
+  // Without the full stop, like the descriptions of other options.
   const about = description.replace(/\.$/, '')
   if (type === 'boolean') return new Option(flag, about)
   if (type === 'integer')

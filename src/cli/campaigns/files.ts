@@ -13,7 +13,7 @@ export interface PlacedDetail extends Detail {
 }
 
 export interface FiledCampaign {
-  /** The file and, where it has several, the document. */
+  /** The name of the file and, if it has several documents, the number of this one. */
   place: string
   id: string
   campaign: Record<string, unknown>
@@ -63,7 +63,7 @@ function contentOf(document: Document.Parsed, place: string): unknown {
   }
 }
 
-/** Finds the node that a fault names or, where it is absent, the nearest node around it. */
+/** Finds the node that a fault names or, if it is absent, the nearest node around it. */
 function withPlace(detail: Detail, document: Document.Parsed, source: string, lines: LineCounter): PlacedDetail {
   const steps = [...detail.path.matchAll(/[^.[\]]+/g)].map(([step]) => (/^\d+$/.test(step) ? Number(step) : step))
   for (let length = steps.length; length > 0; length -= 1) {

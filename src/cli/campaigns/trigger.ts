@@ -79,7 +79,7 @@ function declareCancel(triggers: Resource): void {
       const path = triggers.at(session, id, ':cancel')
       const trigger = await session.client.json<Trigger>('POST', path, { repeatable: true })
       tell(session, trigger, `The trigger is ${inShort(trigger)}.`)
-      // It had ended before, or a gateway has not responded yet.
+      // The trigger had ended before, or a gateway has not responded yet.
       if (trigger.state !== 'canceled') throw new Ended(exit.failure)
     }
   )

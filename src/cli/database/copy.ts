@@ -33,7 +33,8 @@ DATA_DIR/master.key or MASTER_KEY.`
       shell,
       { ...config, DATABASE_URL: url },
       (target) => onDatabase(shell, config, (source) => copy(source, target, shell), { interrupt }),
-      // The operator has just typed the address and can correct it: no waiting for a database that is away.
+      // The operator has just typed the address and can correct it, so the command does not wait for an unreachable
+      // database.
       { interrupt, patienceMs: 0, given: 'the address <url>' }
     )
     const rows = Object.values(done.rows).reduce((all, count) => all + count, 0)

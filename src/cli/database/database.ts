@@ -8,7 +8,7 @@ import { interruption, remark, type Shell } from '../shell.ts'
 /** For commands that work on the database directly, without a service. */
 export interface OnDatabase {
   pool: Pool
-  /** Its name for people, without a password. */
+  /** The name of the database for people, without a password. */
   name: string
   interrupt: AbortSignal
 }

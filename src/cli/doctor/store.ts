@@ -21,7 +21,7 @@ export async function readApplied(client: pg.Client): Promise<{ id: number; name
   return (await client.query<{ id: number; name: string }>('select id, name from migrations order by id')).rows
 }
 
-/** Undefined where an interrupted first start has made no table yet. */
+/** Undefined if an interrupted first start created no table. */
 export async function readSealedCheck(client: pg.Client): Promise<string | undefined> {
   const { rows } = await client
     .query<{ value: string }>(`select value from settings where name = 'master_key_check'`)

@@ -5,7 +5,7 @@ import type { KeyConnection } from '../connection.ts'
 import { eventsIn } from '../events.ts'
 
 type Fields = Record<string, unknown>
-/** A message as far as the bridge looks at it. */
+/** The fields of a message that the bridge reads. */
 interface Seen {
   id?: RequestId
   method?: string
@@ -16,10 +16,10 @@ interface Seen {
 /** Longer than a tool can take: 90 s to run, and 30 s to follow a trigger. */
 const longestMs = 150_000
 
-/** Passes the messages of a client on to the service, and its responses back. */
+/** Forwards the messages of a client to the service, and the responses back. */
 export function createBridge({ url, key }: KeyConnection, send: (message: JSONRPCMessage) => Promise<void>) {
   const underway = new Map<RequestId, AbortController>()
-  /** What `initialize` agreed on and said of the client. Later protocols say it in each message. */
+  /** The protocol version and client name that `initialize` agreed on. Later protocols send both with each message. */
   const agreed: { version?: string; client?: string } = {}
 
   async function forward(message: JSONRPCMessage): Promise<void> {
@@ -79,7 +79,7 @@ export function createBridge({ url, key }: KeyConnection, send: (message: JSONRP
   }
 }
 
-/** The messages of a response: one, or those of a stream. A response of no such kind becomes an error. */
+/** The messages of a response: one, or those of a stream. Any other response becomes an error. */
 async function* messagesOf(response: Response, id: RequestId | undefined): AsyncGenerator<JSONRPCMessage> {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('text/event-stream') && response.body) {
@@ -88,7 +88,8 @@ async function* messagesOf(response: Response, id: RequestId | undefined): Async
   }
   const body = parsed(await response.text())
   if (isObject(body) && body.jsonrpc === '2.0') {
-    // A message that could not be read has no id there; the client waits for its own.
+    // An error about a message that the service could not read has no id; the bridge sets the id that the client waits
+    // for.
     if (body.id !== null || id !== undefined) yield { ...body, id: body.id ?? id } as JSONRPCMessage
   } else if (id !== undefined && !response.ok) {
     const said = isObject(body) && typeof body.error === 'string' ? body.error : `HTTP ${response.status}`
@@ -116,7 +117,7 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error ? cause.message : message
 }
 
-/** A product of User-Agent. */
+/** The name and version of a client as a product of User-Agent. */
 const inHeader = (name: string | undefined) => name?.replace(/[^\w.-]+/g, '-').slice(0, 100) || undefined
 
 /** Headers hold plain ASCII; any other text travels in the protocol's own encoding. */

@@ -32,7 +32,7 @@ export const projectOptions = (command: Command): Command =>
     .option('--events-days <days>', 'How long events are kept, or default', days)
     .option('--messages-days <days>', 'How long messages are kept, or default', days)
 
-/** The same as the API names it, without the options that were left out. */
+/** The options in the names of the API, without those that were left out. */
 export function changesOf(options: ProjectOptions) {
   const limits = given({
     requests_per_second: numberOf(options.requestsPerSecond),

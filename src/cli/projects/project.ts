@@ -11,7 +11,7 @@ import { changesOf, type ProjectOptions, projectOptions } from './project-option
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings project list', 'tidings project create Shop --id shop', 'tidings project pause shop'])
   const projects = resource(command, shell, { name: 'project', path: '/projects', scope: 'installation' })
-  /** The one that `[id]` or --project names. */
+  /** The project that `[id]` or --project names. */
   const chosen = resource(command, shell, { name: 'project', path: '' })
 
   declareCreate(projects)

@@ -13,7 +13,7 @@ export interface ApnsSecret {
   privateKey: string
 }
 
-/** A .p8 key of Apple with its ids, as one entry for each environment it is for. */
+/** A .p8 key of Apple with its ids, as one entry for each environment that it is valid for. */
 export function parseApns(body: Record<string, unknown>): Saved<ApnsSecret>[] {
   const faults = createFaults()
   const key = readPrivateKey(body.key, 'key', 'ES256', 'the text of the file AuthKey_….p8 from Apple', faults)

@@ -7,13 +7,14 @@ import { readReason } from './responses.ts'
 
 const longestPayload = 4_096
 
-/** docs/reference/payloads.md has it for app developers. */
+/** The payload for APNs; docs/reference/payloads.md describes it for app developers. */
 export const apns: Gateway<ApnsCredential> = {
   origin: (_push, credential) => credential.origin,
 
   prepare(push, credential, providerToken, now) {
     const activity = push.content.kind !== 'alert'
-    // A token is hexadecimal of any length, or made for a simulator; anything else must not change the path.
+    // A token is hexadecimal of any length, or made by a simulator. Any other text is refused, because it could change
+    // the path.
     if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
     const body = bytesOf(payloadOf(push, now))
     const tooMuch = tooLarge('APNs', sizeOf(body))
@@ -51,7 +52,7 @@ export const apns: Gateway<ApnsCredential> = {
 
 const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPayload })
 
-/** Apple takes ten digits, which is enough. */
+/** Apple accepts at most ten digits, which is enough. */
 export const expiration = ({ notAfter }: Push) => String(Math.min(9_999_999_999, Math.floor(notAfter / 1000)))
 
 function payloadOf(push: Push, now: number): object {
@@ -73,6 +74,6 @@ export const alertAps = ({ title, body, imageUrl, sound, badge, threadId }: Noti
   sound: sound || undefined,
   badge,
   'thread-id': threadId || undefined,
-  // The app's extension fetches the picture, and runs only for those that ask for it.
+  // The app's extension fetches the picture. iOS runs the extension only for pushes with this field.
   'mutable-content': imageUrl ? 1 : undefined
 })

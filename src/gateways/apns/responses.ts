@@ -60,7 +60,7 @@ export function readReason(
       return tokenDead('TOKEN_UNREGISTERED', reason, timestamp ?? 'now')
     case 'ExpiredProviderToken':
       return { kind: 'renew', gatewayCode: reason }
-    // A token whose issue time lies in the future is called invalid, not expired.
+    // Apple calls a token whose issue time lies in the future invalid, not expired.
     case 'InvalidProviderToken':
       return { kind: 'renew', gatewayCode: reason, otherwise: credentialWrong(reason, wrongCredential.get(reason)) }
     case 'UnrelatedKeyIdInToken':
@@ -79,7 +79,7 @@ export function readReason(
   return byStatus(status, reason, wait)
 }
 
-/** For an unknown reason, or none. It never turns a token off: only a reason of Apple may. */
+/** The verdict for an unknown or missing reason. It never disables a token: only a reason of Apple may. */
 function byStatus(status: number, reason: string, wait: number | undefined): Verdict {
   const code = reason || String(status)
   if (status === 403) return credentialWrong(code)

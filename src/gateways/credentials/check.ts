@@ -4,7 +4,9 @@ import type { CheckResult } from './credentials.ts'
 
 const limitMs = 10_000
 const longestAnswer = 64_000
-/** Well formed, and of no device: a gateway that refuses these tokens has accepted the credential. */
+/**
+ * Valid device tokens that belong to no device. A gateway that refuses such a token has accepted the credential before.
+ */
 const nobodysApnsToken = '0'.repeat(64)
 const nobodysFcmToken = 'nobody:tidings-checks-its-credential'
 
@@ -102,7 +104,7 @@ function ask(
   stream.on('data', (chunk: string) => {
     if (text.length < longestAnswer) text += chunk
   })
-  // The error of a stream that never began says only that; its cause says more.
+  // The error of a stream that never began gives no details; its cause does.
   stream.on('error', (error) => fail(error.cause instanceof Error ? error.cause.message : error.message))
   stream.on('end', () => (status > 0 ? resolve({ status, text }) : fail('it closed without an answer')))
   stream.end(body)

@@ -8,7 +8,7 @@ interface Common {
   projectId: ProjectId
   /** The origin of the gateway. Empty for Web Push, where each subscription names its own. */
   origin: string
-  /** Of the simulator: a project in that mode never reaches a real gateway. */
+  /** Whether it leads to a simulator: a project in simulator mode never reaches a real gateway. */
   simulated: boolean
   /** PEM of the authority to trust instead of the system's; only for simulators. */
   ca?: string
@@ -43,7 +43,7 @@ export interface WebPushCredential extends Common {
   privateKey: string
 }
 
-/** One entry to be stored: `secret` is sealed, everyone who may see the project sees `facts`. */
+/** One entry to store: `secret` is sealed; everyone who may read the project may read `facts`. */
 export interface Saved<Secret> {
   environment: PushEnvironment | ''
   app: string
@@ -54,7 +54,10 @@ export interface Saved<Secret> {
 export type Credential = ApnsCredential | FcmCredential | WebPushCredential
 
 export interface CredentialSource {
-  /** Null where the project has none for it. Cheap to call for every push: cached, and fresh soon after a change. */
+  /**
+   * Null if the project has no credential for the push. Cheap enough to call for every push: cached, and updated soon
+   * after a change.
+   */
   find(
     projectId: ProjectId,
     gateway: GatewayName,
@@ -63,7 +66,9 @@ export interface CredentialSource {
   ): Promise<Credential | null>
 }
 
-/** There is no token. `refused`: the gateway does not accept the credential, and trying again will not help. */
+/**
+ * No token could be obtained. `refused`: the gateway does not accept the credential, and another attempt will not help.
+ */
 export class ProviderTokenFailed extends Error {
   override readonly name = 'ProviderTokenFailed'
   readonly kind: 'refused' | 'unavailable'
@@ -74,12 +79,12 @@ export class ProviderTokenFailed extends Error {
   }
 }
 
-/** Tokens that the credentials are exchanged for, shared by all processes (APNs counts them per team). */
+/** Provider tokens that credentials are exchanged for, shared by all processes (APNs counts them per team). */
 export interface ProviderTokens {
   /**
-   * The value to present now. `refused` is one that the gateway called expired: a newer one is made, once for all nodes. A
-   * token that is too young to be replaced (APNs: 20 minutes) is returned again: then wait instead of asking once more.
-   * Throws `ProviderTokenFailed`, or `Unavailable` when the database is away.
+   * Returns the token to present now. `refused` is a token that the gateway called expired: one node then makes a newer
+   * one for all. A token that is too young to be replaced (APNs: 20 minutes) is returned again; the caller should then
+   * wait instead of asking again. Throws `ProviderTokenFailed`, or `Unavailable` if the database cannot be reached.
    */
   of(credential: ApnsCredential | FcmCredential, refused?: string): Promise<string>
 }

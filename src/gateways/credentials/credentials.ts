@@ -21,12 +21,12 @@ export interface CheckResult {
 export type Check = (credential: Credential) => Promise<CheckResult>
 export type Checked = CredentialFacts & CheckResult
 
-/** Entries of a project: more than any project has apps, and few enough for one list. */
+/** The most entries of a project: more than any project has apps, and few enough for one list. */
 const mostCredentials = 100
-/** Apple takes quick connections for an attack: a check that is repeated at once gets the same result. */
+/** Apple treats quick connections as an attack, so a check that is repeated at once returns the previous result. */
 const checkBelievedMs = 5_000
 const mostChecks = 1_000
-/** Requests are cut off after about as long. */
+/** About the time limit of a request. */
 const checkLimitMs = 60_000
 const notAsked: CheckResult = { ok: false, message: 'Not asked: the checks before it took too long. Try again.' }
 
@@ -75,7 +75,7 @@ export function createGatewayCredentials({
       return rows.filter((row) => gateway === undefined || row.gateway === gateway).map(withoutSecret)
     },
 
-    /** The key that browsers subscribe with; null where Web Push is not set up. */
+    /** The key that browsers subscribe with; null if Web Push is not set up. */
     async webPushKey(projectId: ProjectId): Promise<string | null> {
       const rows = await store.listCredentials(pool, projectId)
       return rows.find(({ gateway }) => gateway === 'webpush')?.facts.public_key ?? null
@@ -84,7 +84,7 @@ export function createGatewayCredentials({
     /** Saves a credential and returns it as one entry or, for both environments of Apple, as two. */
     async save(actor: string, projectId: ProjectId, gateway: GatewayName, body: Record<string, unknown>) {
       return change(projectId, async (tx) => {
-        // A secret that is sealed with a master key of before a change could not be opened any more.
+        // A secret sealed with an earlier master key could not be opened after the change of the key.
         if ((await opensSecrets(tx, key)) === false)
           throw new Unavailable('The master key was changed: this process has to be started again with the new one.')
         const known = await store.listCredentials(tx, projectId)
@@ -132,14 +132,14 @@ export function createGatewayCredentials({
       })
     },
 
-    /** Asks the gateway about each stored credential, also where the project is simulated. */
+    /** Asks the gateway about each stored credential, also if the project is simulated. */
     async check(projectId: ProjectId, gateway: GatewayName): Promise<Checked[]> {
       const rows = (await store.listCredentials(pool, projectId)).filter((row) => row.gateway === gateway)
       if (rows.length === 0)
         throw new Refusal('not_found', `The project has no credential for ${gateway}. Save one first.`)
       const results: Checked[] = []
       const giveUpAt = performance.now() + checkLimitMs
-      // One after the other: most of them ask the same host with the same key.
+      // Checks run one after the other, because most of them ask the same host with the same key.
       for (const row of rows) {
         const result = performance.now() > giveUpAt ? notAsked : await checkOnce(projectId, row)
         results.push({ ...withoutSecret(row), ...result })

@@ -9,7 +9,7 @@ import { type CredentialRow, contextOf } from './store.ts'
 const apnsOrigins = { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' }
 const fcmOrigin = 'https://fcm.googleapis.com'
 
-/** Opens a stored credential for the sender. Throws where it was sealed with another master key. */
+/** Opens a stored credential for the sender. Throws if it was sealed with another master key. */
 export function openCredential(key: Buffer, projectId: ProjectId, row: CredentialRow): Credential {
   const secret: unknown = JSON.parse(openSecret(key, projectId, row))
   const common = { id: row.id, version: row.version, projectId, simulated: false }

@@ -71,7 +71,7 @@ export function signsWell(algorithm: Algorithm, key: KeyObject): boolean {
 
 export const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string
 
-/** Tells keys apart without showing them: SHA-256 of the public half. */
+/** A fingerprint that identifies a key without showing it: SHA-256 of the public half. */
 export const fingerprintOf = (key: KeyObject): string =>
   `sha256:${createHash('sha256')
     .update(createPublicKey(key).export({ type: 'spki', format: 'der' }))

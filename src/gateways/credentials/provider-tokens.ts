@@ -19,39 +19,38 @@ interface Token {
 }
 
 const minuteMs = 60_000
-/** Apple: a token is good for an hour, and no more than one may be made in 20 minutes. */
+/** Apple: a token is valid for an hour, and at most one may be made in 20 minutes. */
 const apnsLifeMs = 60 * minuteMs
 const apnsRefreshMs = 50 * minuteMs
 /** A token younger than this is not replaced, even if the gateway calls it expired: a new one would be refused as well. */
 const youngestMs = { apns: 20 * minuteMs, fcm: minuteMs }
-/** A token is not presented in its last moments: it might end on the way. */
+/** A token is not presented shortly before it expires: it might expire on the way. */
 const marginMs = 30_000
-/** The pause after a failure, in this process and in all others. */
+/** The pause of all processes after a failure. */
 const pauseMs = { refused: 5_000, unavailable: 2_000 }
 const patienceMs = 15_000
 const pollMs = 100
 const maxCached = 10_000
 const keptMs = 24 * 60 * minuteMs
-/** A token issued later than this from now comes of a wrong clock. Nodes of older versions used clocks of their own. */
+/** A token issued later than this from now comes from a wrong clock. Nodes of older versions used their own clocks. */
 const skewMs = minuteMs
 
 export interface ProviderTokenOptions {
   pool: Pool
   key: Buffer
   log?: Log
-  /** Takes the place of the database's clock, for tests. */
+  /** Replaces the database's clock in tests. */
   clock?: () => number
   /** Exchanges an FCM credential; replaced by tests. */
   exchange?: (credential: FcmCredential, nowMs: number) => Promise<AccessToken>
 }
 
 /**
- * One token for each key, made by one process at a time and shared through the database. A copy in memory serves pushes,
- * also after it is due for renewal, while the next one is being made.
- *
- * Times are those of the database's clock, read with every row and counted on by a clock that never jumps. So the clock of
- * this machine has no part in it, all nodes agree, and a token that looks too old is compared with the database's clock once
- * more before it is replaced. A token of the future is not current: one refresh mends it.
+ * One token for each key, made by one process at a time and shared through the database. Pushes use a copy in memory,
+ * also after it is due for renewal, while the next token is being made. Times come from the database's clock: read with
+ * every row, and continued with a clock that never jumps. The clock of this machine therefore plays no part, and all
+ * nodes agree. A token that looks too old is compared with the database's clock again before it is replaced. A token
+ * issued in the future does not count as current; one refresh replaces it.
  */
 class SharedTokens implements ProviderTokens {
   readonly #options: ProviderTokenOptions
@@ -70,13 +69,13 @@ class SharedTokens implements ProviderTokens {
     if (known && this.#isUsable(known)) {
       const due = !this.#isCurrent(known, credential, refused)
       if (known.token !== refused) {
-        if (due) this.#renewed(name, credential, refused).catch(() => {}) // The old one is good for a while yet.
+        if (due) this.#renewed(name, credential, refused).catch(() => {}) // The old one is valid for a while.
         return known.token
       }
       if (!due) return known.token
     }
     const fresh = await this.#renewed(name, credential, refused)
-    // A renewal that was under way for another reason may have found the refused one to be good.
+    // A renewal that started for another reason may have returned the refused token.
     if (fresh.token !== refused || this.#isTooYoung(fresh, credential.gateway)) return fresh.token
     return (await this.#renewed(name, credential, refused)).token
   }
@@ -86,7 +85,7 @@ class SharedTokens implements ProviderTokens {
     return clock ? clock() : this.#read.atMs + steadyMs() - this.#read.steadyMs
   }
 
-  /** For pauses: the clock of the database may be set too. */
+  /** A clock for pauses that never jumps: the clock of the database may be set. */
   #passing(): number {
     return (this.#options.clock ?? steadyMs)()
   }
@@ -103,13 +102,13 @@ class SharedTokens implements ProviderTokens {
     return !this.#isOfFuture(token) && this.#now() < token.expiresAtMs - marginMs
   }
 
-  /** Whether no newer token has to be made. */
+  /** Whether no newer token is needed. */
   #isCurrent(token: Token, { gateway }: Exchanged, refused: string | undefined): boolean {
     if (this.#isOfFuture(token) || this.#now() >= token.refreshAtMs) return false
     return token.token !== refused || this.#isTooYoung(token, gateway)
   }
 
-  /** One renewal of a token at a time in this process, and a pause after one that failed. */
+  /** Runs one renewal of a token at a time in this process, with a pause after a failure. */
   #renewed(name: string, credential: Exchanged, refused: string | undefined): Promise<Token> {
     const failed = this.#failures.get(name)
     if (failed && failed.untilMs > this.#passing()) return Promise.reject(failed.error)
@@ -132,7 +131,7 @@ class SharedTokens implements ProviderTokens {
     return renewal
   }
 
-  /** Takes the token that another process made, or makes it for all. */
+  /** Takes the token that another process made, or makes it for all processes. */
   async #renew(name: string, credential: Exchanged, refused: string | undefined): Promise<Token> {
     const { pool } = this.#options
     const holder = randomUUID()
@@ -204,7 +203,7 @@ class SharedTokens implements ProviderTokens {
         expiresAtMs: row.expires_at!.getTime()
       }
     } catch {
-      return undefined // Sealed with another master key. A new one does no harm.
+      return undefined // Sealed with another master key; a new token replaces it.
     }
   }
 }
@@ -221,7 +220,10 @@ function remember<Value>(map: Map<string, Value>, name: string, value: Value): v
 
 const names = new WeakMap<Exchanged, string>()
 
-/** Named by the key itself: a project that only claims the team, or the account, of another gets another name. */
+/**
+ * The name derives from the key itself: a project that only claims the team or the account of another gets another
+ * name.
+ */
 function nameOf(credential: Exchanged): string {
   const known = names.get(credential)
   if (known) return known

@@ -12,7 +12,7 @@ const params = { gateway: 'apns, fcm or webpush.' }
 const code = 'invalid_credential' as const
 const fieldCodes = Object.fromEntries(Object.keys(SaveGateway.properties).map((name) => [name, code]))
 
-/** Credentials of the push gateways. They go in, and only facts about them come out. */
+/** Routes for the credentials of gateways. Callers can store secrets, and read only facts about them. */
 export function gatewayRoutes(manage: Routes<ManageCaller, ManageAccess>, gateways: GatewayCredentials): void {
   manage.get(
     path,

@@ -14,9 +14,9 @@ interface Cached {
   expiresAtMs: number
 }
 
-/** Without a notification a change takes effect after this at the latest. */
+/** The longest time until a change takes effect if its notification is lost. */
 const believedMs = 5_000
-/** Projects, with about 4 KB of keys each. */
+/** The most cached projects, with about 4 KB of keys each. */
 const maxCached = 5_000
 
 export interface CredentialSourceOptions {
@@ -79,8 +79,8 @@ export function createCredentialSource({
 }
 
 /**
- * For APNs the credential of the environment and the app, or the only one of the environment: the key of a team is good
- * for all its apps, and most projects have one.
+ * For APNs, the credential of the environment and the app, or the only one of the environment: the key of a team is
+ * valid for all its apps, and most projects have one key.
  */
 function choose(
   credentials: readonly Credential[],

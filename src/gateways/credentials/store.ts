@@ -17,7 +17,7 @@ export interface CredentialRow {
   updated_by: string
 }
 
-/** Every change sends the id of its project here. */
+/** The channel on which every change announces the id of its project. */
 export const changedChannel = 'tidings_gateways'
 
 const columns = 'gateway, environment, app, id, version, secret, facts, created_at, updated_at, updated_by'
@@ -46,7 +46,10 @@ const remove = statement(
    returning environment, app, facts`
 )
 
-/** Of two changes of a project's credentials at once the second waits here. False: the project does not exist. */
+/**
+ * Locks the credentials of a project, so that concurrent changes run one after the other. False: the project does not
+ * exist.
+ */
 export const lockProject = async (tx: Db, projectId: ProjectId) => (await tx.one(lock, [projectId])) !== undefined
 
 /** All credentials of a project: they are few. */
@@ -83,7 +86,7 @@ export const removeCredentials = (
     app ?? null
   ])
 
-/** The context that a secret is sealed for: it does not open in another row. */
+/** The context that a secret is sealed for: the secret does not open in another row. */
 export const contextOf = (projectId: string, row: { gateway: string; environment: string; app: string }): string =>
   `gateway_credentials/${projectId}/${row.gateway}/${row.environment}/${row.app}`
 

@@ -3,7 +3,7 @@ import { statement } from '../../platform/db/statement.ts'
 import { sealedColumn } from '../../platform/secrets/sealed.ts'
 
 export interface TokenRow {
-  /** Sealed; empty where no token was made yet. */
+  /** Sealed; empty if no token was made yet. */
   token: string
   issued_at: Date
   refresh_at: Date
@@ -12,12 +12,12 @@ export interface TokenRow {
 
 const columns = 'token, issued_at, refresh_at, expires_at'
 
-// With the time of the database, also where there is no token.
+// Returns the time of the database, also if there is no token.
 const find = statement(
   'provider_tokens.find',
   `select ${columns}, clock_timestamp() as read_at from (values (1)) as one left join provider_tokens on name = $1`
 )
-// A little longer than a call to Google may take. The claim of a dead process ends after this.
+// A little longer than a call to Google may take. The claim of a dead process expires after this time.
 const claim = statement(
   'provider_tokens.claim',
   `insert into provider_tokens (name, token, issued_at, refresh_at, expires_at, held_by, held_until)
@@ -49,7 +49,7 @@ export const findToken = async (db: Db, name: string) => (await db.one<TokenRead
 export const claimToken = (db: Db, name: string, holder: string, at: Date) =>
   db.one<TokenRow & { read_at: Date }>(claim, [name, holder, at])
 
-/** False: the claim has ended, and another process has taken over. */
+/** False: the claim has expired, and another process has taken over. */
 export const writeToken = async (db: Db, name: string, holder: string, row: TokenRow) =>
   (await db.run(write, [name, holder, row.token, row.issued_at, row.refresh_at, row.expires_at])) > 0
 

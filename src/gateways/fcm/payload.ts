@@ -6,10 +6,13 @@ import type { Notification, Push } from '../push.ts'
 import { readFcmError } from './responses.ts'
 
 const longestPayload = 4_096
-/** Four weeks: Firebase keeps nothing for longer. */
+/** Four weeks, the longest that Firebase keeps a message. */
 const longestTtlSeconds = 2_419_200
 
-/** FCM HTTP v1, for Android, for iOS apps with Firebase, and for web apps with Firebase. docs/reference/payloads.md has it. */
+/**
+ * The payload for FCM HTTP v1: Android, iOS apps with Firebase and web apps with Firebase. docs/reference/payloads.md
+ * describes it.
+ */
 export const fcm: Gateway<FcmCredential> = {
   origin: (_push, credential) => credential.origin,
 
@@ -78,7 +81,8 @@ function alert(push: Push, notification: Notification, now: number): Message {
     android: {
       priority: push.priority === 'high' ? 'HIGH' : 'NORMAL',
       ttl: `${seconds}s`,
-      // Firebase keeps four keys for a device and drops the others, so only the caller may use them.
+      // Firebase keeps at most four collapse keys per device and drops the others, so the service sends one only if the
+      // caller gives it.
       ...(collapseKey && { collapse_key: collapseKey }),
       notification: {
         ...tag,
@@ -95,7 +99,7 @@ function alert(push: Push, notification: Notification, now: number): Message {
     webpush: {
       headers: { TTL: String(seconds), Urgency: push.priority },
       notification: { ...tag, ...(imageUrl && { image: imageUrl }) },
-      // Firebase takes nothing but https here; the app has the address in `data` in any case.
+      // Firebase accepts only https here; the app finds the address in `data` in any case.
       ...(landingUrl?.startsWith('https://') && { fcm_options: { link: landingUrl } })
     }
   }
@@ -115,7 +119,7 @@ function activity(push: Push, now: number): Message {
 
 const sizeOf = (message: Message) => ({ bytes: contentSize(message), most: longestPayload })
 
-/** Routing is not content, and what one platform gets the others do not: the largest of them counts. */
+/** Routing fields do not count. Each platform gets only its own part, so the largest part counts. */
 function contentSize({ data, notification, android, apns, webpush }: Message): number {
   const size = (part: unknown) => (part === undefined ? 0 : bytesOf(part).length)
   const largest = Math.max(size(android?.notification), size(apns?.payload), size(webpush?.notification))

@@ -7,7 +7,7 @@ const retryDeviceMs = 60_000
 const retryUnavailableMs = 10_000
 const retryInternalMs = 1_000
 
-/** Reads an error of Firebase by its codes, and by its text only where no code says it. */
+/** Reads an error of Firebase by its codes, and by its text only if no code decides. */
 export function readFcmError(status: number, headers: IncomingHttpHeaders, answer: Record<string, unknown>): Verdict {
   const error = isObject(answer.error) ? answer.error : {}
   const details = Array.isArray(error.details) ? error.details.filter(isObject) : []
@@ -23,7 +23,7 @@ export function readFcmError(status: number, headers: IncomingHttpHeaders, answe
     case 'SENDER_ID_MISMATCH':
       return tokenDead('TOKEN_MISMATCH', code)
     case 'THIRD_PARTY_AUTH_ERROR':
-      // About Apple's or the browser's key inside Firebase: Android still works with this credential.
+      // The error concerns Apple's or the browser's key inside Firebase: Android still works with this credential.
       return refused('CREDENTIALS_INVALID', code, 'The APNs or Web Push key inside the Firebase project is refused.')
     case 'UNAUTHENTICATED':
       return { kind: 'renew', gatewayCode: code }
@@ -48,7 +48,7 @@ function invalidArgument(code: string, message: string, fields: Record<string, u
   const named = fields.map(({ field }) => field)
   if (named.includes('message.token') || message.includes('not a valid FCM registration token'))
     return tokenDead('TOKEN_INVALID', code)
-  // Apple's token, not the one the push is addressed to: that one stays.
+  // The error concerns Apple's token and not the push token, which stays active.
   if (named.includes('message.apns.live_activity_token')) return refused('TOKEN_INVALID', code)
   const told = [message, ...fields.map(({ description }) => String(description ?? ''))]
   if (told.some((text) => /too (big|large|long)/i.test(text))) return refused('PAYLOAD_TOO_LARGE', code)
@@ -59,7 +59,9 @@ function invalidArgument(code: string, message: string, fields: Record<string, u
   )
 }
 
-/** There are quotas for a project and for a device: one device that gets too many must not stop the others. */
+/**
+ * Firebase has quotas for a project and for a device: one device that gets too many pushes must not stop the others.
+ */
 function quota(code: string, failures: Record<string, unknown>[], wait: number | undefined): Verdict {
   const device = failures.some(({ subject, description }) => /device/i.test(`${subject} ${description}`))
   return device
@@ -67,7 +69,7 @@ function quota(code: string, failures: Record<string, unknown>[], wait: number |
     : later('PROJECT_RATE_LIMITED', code, wait ?? retryQuotaMs, { scope: 'gateway', pushback: true })
 }
 
-/** For a response that is not JSON, or has an unknown code. */
+/** The verdict for a response that is not JSON or has an unknown code. */
 function byStatus(status: number, code: string, wait: number | undefined): Verdict {
   if (status === 401) return { kind: 'renew', gatewayCode: code }
   if (status === 403) return credentialWrong(code)

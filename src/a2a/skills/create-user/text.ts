@@ -20,13 +20,13 @@ export const createUserText: SkillText = {
     {
       pattern: `${verb} a ${noun} [:] <projectUserId> [<properties>]`,
       example: 'Create a user ana',
-      // As in "create a user dashboard".
+      // Such as "create a user dashboard".
       because: 'The word after user may be its id or belong to it.'
     },
     {
       pattern: `update|change [the] user|customer [with [the] id] [<projectUserId>] <properties>`,
       example: 'Update user ana with plan=gold',
-      // A change creates a user who does not exist, which may be a slip in the id.
+      // An update of an unknown id creates a user, and the id may be a typing error.
       because: 'A user who is not there yet is made.'
     }
   ],

@@ -56,7 +56,8 @@ export const listMessages: MakeSkill = (does) => ({
   output,
   async run({ projectId, fields }) {
     const { projectUserId, triggerId, pageSize = usual } = fields as Sent
-    // A list is empty for an id that does not exist; an agent would take that for the truth about another one.
+    // The list of an unknown id is empty. An agent would take that for the result of the id it meant, so the skill
+    // refuses it.
     if (projectUserId !== undefined) await knownUser(does, projectId, projectUserId)
     const trigger = triggerId === undefined ? undefined : await does.triggers.get(projectId, triggerId)
     const { items, next_cursor } = await does.messages.list(projectId, {

@@ -29,7 +29,7 @@ export const triggerFields = {
   )
 }
 
-/** As the body of a trigger has it (contract 2.4). */
+/** As in the body of a trigger (contract 2.4). */
 export const triggerSpellings = {
   audience: Type.Object(
     { broadcast: Broadcast, targets: Type.Optional(Type.Array(Target)) },
@@ -53,7 +53,7 @@ export function triggerCommandOf(fields: Record<string, unknown>): TriggerCampai
   const version = campaignVersion === undefined ? {} : { campaignVersion }
   const command = { campaignId, ...(properties && { properties }), ...version }
   if (broadcast) return { ...command, audience: { broadcast } }
-  // A task that began before audiences were settled may hold `broadcast: false` without targets, which reaches nobody.
+  // A task that an earlier version began may hold `broadcast: false` without targets, which reaches no user.
   const named = targets ?? (broadcast === false ? [] : undefined)
   return named ? { ...command, audience: { targets: named.map(recipientOf) } } : command
 }

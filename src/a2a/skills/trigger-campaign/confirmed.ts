@@ -5,7 +5,7 @@ import type { IdempotencyKey } from '../../../platform/idempotency/idempotency.t
 
 type Fields = Record<string, unknown>
 
-/** Fields of a request that agrees to what its caller was shown. */
+/** Fields by which a request agrees to the facts that its caller was shown. */
 export const confirmationFields = {
   confirmationId: Type.Optional(
     Type.String({
@@ -21,11 +21,11 @@ export const confirmationFields = {
   )
 }
 
-/** The fields of a request for a command: the inverse of reading them. */
+/** The fields of a request for a command; the inverse of reading them. */
 export function fieldsOfCommand({ audience, ...command }: TriggerCampaign): Fields {
   return { ...command, ...audience }
 }
 
-/** The key of a confirmed trigger: all requests with the same confirmation lead to one. */
+/** The idempotency key of a confirmed trigger: all requests with the same confirmation lead to one trigger. */
 export const confirmedKey = ({ confirmationId }: Fields): IdempotencyKey | undefined =>
   typeof confirmationId === 'string' ? keyOfConfirmation(confirmationId) : undefined

@@ -45,7 +45,7 @@ export const triggerCampaign: MakeSkill = (does) => ({
   }
 })
 
-/** What is left of a trigger that was canceled as soon as it was accepted. */
+/** The result of a trigger that was canceled as soon as it was accepted. */
 function leftOf(
   { id: triggerId, state, sent, failed }: Record<'id' | 'state' | 'sent' | 'failed', string>,
   done: Outcome & { kind: 'completed' }

@@ -1,4 +1,4 @@
-/** A failed request. `status` is 0 where the service could not be reached. */
+/** A failed request. `status` is 0 if the service could not be reached. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string

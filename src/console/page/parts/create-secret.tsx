@@ -7,7 +7,7 @@ import { CopyBlock } from './texts.tsx'
 
 interface Props<Values, Result> {
   label: string
-  /** What the secret is called: key, token, secret. */
+  /** The noun for the secret: key, token, secret. */
   what: string
   warning: string
   initialValues: Values
@@ -16,7 +16,7 @@ interface Props<Values, Result> {
   secretOf: (result: Result) => string
   done: () => unknown
   submit?: string
-  /** For a row of a table. */
+  /** For use in a row of a table. */
   small?: boolean
 }
 

@@ -11,7 +11,7 @@ import { SegmentBuilder } from './segment/builder.tsx'
 
 type Editor = ReturnType<typeof useCampaignEditor>
 
-/** Edits a campaign, or creates one where none is given. */
+/** Edits a campaign, or creates one if none is given. */
 export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
   const editor = useCampaignEditor(campaign)
   const { form, canEdit, findError, changed, preview, round } = editor

@@ -12,7 +12,7 @@ const gateways: [keyof Faults, string][] = [
   ['webpush', 'Browsers']
 ]
 
-/** Lets each simulated gateway fail in one of a few ways, and says what that does to sends. */
+/** Lets each simulated gateway fail in one of a few ways, and shows the effect on sends. */
 export function GatewayConditions() {
   const projectId = useProjectId()
   const canChange = useHasRole('editor')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, it } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { listActions } from '../../src/a2a/a2a.ts'
 import { skillsExtension } from '../../src/a2a/extension.ts'
 import { judge } from '../../src/a2a/skills/check.ts'
@@ -79,15 +80,18 @@ describe('the registry of actions', () => {
   })
 
   it('is served to everybody, with a schema of each input and output', async () => {
+    const ajv = new Ajv2020({ strict: false })
     const listed = await get('/a2a/schemas')
     assert.deepEqual(listed.json.skills, JSON.parse(JSON.stringify(listActions())))
-    for (const { id, input, output } of listActions())
+    for (const { id, input, output, example } of listActions())
       for (const [kind, schema] of Object.entries({ input, output })) {
         const { status, headers, json } = await get(`/a2a/schemas/${id}.${kind}.json`)
         assert.equal(status, 200)
         assert.match(String(headers['content-type']), /^application\/schema\+json/)
         assert.match(String(headers['cache-control']), /public, max-age=/)
         assert.deepEqual(json.properties, JSON.parse(JSON.stringify(schema.properties)))
+        const fits = ajv.compile(json)
+        if (kind === 'input') assert.deepEqual([fits(example), fits({ skill: 'none' })], [true, false], id)
         const again = await get(`/a2a/schemas/${id}.${kind}.json`, { 'if-none-match': String(headers.etag) })
         assert.equal(again.status, 304)
       }

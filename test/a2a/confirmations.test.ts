@@ -153,6 +153,21 @@ describe('a yes to a broadcast', () => {
     }
   })
 
+  it('in a context with several questions answers the one that its id names', async () => {
+    const { project, agent } = await given(2)
+    const first = await asked(agent)
+    const { contextId } = first
+    const second = await agent.send({ skill: 'create-user' }, { contextId })
+    const yes = { confirmationId: shownBy(first).confirmationId, confirm: true }
+    const done = await agent.send(yes, { contextId })
+    assert.deepEqual([done.id, done.status.state], [first.id, 'completed'])
+    const repeat = await agent.send(yes, { contextId })
+    assert.equal(triggerIn(repeat), triggerIn(done))
+    assert.ok(repeat.id !== first.id && repeat.id !== second.id, 'a task of its own')
+    assert.equal((await agent.get(second.id)).status.state, 'input-required')
+    assert.equal((await triggersOf(project)).length, 1)
+  })
+
   it('an id without a word that confirms it asks for one, and confirm: false ends it', async () => {
     const { project, agent } = await given(2)
     const task = await asked(agent)

@@ -35,10 +35,26 @@ export async function addressed(
   const open = await findOpenTasks(pool, projectId, contextId, actor, mostNamed + 1)
   const [only, ...others] = open
   if (!only) return undefined
+  const confirmationId = confirmationIn(message)
+  if (confirmationId !== undefined) {
+    // The id says which question is meant. Where that one is not open here, the message is a task of its own.
+    const asked = open.find(({ request }) => request.fields.confirmationId === confirmationId)
+    return asked && { taskId: asked.id, message }
+  }
   if (others.length === 0) return { taskId: only.id, message }
   const referred = open.filter(({ id }) => referenceTaskIds.includes(id))
   if (referred.length === 1) return { taskId: referred[0]!.id, message }
   return named(open, message) ?? { which: askWhich(open) }
+}
+
+/** The confirmation that the data of a message names. */
+function confirmationIn({ parts }: Message): unknown {
+  for (const part of parts) {
+    const data = 'data' in part && isObject(part.data) ? part.data : {}
+    const id = data.confirmationId ?? data.confirmation_id
+    if (id !== undefined) return id
+  }
+  return undefined
 }
 
 /** A text that begins with the id of an open task answers that one. */

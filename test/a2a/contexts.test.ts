@@ -142,7 +142,7 @@ describe('an open question', () => {
     const { id, contextId } = asked
     await service.sql(
       `update a2a_tasks set state = 'auth-required', content = replace(
-         jsonb_set(content::jsonb, '{request,approvalId}', '"an-approval"')::text, 'input-required', 'auth-required')::json
+         jsonb_set(content::jsonb, '{request,approvalId}', '"01a1e40b-8cac-7000-a16a-0ae58ca7525c"')::text, 'input-required', 'auth-required')::json
         where project_id = $1 and id = $2`,
       [project.id, id]
     )

@@ -16,9 +16,10 @@ import { createPersist } from './persist.ts'
 import { countMinute } from './reading/minutes-store.ts'
 import { listMessages } from './reading/reading.ts'
 import type { MessageFilter } from './reading/reading-store.ts'
+import { resultOf } from './reading/results.ts'
 import { createSend } from './send.ts'
 import { inOrder, type OnSettled, Settler } from './settle.ts'
-import { findUnanswered, markMessagesUnknown, releaseMessages } from './store.ts'
+import { findByMessageId, findUnanswered, markMessagesUnknown, releaseMessages } from './store.ts'
 
 export { messageMonths } from './jobs.ts'
 export { moveMessages, type Report } from './maintenance.ts'
@@ -114,6 +115,23 @@ export function createMessages({
     /** Skips up to 1,000 messages of a trigger that no gateway has; 0 when there are none left. */
     cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
       maintenance.cancelBatch(tx, projectId, triggerId, publish),
+    /** Cancels messages of a send that no gateway has. `untouched`: none of them was ever given to one. */
+    async cancelSend(projectId: ProjectId, messageIds: string[]) {
+      const [before, rows] = await againIfRaced(() =>
+        pool.transaction(async (tx) => {
+          const found = await findByMessageId(tx, projectId, messageIds)
+          for (const id of messageIds) while ((await maintenance.cancelBatch(tx, projectId, id, publish)) > 0);
+          return [found, await findByMessageId(tx, projectId, messageIds)]
+        })
+      )
+      const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
+      return {
+        results: messageIds.map((id) => resultOf(id, byMessage.get(id) ?? [])),
+        untouched:
+          before.every(({ state, attempts }) => state === 'queued' && attempts === 0) &&
+          rows.every(({ state }) => state === 'skipped')
+      }
+    },
     /** Cancels rows whose owner died. */
     cancelClaimed: (tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> =>
       cancelAsUnknown(

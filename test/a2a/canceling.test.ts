@@ -85,6 +85,20 @@ describe('a cancel that meets the run of a node that died', () => {
     assert.equal(await sent(project), 0)
   })
 
+  it('cancels a push that no gateway has, and the task is canceled', async () => {
+    const { project, agent } = await shop()
+    await setPaused(project, true)
+    const task = await agent.send(push)
+    await unwritten(project, task, push)
+    const { result } = await canceledWhileRecovered(agent, task.id)
+    assert.equal(result.status.state, 'canceled')
+    assert.match(result.status.message.parts[0].text, /before anything was sent/)
+    await setPaused(project, false)
+    assert.deepEqual(await service.sql('select state, reason from messages where project_id = $1', [project.id]), [
+      { state: 'skipped', reason: 'CANCELED' }
+    ])
+  })
+
   it('is refused where the campaign was sent, and the task shows the trigger', async () => {
     const { project, agent } = await shop()
     const task = await agent.send(toAna)

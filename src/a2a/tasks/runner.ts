@@ -80,12 +80,13 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
    * possible.
    */
   async function stopped(skill: Skill, running: Running, call: SkillCall, outcome: Outcome): Promise<Outcome> {
-    if (outcome.kind === 'completed' && skill.undo) {
-      const { undo } = skill
-      return outcomeOf(skill, running, () => undo(call, outcome))
-    }
-    const isOver = outcome.kind === 'completed' || outcome.kind === 'failed' || outcome.kind === 'rejected'
-    return isOver ? outcome : { kind: 'canceled', reason: 'Canceled by request.' }
+    const left =
+      outcome.kind === 'completed' && skill.undo
+        ? await outcomeOf(skill, running, () => skill.undo!(call, outcome))
+        : outcome
+    // A run that would wait for its caller has done nothing.
+    const waits = left.kind === 'input-required' || left.kind === 'auth-required'
+    return waits ? { kind: 'canceled', reason: 'Canceled by request.' } : left
   }
 
   /** The sender of a task, rebuilt from the task when it runs without a call. */

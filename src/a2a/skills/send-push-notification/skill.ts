@@ -65,7 +65,17 @@ export const sendPushNotification: MakeSkill = (does) => ({
     const { results } = await does.messages.send(projectId, sending, keyOfRun(runId, command), admitWith(permit))
     return outcomeOf(results)
   },
-  effectKey: effectKeyOf
+  effectKey: effectKeyOf,
+  async undo({ projectId }, done) {
+    const [part] = done.artifacts[0]!.parts as { data: { results: { messageId: string; status: string }[] } }[]
+    const sent = part!.data.results
+    if (!sent.some(({ status }) => status.endsWith('_PENDING'))) return done
+    const ids = sent.map(({ messageId }) => messageId)
+    const { results, untouched } = await does.messages.cancelSend(projectId, ids)
+    return untouched
+      ? { kind: 'canceled', reason: 'Canceled by request, before anything was sent.' }
+      : outcomeOf(results)
+  }
 })
 
 function pushOf(fields: Record<string, unknown>): SendPush {

@@ -50,15 +50,15 @@ export function createCardSigner(key: KeyObject): CardSigner {
 const encoded = (text: string): string => Buffer.from(text).toString('base64url')
 
 /**
- * The card in the two forms that readers canonicalise. The protocol omits empty lists, as ProtoJSON does. The official
- * SDKs also omit objects that are empty after that.
+ * The card in the two forms that readers canonicalise. The protocol omits empty lists, empty texts and false, as ProtoJSON
+ * does. The official SDKs also omit objects that are empty after that.
  */
 function withoutEmpty(value: unknown, objectsToo: boolean): unknown {
   if (Array.isArray(value)) {
     const kept = value.map((one) => withoutEmpty(one, objectsToo)).filter((one) => one !== undefined)
     return kept.length > 0 ? kept : undefined
   }
-  if (!isObject(value)) return value === '' || value === null ? undefined : value
+  if (!isObject(value)) return value === '' || value === false ? undefined : value
   const kept = Object.entries(value)
     .map(([name, inner]) => [name, withoutEmpty(inner, objectsToo)] as const)
     .filter(([, inner]) => inner !== undefined)

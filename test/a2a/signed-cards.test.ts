@@ -53,6 +53,19 @@ for (const [alg, service] of Object.entries(nodes)) {
       await verify(AgentCard.toJSON(extended) as AgentCard)
     })
 
+    it('is verified with the skills of our extension on it', async () => {
+      const project = await service.project()
+      const headers = {
+        'x-api-key': project.secretKey,
+        'a2a-version': '1.0',
+        'a2a-extensions': 'urn:tidings:a2a:skills:1'
+      }
+      const json = { jsonrpc: '2.0', id: 1, method: 'GetExtendedAgentCard' }
+      const { result } = (await service.ask('POST', '/a2a', { json, headers })).json
+      assert.ok(result.skills.length > 4 && result.capabilities.extensions.length === 1)
+      await verify(result)
+    })
+
     it('is verified over the canonical JSON of the protocol, which keeps empty objects', async () => {
       const { signatures, ...read } = (await card(service)).json
       assert.deepEqual(read.securityRequirements, [{ schemes: { apiKey: { list: [] } } }])

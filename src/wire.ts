@@ -11,6 +11,7 @@ import type * as gateways from './gateways/credentials/schemas.ts'
 import type * as manage from './manage/schemas.ts'
 import type * as simulator from './manage/simulator-schemas.ts'
 import type * as messages from './messages/schemas.ts'
+import type * as approvals from './oversight/approvals/schemas.ts'
 import type { Detail, RefusalCode } from './platform/errors.ts'
 import type * as users from './users/schemas.ts'
 import type * as webhooks from './webhooks/schemas.ts'
@@ -41,6 +42,8 @@ export type RotatedKey = Static<typeof manage.RotatedKey>
 export type Token = Static<typeof manage.TokenAnswer>
 /** With its text, which only this response holds. */
 export type CreatedToken = Static<typeof manage.CreatedToken>
+/** An action of an agent that a person decides. */
+export type Approval = Static<typeof approvals.ApprovalAnswer>
 /** The account of an agent's task. */
 export type TaskRecord = Static<typeof tasks.TaskRecordAnswer>
 export type AuditEntry = Static<typeof manage.AuditAnswer>

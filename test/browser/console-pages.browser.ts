@@ -89,7 +89,9 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['messages', 'Your order is on its way', 'messages'],
       [`messages/${message}`, 'Sent to gateway', 'message'],
       ['agents', 'Text', 'agents'],
-      [`agents?tab=tasks&task=${task}`, 'Artifacts', 'agents-tasks'],
+      ['agents?tab=tasks', 'Export all tasks', 'agents-tasks'],
+      [`agents/tasks/${task}`, 'What happened', 'agents-task'],
+      ['approvals', 'Nothing waits for approval', 'approvals'],
       ['agents?tab=card', 'Published at', 'agents-card'],
       ['webhooks', 'https://example.com/tidings', 'webhooks'],
       ['webhooks?tab=deliveries', 'State', 'webhook-deliveries'],
@@ -114,7 +116,9 @@ const looks = [
 
 story('the menu leads to every page, in its order', async ({ open }) => {
   const page = await open(service, `p/${id}/home`)
-  const menu = 'Home, Device lab, Campaigns, Triggers, Users, Messages, Agents, Webhooks, Settings'.split(', ')
+  const menu = 'Home, Device lab, Campaigns, Triggers, Users, Messages, Agents, Approvals, Webhooks, Settings'.split(
+    ', '
+  )
   for (const item of menu) {
     await goTo(page, item)
     await page.getByRole('heading', { level: 1, name: item, exact: true }).waitFor()

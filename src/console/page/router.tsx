@@ -53,6 +53,9 @@ export const router = createRouter({
       page('messages', () => import('./pages/messages/messages.tsx'), 'Messages'),
       page('messages/$messageId', () => import('./pages/messages/message.tsx'), 'MessagePage'),
       page('agents', () => import('./pages/agents/agents.tsx'), 'Agents'),
+      page('agents/tasks/$taskId', () => import('./pages/agents/task.tsx'), 'TaskPage'),
+      page('approvals', () => import('./pages/approvals/approvals.tsx'), 'Approvals'),
+      page('approvals/$approvalId', () => import('./pages/approvals/approval.tsx'), 'ApprovalPage'),
       page('webhooks', () => import('./pages/webhooks/webhooks.tsx'), 'Webhooks'),
       page('settings', () => import('./pages/settings/settings.tsx'), 'Settings')
     ])

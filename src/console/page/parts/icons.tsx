@@ -1,5 +1,6 @@
 import {
   CheckIcon as Check,
+  ChecklistIcon,
   CommentIcon,
   CopyIcon as Copy,
   DeviceMobileIcon,
@@ -21,6 +22,7 @@ import {
 const decorative = (Drawing: Icon) => () => <Drawing size={16} />
 
 export const AgentsIcon = decorative(HubotIcon)
+export const ApprovalsIcon = decorative(ChecklistIcon)
 export const CampaignsIcon = decorative(MegaphoneIcon)
 export const CheckIcon = decorative(Check)
 export const CopyIcon = decorative(Copy)

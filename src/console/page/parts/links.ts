@@ -5,4 +5,6 @@ export const userLink = (projectId: string, id: string) => pageLink(projectId, `
 export const campaignLink = (projectId: string, id: string) =>
   pageLink(projectId, `campaigns/${encodeURIComponent(id)}`)
 export const triggerLink = (projectId: string, id: string) => pageLink(projectId, `triggers/${id}`)
+export const approvalLink = (projectId: string, id: string) => pageLink(projectId, `approvals/${id}`)
+export const taskLink = (projectId: string, id: string) => pageLink(projectId, `agents/tasks/${id}`)
 export const messageLink = (projectId: string, id: string) => pageLink(projectId, `messages/${id}`)

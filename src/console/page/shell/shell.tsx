@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'react'
 import { useProject, useProjectId, useProjects } from '../api/session.ts'
 import {
   AgentsIcon,
+  ApprovalsIcon,
   CampaignsIcon,
   HomeIcon,
   LabIcon,
@@ -30,6 +31,7 @@ const menu = [
   ['users', 'Users', UsersIcon],
   ['messages', 'Messages', MessagesIcon],
   ['agents', 'Agents', AgentsIcon],
+  ['approvals', 'Approvals', ApprovalsIcon],
   ['webhooks', 'Webhooks', WebhooksIcon],
   ['settings', 'Settings', SettingsIcon]
 ] as const

@@ -6,14 +6,7 @@ const url = (projectId: string) => `/manage/v1/projects/${encodeURIComponent(pro
 const headers = { 'content-type': 'application/json', 'a2a-version': '1.0', 'x-tidings-console': '1' }
 const envelope = (method: string, params: object) => JSON.stringify({ jsonrpc: '2.0', id: newId(), method, params })
 
-export interface Task {
-  id: string
-  contextId: string
-  status: { state: string; timestamp?: string; message?: Message }
-  artifacts?: { artifactId: string; name: string; parts: Part[] }[]
-  history?: Message[]
-}
-export interface Part {
+interface Part {
   text?: string
   data?: unknown
 }

@@ -4,12 +4,17 @@ import { PageLayout } from '../../parts/page.tsx'
 import { PageTabs } from '../../parts/page-tabs.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { CopyBlock } from '../../parts/texts.tsx'
+import { PauseAgents } from '../settings/pause-button.tsx'
 import { Deliveries } from '../webhooks/deliveries.tsx'
 import { Playground } from './playground.tsx'
 import { Tasks } from './tasks.tsx'
 
 export const Agents = () => (
-  <PageLayout title="Agents" about="Tasks that AI agents run over A2A, and a playground to try it.">
+  <PageLayout
+    title="Agents"
+    about="Tasks that AI agents run over A2A, and a playground to try it."
+    actions={<PauseAgents />}
+  >
     <PageTabs
       tabs={[
         ['playground', 'Playground', <Playground key="playground" />],

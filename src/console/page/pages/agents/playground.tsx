@@ -6,11 +6,12 @@ import { ApiError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { type Form, useApiForm } from '../../parts/api-form.ts'
 import { errorText, readJson } from '../../parts/json.ts'
+import { taskLink } from '../../parts/links.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { Lines } from '../../parts/texts.tsx'
 import { type Message, stateOf, stream } from './a2a.ts'
 import { SkillSelect } from './skill-select.tsx'
-import { TaskState } from './tasks.tsx'
+import { TaskState } from './task-state.tsx'
 
 interface Values {
   format: string
@@ -58,6 +59,7 @@ const invalid = ({ format, text, data }: Values) =>
 
 /** Sends a message as an agent would, and shows each event of the response as it arrives. */
 export function Playground() {
+  const projectId = useProjectId()
   const canSend = useHasRole('editor')
   const { form, sending, onSubmit, events, open, startOver } = usePlayground()
   const taskId = events.map(updateOf).findLast((update) => update !== undefined)?.taskId
@@ -84,7 +86,7 @@ export function Playground() {
         {!sending.isPending && taskId && (
           <Text role="status">
             Stream ended.{' '}
-            <Anchor component={Link} to="." search={{ tab: 'tasks', task: taskId } as never}>
+            <Anchor component={Link} to={taskLink(projectId, taskId)}>
               View task
             </Anchor>
           </Text>

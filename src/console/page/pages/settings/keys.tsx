@@ -9,6 +9,7 @@ import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { CreateKey, RotateKey } from './key-forms.tsx'
+import { PolicyButton } from './policy-form.tsx'
 
 export function Keys() {
   const projectId = useProjectId()
@@ -36,6 +37,7 @@ export function Keys() {
             name: 'Actions',
             show: (key) => (
               <Group gap="xs" wrap="nowrap">
+                {key.kind === 'secret' && <PolicyButton of={key} done={changed} />}
                 {!hasExpired(key.expires_at) && <RotateKey of={key} done={changed} />}
                 <ConfirmButton
                   label="Revoke"

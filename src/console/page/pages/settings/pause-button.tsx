@@ -1,6 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { project } from '../../api/client.ts'
+import { useHasRole, useProject } from '../../api/session.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
+
+/** Stops everything that agents and others send; shown wherever agents are. */
+export function PauseAgents() {
+  const project = useProject()
+  const canPause = useHasRole('editor')
+  return project && canPause && project.paused_at === null ? <PauseButton projectId={project.id} /> : null
+}
 
 export function PauseButton({ projectId }: { projectId: string }) {
   const queries = useQueryClient()

@@ -12,7 +12,15 @@ import { PageTabs } from '../../parts/page-tabs.tsx'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { Deliveries } from './deliveries.tsx'
 
-const eventTypes = ['message.accepted', 'message.failed', 'message.delivered', 'message.tapped', 'trigger.completed', 'approval.requested', 'approval.decided']
+const eventTypes = [
+  'message.accepted',
+  'message.failed',
+  'message.delivered',
+  'message.tapped',
+  'trigger.completed',
+  'approval.requested',
+  'approval.decided'
+]
 
 export function Webhooks() {
   const canSee = useHasRole('editor')

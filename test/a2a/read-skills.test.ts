@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { validator } from '../../src/platform/http/validation.ts'
 import { everyone, givenCampaign, givenMany, readTrigger, run, triggered, users } from '../support/campaigns.ts'
+import { ios, put as putDevice } from '../support/devices.ts'
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
@@ -221,6 +222,30 @@ describe('get-trigger, list-messages and explain-delivery', () => {
       assert.deepEqual([state, data.sent], ['completed', false])
       assert.match(JSON.stringify(data.gates), /unknown_(user|device)/)
     }
+  })
+
+  it('explain one device of several by its own outcome, and one of an anonymous user', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', 'one-1', 'one-2')
+    // The app of the second one is older; the third has no user of a name.
+    for (const [id, app_version] of Object.entries({ 'one-1': '2.0', 'one-2': '1.0', alone: '2.0' }))
+      await putDevice(project, {
+        ...ios,
+        id,
+        app_version,
+        push_token: `${id}-${project.id}`,
+        push_token_type: 'FCM',
+        platform: 'ANDROID'
+      })
+    await givenCampaign(service, project, {
+      segment: { attribute: 'device.app_version', operator: 'greater_or_equal', value: '2.0' }
+    })
+    const { trigger_id: triggerId } = await run(project, everyone)
+    const explain = async (deviceId: string) =>
+      (await call(project, { skill: 'explain-delivery', triggerId, deviceId })).data
+    assert.deepEqual([(await explain('one-1')).sent, (await explain('one-2')).sent], [true, false])
+    const alone = await explain('alone')
+    assert.deepEqual([alone.sent, alone.projectUserId, alone.devices.length], [true, null, 1])
   })
 
   it('refuse what does not exist, and ids that are none', async () => {

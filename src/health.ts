@@ -23,7 +23,7 @@ export function healthRoutes(
     pool: Pool
     metrics: Metrics
     stopping: () => boolean
-    /** A fault of the installation that does not keep this node from serving. */
+    /** A problem of the installation that does not keep this node from serving. */
     warning: () => string | undefined
     metricsToken: string | undefined
   }
@@ -73,7 +73,7 @@ export function healthRoutes(
   )
 }
 
-/** From this machine, and not passed on by a proxy on it: a forwarded address never counts, whatever it says. */
+/** Only for requests from this machine that no proxy forwarded: a forwarded address never counts, whatever it says. */
 function isLocal({ raw: { socket, headers } }: FastifyRequest): boolean {
   const forwarded = ['x-forwarded-for', 'forwarded', 'x-real-ip'].some((name) => headers[name] !== undefined)
   return !forwarded && loopback.test(socket.remoteAddress ?? '')

@@ -5,7 +5,7 @@ const argv = process.argv.slice(2)
 /** One Ctrl-C may arrive twice, from the terminal and from the parent process: only a later one stops at once. */
 const repeatMs = 2_000
 
-// A pipe whose reader closed it (`tidings user list | head`) is no fault; the service runs on without one.
+// A pipe that its reader closed (`tidings user list | head`) is no error; the service runs on without one.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   if (argv[0] !== 'serve') process.exit(exit.ok)

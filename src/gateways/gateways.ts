@@ -49,13 +49,13 @@ export interface GatewaysOptions {
   credentials: { project(projectId: ProjectId): Promise<{ mode: Mode } | undefined> }
   simulators: { of: Simulated }
   pauses: { isPaused(projectId: ProjectId): boolean }
-  /** The processes that send share the quotas. */
+  /** The number of processes that send, which share the quotas. */
   cluster: { workers(): number }
-  /** Takes the place of the real one, for tests. */
+  /** Replaces the real sender in tests. */
   sender?: Sender | undefined
 }
 
-/** The way to Apple, Google and the push services of browsers, and the credentials that open it. */
+/** Sends to Apple, Google and the push services of browsers, and keeps the credentials for them. */
 export function createGateways(options: GatewaysOptions) {
   const { pool, listener, log, metrics, key, config, credentials, simulators, pauses, cluster } = options
   const source = createCredentialSource({

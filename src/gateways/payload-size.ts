@@ -3,7 +3,10 @@ import type { Size } from './gateway.ts'
 import type { Content, GatewayName } from './push.ts'
 import { gateways } from './table.ts'
 
-/** How much of its limit a gateway would count for this: the payload as it is sent, with ids of the usual length. */
+/**
+ * The bytes that a gateway would count for this content, and its limit: the payload as it is sent, with ids of the
+ * usual length.
+ */
 export function payloadSize(gateway: GatewayName, content: Content, collapseId: (messageId: string) => string): Size {
   const id = newId()
   const now = Date.now()

@@ -4,7 +4,7 @@ import type { FailureCode } from './reasons.ts'
 export type GatewayName = 'apns' | 'fcm' | 'webpush'
 export type PushEnvironment = 'production' | 'sandbox'
 
-/** A notification as a person sees it, in words of no gateway. Absent fields are left out: no text is empty. */
+/** A notification as a person sees it, independent of gateways. Absent fields are left out: no text is empty. */
 export interface Notification {
   title?: string
   body?: string
@@ -15,7 +15,7 @@ export interface Notification {
   badge?: number
   channelId?: string
   threadId?: string
-  /** The caller's own; shown notifications of the same key replace each other. */
+  /** The caller's own key; shown notifications of the same key replace each other. */
   collapseKey?: string
 }
 
@@ -26,7 +26,7 @@ export interface ActivityStart {
   alert: { title: string; body: string }
 }
 
-/** A change or the end of a Live Activity. Times are Unix seconds, as the phone wants them. */
+/** A change or the end of a Live Activity. Times are Unix seconds, as phones expect them. */
 export interface ActivityChange {
   contentState: object
   /** Phones ignore a change that is older than the last one they saw. */
@@ -44,19 +44,19 @@ export type Content =
 /** One push to one device, ready for a gateway. */
 export interface Push {
   projectId: ProjectId
-  /** The app gets it, and reports with it that the message was delivered or tapped. */
+  /** The app receives this id, and reports with it that the message was delivered or tapped. */
   messageId: string
   /** UUIDv7 of this push to this device; the `apns-id`. */
   pushId: string
   deviceId: string
   gateway: GatewayName
   environment: PushEnvironment
-  /** Bundle id or package; null where the credential knows it. */
+  /** Bundle id or package; null if the credential contains it. */
   app: string | null
   token: string
   /** For a Live Activity through FCM: Apple's token, beside the registration token. */
   activityToken?: string
-  /** A gateway that calls the token dead since an earlier time is out of date. */
+  /** The time of registration. A gateway that reports the token as dead since an earlier time is out of date. */
   registeredAt: Date
   content: Content
   /** At most 64 bytes. The same for every repeat, so that a phone shows it once. */
@@ -64,9 +64,9 @@ export interface Push {
   priority: 'high' | 'normal'
   /** Milliseconds since 1970: the end of its time to live. */
   notAfter: number
-  /** A gateway had it before: fresh pushes go first. */
+  /** Whether a gateway may have received it before: fresh pushes go first. */
   repeat?: boolean
-  /** A caller waits for the outcome: it goes before pushes of campaigns. */
+  /** Whether a caller waits for the outcome: such pushes go before pushes of campaigns. */
   urgent?: boolean
 }
 
@@ -78,9 +78,9 @@ export type Outcome =
       reason: FailureCode
       /** One sentence for people. */
       message: string
-      /** The gateway's own code, '' where no gateway refused it. */
+      /** The gateway's own code; '' if no gateway refused the push. */
       gatewayCode: string
-      /** The token is dead as of this time: turn it off unless the app registered it later. */
+      /** The token is dead as of this time: disable it unless the app registered it later. */
       tokenDeadAsOf?: Date
     }
   | { kind: 'retry'; reason: FailureCode; message: string; gatewayCode: string; notBefore: number; free: boolean }
@@ -90,12 +90,12 @@ export type Outcome =
 /** The one way to the gateways, for every caller. */
 export interface Sender {
   /**
-   * Dispatches one push. False: its pool is full, nothing was taken and `done` will not be called; wait for `ready`. The
-   * sender repeats by itself where that costs nothing (a closing connection, an expired provider token).
+   * Dispatches one push. False: its pool is full, the push was not accepted and `done` will not be called; wait for
+   * `ready`. The sender itself repeats a push if that costs nothing (a closing connection, an expired provider token).
    * `done` is called exactly once, at the latest a little after the deadline of a request (10 s).
    */
   submit(push: Push, done: (outcome: Outcome) => void): boolean
-  /** Resolves when the pool of this push takes more, or when its project can no longer be served. */
+  /** Resolves when the pool of this push has room, or when its project can no longer be served. */
   ready(push: Push): Promise<void>
   close(deadlineMs: number): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * The reasons of a push that was not delivered, the same for every gateway. Codes are part of the interface:
- * new ones may be added, none renamed. docs/guides/sending.md tells what to do for each.
+ * The reasons of a push that was not delivered, the same for every gateway. Codes are part of the interface: new ones
+ * may be added, none renamed. docs/guides/sending.md says what to do about each.
  */
 export const failureReasons = {
   USER_NOT_FOUND: 'No user of this id is in the project.',

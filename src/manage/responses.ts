@@ -39,7 +39,7 @@ export const wireToken = ({ id, name, role, project_id, prefix, created_at, last
 })
 export const cursorOfId = (row: { id: string }) => encodeCursor(row.id)
 
-/** Ids are UUIDs: any other text is the id of nothing. */
+/** Ids are UUIDs, so any other text identifies nothing. */
 export function known(id: string | undefined, what: string): string {
   if (id === undefined || !isUuid(id)) throw new Refusal('not_found', `There is no such ${what}.`)
   return id

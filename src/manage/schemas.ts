@@ -18,7 +18,7 @@ const limits = {
 }
 const retention = { events_days: Days, messages_days: Days }
 
-/** Null takes back what was set: the plan and the defaults count again. */
+/** Null removes the project's own value: the plan and the defaults apply again. */
 const orDefault = ({ description = '', ...schema }: TInteger) =>
   Type.Optional(
     Type.Unsafe<number | null>({

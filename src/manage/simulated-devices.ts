@@ -29,7 +29,7 @@ export interface SimulatedDeviceRequest {
   platform: 'IOS' | 'ANDROID' | 'WEB'
   id?: string | undefined
   projectUserId?: string | undefined
-  /** As in a token: `410`, `slow:1500`. It applies to every push to the device. */
+  /** A fault as in a token: `410`, `slow:1500`. It applies to every push to the device. */
   fault?: string | undefined
   /** Types of Live Activities that its app can start; only for iOS. */
   attributesTypes?: readonly string[] | undefined

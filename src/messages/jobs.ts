@@ -15,7 +15,10 @@ import type { Pauses } from './pauses.ts'
 import { deleteOldMinutes } from './reading/minutes-store.ts'
 import { claimDueMessages, claimExpiredMessages, findLeftBehind, findPaused, nextDueAt } from './store.ts'
 
-/** A message is settled soon after it is written: half of each page stays free for that, so that no index is touched. */
+/**
+ * A message is settled soon after it is written. Half of each page stays free for the new version of the row, so that
+ * no index changes.
+ */
 export const messageMonths = byId('messages', 50)
 
 const retryJobRef = { name: 'delivery.retry', queue: 'retries' }
@@ -25,23 +28,28 @@ const leastWaitMs = 500
 /** A due row that was not claimed is followed by a living process, which will settle it. */
 const othersWaitMs = 1_000
 
-/** Runs the retry job of the project at that time. One job a project, whose payload is its key. */
+/** Schedules the retry job of the project for that time. Each project has one job, whose payload is its key. */
 export const scheduleRetry = (tx: Db, projectId: ProjectId, runAt: Date): Promise<void> =>
   add(tx, retryJobRef, { projectId }, { projectId, key: projectId, runAt })
 
-/** Dispatches messages that are due, and comes back when the next one is. The rows are the truth: this is their alarm clock. */
+/**
+ * Dispatches messages that are due, and reschedules itself for the next one. The rows decide; the job only wakes at
+ * their time.
+ */
 export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, pauses: Pauses) => {
   async function claim(projectId: ProjectId, claimSome: typeof claimDueMessages): Promise<MessageRow[]> {
     const until = claimUntil()
     const living = await livingNodes(pool, owner)
-    // After the await: rows that this process began to follow meanwhile are among them.
+    // Read after the await, so that it includes rows that this process began to follow meanwhile.
     const followed = dispatcher.followedKeys(projectId)
     const rows = await claimSome(pool, projectId, { at: new Date(), until, owner, living, followed })
     for (const row of rows) dispatcher.claims.mark(row, until)
     return rows
   }
 
-  /** While a project is paused only messages whose time to live is over end. The resume adds this job anew. */
+  /**
+   * While a project is paused, only messages whose time to live is over are settled. The resume adds this job again.
+   */
   async function expire(projectId: ProjectId, signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted()
@@ -71,7 +79,7 @@ export const retryJob = (pool: Pool, owner: string, dispatcher: Dispatcher, paus
   })
 }
 
-/** Every few seconds: finds projects with messages that a dead process owned. */
+/** Runs every few seconds: finds projects with messages that a dead process owned. */
 export const findLostJob = (pool: Pool) =>
   recurring({
     name: 'delivery.find_lost',
@@ -90,14 +98,14 @@ const longestLifeDays = 30
 /** The console shows single minutes of the last day only. */
 const minutesDays = 2
 
-/** Hourly: makes months ahead, and deletes messages and idempotency keys whose time is over. */
+/** Runs hourly: creates months ahead, and deletes expired messages and idempotency keys. */
 export const keepMessagesJob = (pool: Pool) =>
   recurring({
     name: 'messages.keep',
     everyMs: hourMs,
     async run({ signal }) {
       await makePartitions(pool, messageMonths, new Date())
-      // Before months are dropped: messages that wait in a paused project end with their time to live.
+      // Before months are dropped: settles messages of paused projects whose time to live is over.
       for (const { project_id } of await findPaused(pool)) await scheduleRetry(pool, project_id, new Date())
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => Date.now() - days * dayMs

@@ -5,7 +5,7 @@ import { type MessageState, openStates } from './message.ts'
 
 const published = 'trigger_id, device_id, message_id, campaign_id, user_id'
 
-// Rows are locked in the order in which outcomes lock them, before several of them change.
+// Locks rows in the order in which outcomes lock them, before it changes several of them.
 const lock = statement(
   'messages.lock_of_users',
   `select 1 from messages where project_id = $1 and user_id = any($2::uuid[])
@@ -28,7 +28,7 @@ const cancelBatch = statement(
    returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
              open.state`
 )
-// The first report of a device counts. A tap without a report of delivery counts as both.
+// The first report of a device counts. A tap without an earlier delivery report counts as both.
 const report = (column: string) => `
   update messages set ${column} = g.at
     from json_to_recordset($2::json) as g(message_id uuid, device_id text, at timestamptz)
@@ -68,7 +68,7 @@ export const moveToUser = (tx: Db, projectId: ProjectId, fromUserId: string, toU
 export const deleteOfUsers = (tx: Db, projectId: ProjectId, userIds: string[]) =>
   tx.query<Touched>(remove, [projectId, userIds])
 
-/** Skips up to 1,000 messages of a trigger that no gateway has. */
+/** Skips up to 1,000 messages of a trigger that no gateway has received. */
 export const cancelQueued = (tx: Db, projectId: ProjectId, triggerId: string, at: Date) =>
   tx.query<Touched>(cancelBatch, [projectId, triggerId, at])
 

@@ -41,7 +41,7 @@ export async function removeOfUsers(tx: Db, projectId: ProjectId, userIds: strin
   if (open.length > 0) await publish(tx, projectId, open.map(canceled))
 }
 
-/** Skips up to 1,000 messages of a trigger that no gateway has, and returns how many there were. */
+/** Skips up to 1,000 messages of a trigger that no gateway has received, and returns their number. */
 export async function cancelBatch(tx: Db, projectId: ProjectId, triggerId: string, publish: Publish): Promise<number> {
   const rows = await cancelQueued(tx, projectId, triggerId, new Date())
   if (rows.length > 0) await publish(tx, projectId, rows.map(canceled))

@@ -17,7 +17,7 @@ export interface MessageRow {
   /** Orders the endpoints of one message. */
   place: number
   state: MessageState
-  /** When a worker looks at it next. Null once it is settled, and while a batch of a trigger owns it. */
+  /** The time at which a worker looks at it next. Null once it is settled, and while a batch of a trigger owns it. */
   due_at: Date | null
   not_after: Date
   content: Content
@@ -41,7 +41,7 @@ export interface MessageRow {
   tapped_at: Date | null
   /** The node that dispatches it and follows it to its end. Null once it is settled, and while it waits for a retry. */
   owner: string | null
-  /** Present where it was just looked up. Otherwise it is looked up before the message is dispatched. */
+  /** Present if it was just looked up. Otherwise it is looked up before the message is dispatched. */
   endpoint?: Endpoint | undefined
 }
 

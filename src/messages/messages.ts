@@ -37,13 +37,13 @@ export interface MessagesOptions {
   log: Log
   metrics: Metrics
   idempotencyHours: number
-  /** Knows which processes are alive, so that messages of a dead one go on at once. */
+  /** Knows which processes are alive, so that other nodes continue messages of a dead one at once. */
   presence?: Presence | undefined
   /** The name of this process in the list of nodes: the owner of messages that it dispatches. */
   nodeId?: string
   credentials: { project(projectId: ProjectId, tx?: Db): Promise<{ mode: Mode } | undefined> }
   pauses: Pauses
-  /** Take part in the transaction that settles messages; settle.ts says in which order. */
+  /** Subscribers that take part in the transaction that settles messages; settle.ts gives their order. */
   onSettled?: readonly OnSettled[]
 }
 
@@ -70,7 +70,7 @@ export function createMessages({
     (await credentials.project(projectId, tx))?.mode === 'simulator'
   const persist = createPersist(nodeId, dispatcher.claims, isSimulated)
 
-  /** Cancels rows of dead owners for good, in one transaction: the retry job cannot find them in between. */
+  /** Cancels rows of dead owners for good, in one transaction, so that the retry job cannot find them in between. */
   async function cancelAsUnknown(
     tx: Db,
     projectId: ProjectId,
@@ -88,9 +88,10 @@ export function createMessages({
     list: (projectId: ProjectId, filter: MessageFilter) => listMessages(pool, projectId, filter),
     persist,
     /**
-     * Dispatches rows that are not settled, as fast as the gateways take them, until the deadline; later retries go on
-     * durably. A job that runs again, because the database was away when it ended, finds open rows that this process or
-     * another one still follows: these are not dispatched again. Returns those of other processes.
+     * Dispatches rows that are not settled, as fast as the gateways accept them, until the deadline; the retry job
+     * makes later retries. A job that runs again, because the database could not be reached when it ended, finds open
+     * rows that this process or another one still follows: these are not dispatched again. Returns the rows of other
+     * processes.
      */
     dispatch: (projectId: ProjectId, rows: MessageRow[], options: DispatchOptions): Promise<MessageRow[]> =>
       dispatcher.dispatch(projectId, rows, options),
@@ -101,10 +102,10 @@ export function createMessages({
       if (open.length === 0) return
       const ids = open.map(({ device_id }) => device_id)
       const released = await releaseMessages(tx, projectId, triggerId, ids)
-      // Rows that were settled or got a time meanwhile stay as they are.
+      // Rows that were settled or got a time meanwhile stay unchanged.
       for (const row of open) if (row.due_at === null) row.due_at = released.get(row.device_id) ?? null
     },
-    /** Rows of these triggers that no gateway has responded to, for a job that runs again after a crash. */
+    /** Rows of these triggers without a response of a gateway, for a job that runs again after a crash. */
     findUnanswered: (
       projectId: ProjectId,
       triggerIds: string[],
@@ -112,7 +113,7 @@ export function createMessages({
       db: Db = pool
     ): Promise<MessageRow[]> => findUnanswered(db, projectId, triggerIds, deviceIds),
 
-    /** Skips up to 1,000 messages of a trigger that no gateway has; 0 when there are none left. */
+    /** Skips up to 1,000 messages of a trigger that no gateway has received; returns 0 when none is left. */
     cancel: (tx: Db, projectId: ProjectId, triggerId: string): Promise<number> =>
       maintenance.cancelBatch(tx, projectId, triggerId, publish),
     /** Cancels messages of a send that no gateway has. `untouched`: none of them was ever given to one. */
@@ -153,7 +154,7 @@ export function createMessages({
     /** Whether no message of the project may be dispatched now, and since when. */
     paused: pauses.paused,
     pausedSince: pauses.since,
-    /** After a pause: waiting messages are due. */
+    /** Makes waiting messages due, after a pause. */
     resume: (tx: Db, projectId: ProjectId): Promise<void> => scheduleRetry(tx, projectId, new Date()),
     /** Writes reports of devices, in the transaction that stores their events. */
     recordReports: (tx: Db, projectId: ProjectId, reports: maintenance.Report[]): Promise<void> =>
@@ -164,7 +165,7 @@ export function createMessages({
     eraseWindow: eraseMessages,
 
     jobs: [retryJob(pool, nodeId, dispatcher, pauses), findLostJob(pool), keepMessagesJob(pool)],
-    /** Waits for messages that gateways have, after the sender was closed. */
+    /** Waits for the outcomes of dispatched messages, after the sender was closed. */
     close: (deadlineMs: number): Promise<void> => dispatcher.close(deadlineMs)
   }
 }

@@ -3,13 +3,13 @@ import type { ProjectId } from '../platform/ids.ts'
 import { steadyMs } from '../platform/time.ts'
 import { pausedAt } from './store.ts'
 
-/** A look reads the cache of projects, which keeps an entry for 500 ms and drops it on a notification. */
+/** How often the cache of projects is read; it keeps an entry for 500 ms and drops it on a notification. */
 const lookMs = 100
 const mostKnown = 10_000
 
 export type Pauses = ReturnType<typeof createPauses>
 
-/** Tells which projects are paused: none of their messages is dispatched. */
+/** Knows which projects are paused: none of their messages is dispatched. */
 export function createPauses(
   pool: Pool,
   credentials: { project(projectId: ProjectId): Promise<{ pausedAt: Date | null } | undefined> }
@@ -25,7 +25,7 @@ export function createPauses(
     return paused
   }
 
-  /** The look-up may be half a second old. While the database is away the last one counts. */
+  /** The result may be half a second old. While the database cannot be reached, the last result counts. */
   function look(projectId: ProjectId): Promise<boolean> {
     const begun = looking.get(projectId)
     if (begun !== undefined) return begun
@@ -45,15 +45,15 @@ export function createPauses(
   return {
     look,
     since,
-    /** As far as this process knows; it looks again in the background. For the sender, which cannot wait. */
+    /** The last known state; a look-up follows in the background. For the sender, which cannot wait. */
     isPaused(projectId: ProjectId): boolean {
       const last = known.get(projectId)
       if (!last || steadyMs() - last.lookedAtMs >= lookMs) void look(projectId)
       return last?.paused ?? false
     },
     /**
-     * For jobs: a job ends where its project is paused, because the resume adds it anew. So a yes is read from the database:
-     * the resume may have happened since, and would not happen again.
+     * For jobs. A job ends if its project is paused, because the resume adds the job again. A yes is therefore read
+     * from the database: if the resume had already happened, it would not add the job a second time.
      */
     async paused(projectId: ProjectId): Promise<boolean> {
       return (await look(projectId)) && keep(projectId, (await since(projectId)) !== null)

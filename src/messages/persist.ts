@@ -91,7 +91,7 @@ const failedRow = (draft: Undeliverable, simulated: boolean, at: Date): MessageR
   owner: null
 })
 
-/** The only function that adds messages. Returns the rows that stand now, also those of an earlier run. */
+/** The only function that adds messages. Returns the stored rows, also those of an earlier run. */
 export const createPersist =
   (nodeId: string, claims: Claims, isSimulated: (projectId: ProjectId, tx?: Db) => Promise<boolean>): Persist =>
   async (tx, projectId, drafts, { owner = 'node' } = {}) => {
@@ -114,7 +114,7 @@ export const createPersist =
     return write(tx, projectId, rows)
   }
 
-/** An earlier run's row stands where it wrote one. Users who were deleted get none. */
+/** A row that an earlier run wrote stays. Deleted users get none. */
 async function write(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
   const standing: MessageRow[] = []
   for (let from = 0; from < rows.length; from += rowsAtOnce) {
@@ -127,7 +127,7 @@ async function write(tx: Db, projectId: ProjectId, rows: MessageRow[]): Promise<
     const known = new Map((await findMessages(tx, projectId, batch)).map((row) => [keyOf(row), row]))
     for (const row of batch) {
       const found = known.get(keyOf(row))
-      // A row with the id that was made for it was written by this run, and stands as it is here.
+      // A row with the id that was made for it was written by this run, and equals the one in memory.
       if (found) standing.push(found.push_id === row.push_id ? row : Object.assign(found, { endpoint: row.endpoint }))
     }
   }

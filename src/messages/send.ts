@@ -30,8 +30,8 @@ export type Send = (
 ) => Promise<Delivered>
 
 /**
- * Judges a send by the users that it reaches, in the transaction that writes its messages, and throws to write none. A
- * repeat with the same key is not judged again.
+ * Checks a send by the users that it reaches, in the transaction that writes its messages. It throws to prevent the
+ * send. A repeat with the same key is not checked again.
  */
 export type AdmitSend = (tx: Db, projectId: ProjectId, sendId: string, recipients: number) => Promise<void>
 
@@ -48,18 +48,18 @@ export interface SendOptions {
 /** Stored with an idempotency key, for a repeat after a crash. */
 interface Work {
   messageIds: string[]
-  /** The node that wrote them. Absent in keys of older versions. */
+  /** The node that wrote the messages. Absent in keys of older versions. */
   owner?: string
 }
 
 interface Begun {
   messageIds: string[]
   rows: MessageRow[]
-  /** The owner of the rows, where it is known to be dead. */
+  /** The owner of the rows, if it is known to be dead. */
   deadOwner?: string | undefined
 }
 
-/** A request waits this long for gateways. */
+/** The longest time that a request waits for gateways. */
 const requestMs = 10_000
 /** A shorter time to live would be over before a gateway can respond. */
 const leastTtlSeconds = 10
@@ -81,18 +81,18 @@ export const createSend = (options: SendOptions): Send => {
     const begin = () => inTries((last) => beginOnce(options, request, last))
     const begun = await begin().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
-      // No worker has run for months, or the clock was set: the month is made now.
+      // The partition of the month is missing: no worker has run for months, or the clock was set. It is created now.
       await makePartitions(pool, messageMonths, at)
       return begin()
     })
     if ('answered' in begun) return { results: begun.answered, replayed: true }
     const { messageIds, rows, deadOwner } = begun
-    // In a paused project nothing is dispatched: the messages are pending, and go out after the resume.
+    // In a paused project nothing is dispatched: the messages stay pending until the resume.
     if (!paused)
       await dispatcher.dispatch(projectId, rows.filter(isUndispatched), { deadline, deadOwner, urgent: true })
     const byMessage = Map.groupBy(rows, ({ message_id }) => message_id)
     const results = messageIds.map((id) => resultOf(id, byMessage.get(id) ?? []))
-    // As text: a repeat gets the same bytes, and the database would put the fields into another order.
+    // Stored as text: a repeat gets the same bytes, and jsonb would reorder the fields.
     if (key) await settleKey(pool, projectId, key, JSON.stringify(results))
     return { results, replayed: false }
   }
@@ -107,7 +107,7 @@ interface Request {
   admit: AdmitSend | undefined
 }
 
-/** Takes the key and writes the rows in one transaction: a crash leaves both or neither. */
+/** Claims the key and writes the rows in one transaction: a crash leaves both or neither. */
 async function beginOnce(
   options: SendOptions,
   { projectId, command, headings, paused, key, admit }: Request,
@@ -115,7 +115,7 @@ async function beginOnce(
 ): Promise<{ answered: DeliveryResult[] } | Begun> {
   const { pool, nodeId, persist, dispatcher } = options
   const messageIds = headings.map(({ messageId }) => messageId)
-  // Outside of the transaction, so that it is short.
+  // Prepared before the transaction, so that the transaction is short.
   const drafts = (await command.draft(pool, projectId, headings)).flat()
   const open = drafts.filter((draft) => !('reason' in draft)).length
   const owner = paused ? 'none' : open <= claimedAtOnce ? 'claimed' : 'node'
@@ -132,7 +132,7 @@ async function beginOnce(
     return { messageIds, rows }
   })
   return begun.catch((error: unknown) => {
-    // The commit may have gone through, and only its response was lost: then the retry job sends the messages.
+    // The commit may have succeeded although its response was lost: then the retry job sends the messages.
     if (isPassing(error)) dispatcher.releaseUnsure(projectId, written)
     throw error
   })
@@ -142,7 +142,7 @@ async function beginOnce(
 const recipientsOf = (drafts: (Draft | Undeliverable)[]): number =>
   new Set(drafts.flatMap((draft) => ('reason' in draft ? [] : draft.userId))).size
 
-/** The stored response, or the messages of a request that a crash cut off; undefined where the key is new. */
+/** The stored response, or the messages of a request that a crash interrupted; undefined if the key is new. */
 async function resumeKey(
   tx: Db,
   { idempotencyHours, presence, dispatcher }: SendOptions,
@@ -158,16 +158,20 @@ async function resumeKey(
   const deadOwner = claim.gone ? owner : undefined
   const rows = await findByMessageId(tx, projectId, messageIds)
   const { others } = await dispatcher.byOwner(projectId, rows.filter(isUndispatched), deadOwner, tx)
-  // A request may outlast the time of its key, as when the database was away. The refusal leaves the key to it.
+  // A request may outlast the claim on its key, for example if the database could not be reached. The refusal leaves
+  // the key to that request.
   if (others.length > 0) refuseTaken({ state: 'running' })
   return { messageIds, rows, deadOwner }
 }
 
-/** An accepted message stays accepted, and the retry job keeps those that it will try again. A crash left the others. */
+/**
+ * An accepted message stays accepted, and the retry job keeps those that it will repeat. The crash left only the
+ * others.
+ */
 const isUndispatched = (row: MessageRow) =>
   !isSettled(row) && (row.state === 'handed' || (row.state === 'queued' && row.attempts === 0))
 
-/** The devices of a deleted user may belong to another one: the recipients are looked up anew. */
+/** The devices of a deleted user may belong to another user now, so the recipients are looked up again. */
 class UserDeleted extends Error {}
 
 async function inTries<Result>(attempt: (last: boolean) => Promise<Result>): Promise<Result> {

@@ -5,13 +5,13 @@ import type { ProjectId } from '../platform/ids.ts'
 import { type MessageRow, openStates } from './message.ts'
 import { inKeyOrder, keyOf, releasedAt } from './store.ts'
 
-// Rows are settled in the order given, so that two batches cannot wait for each other. A settled row stays as it is. A
-// message that is to be tried again is released only as it was claimed: this may be a repeat of a statement whose response
-// was lost, and another run may have dispatched the message since. A final state is written in any case. The insert always
-// finds its row, so it is an update that can only go by the primary key. The planner would choose a join by statistics,
-// which know nothing of a project that has just begun: it read all messages of the project for each row. Nothing is locked
-// before, which PostgreSQL 18 does not survive (docs/decisions/0034), so a row may be deleted in between: then the insert
-// writes a new one, marked as `deleted`.
+// Rows are settled in the given order, so that two batches cannot wait for each other. A settled row stays unchanged. A
+// message that is to be repeated is released only if it is as it was claimed: this statement may be a repeat whose
+// first response was lost, and another run may have dispatched the message since. A final state is written in any case.
+// The insert always finds its row, so it is an update that can only use the primary key. With a join the planner would
+// rely on statistics, which do not know a project that has just begun: it read all messages of the project for each
+// row. Nothing is locked in advance, because that crashes PostgreSQL 18 (docs/decisions/0034). So a row may be deleted
+// in between: then the insert writes a new row, marked as `deleted`.
 const deleted = -1
 const settling = (narrowed: string) => `
    insert into messages as kept (project_id, trigger_id, device_id, state, due_at, attempts, retries, gateway_message_id,
@@ -40,7 +40,7 @@ const settling = (narrowed: string) => `
            or (kept.owner is not distinct from excluded.owner
                and coalesce(kept.due_at, ${releasedAt('kept')}) = coalesce(excluded.handed_at, ${releasedAt('kept')})))
    returning kept.trigger_id, kept.device_id, kept.user_id, kept.place`
-// With all of these given, each index that the planner may choose leads to the one row.
+// With all of these conditions, each index that the planner may choose leads to the one row.
 const settle = statement('messages.settle', settling('and m.message_id = g.message_id and m.user_id = g.user_id'))
 const settleMoved = statement('messages.settle_moved', settling(''))
 
@@ -73,7 +73,7 @@ export async function settleMessages(tx: Transaction, projectId: ProjectId, sett
       JSON.stringify(sorted.map(brief)),
       at
     ])
-    // The transaction of the caller is rolled back and done again.
+    // Makes the caller roll its transaction back and repeat it.
     if (rows.some(({ place }) => place === deleted))
       throw lostRace('A message was removed while its outcome was recorded.')
     const byKey = new Map(sorted.map((one) => [keyOf(one), one]))
@@ -90,10 +90,10 @@ export async function settleMessages(tx: Transaction, projectId: ProjectId, sett
   return [...done, ...(await ask(settleMoved, missed))]
 }
 
-/** Drops characters of a gateway's words that the database refuses: a message that is not settled would be sent again. */
+/** Drops characters of a gateway's message that the database refuses: an unsettled message would be sent again. */
 const storable = (text: string | null) => text?.replaceAll('\0', '').toWellFormed()
 
-/** Leaves null and empty fields out: most of them are. */
+/** Leaves out null and empty fields: most fields are. */
 const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
   trigger_id,
   device_id,

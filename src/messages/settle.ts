@@ -12,8 +12,8 @@ import { type Settlement, settleMessages } from './settle-store.ts'
 import { keyOf } from './store.ts'
 
 /**
- * Takes part in the transaction that settles messages: what other capabilities keep about messages changes with them. May
- * return a step that has to follow those of all subscribers.
+ * Takes part in the transaction that settles messages, so that the data of other capabilities about messages changes
+ * with them. May return a step that runs after all subscribers.
  */
 export type OnSettled = (
   tx: Db,
@@ -24,8 +24,8 @@ export type OnSettled = (
 export type Publish = (tx: Db, projectId: ProjectId, changes: OutcomeChange[]) => Promise<void>
 
 /**
- * The order of subscribers. All of them at once: one after the other, each would wait for its turn in a busy process. Then
- * the steps they returned, in the order of the list: receivers of webhooks get the last messages of a trigger before its end.
+ * Runs the subscribers all at once: one after the other, each would wait for its turn in a busy process. Then it runs
+ * the steps that they returned, in the order of the list: webhooks get the last messages of a trigger before its end.
  */
 export const inOrder =
   (subscribers: readonly OnSettled[]): Publish =>
@@ -38,27 +38,28 @@ export const inOrder =
     for (const step of last) await step?.()
   }
 
-/** One outcome to be written. */
+/** One outcome to write. */
 export interface Settling {
   settlement: Settlement
-  /** Set where a gateway has responded for good: its channel learns of it. */
+  /** Set if a gateway has responded for good: its channel is then notified. */
   end?: End | undefined
 }
 
-/** Waits after a failure; the last one repeats for as long as the database is away. */
+/** Waits after a failure; the last one repeats for as long as the database cannot be reached. */
 const waitsMs = [100, 200, 500, 1_000]
-/** A database that works and refuses an outcome this often will not take it: the outcome is dropped. */
+/** The most refusals by a working database, after which the outcome is dropped. */
 const refusalsForgiven = 5
-/** Of many outcomes the next ones are waited for: a transaction costs as much for ten as for fifty. */
+/** With many outcomes, the next ones are awaited: a transaction costs as much for ten as for fifty. */
 const gatherMs = 20
 /**
- * A message that a killed process has dispatched and not settled is sent once more. So while the database does not keep up
- * (it does as long as few outcomes wait for it), no more than this of a project is with the gateways or waiting. While the
- * database is away nothing more is dispatched: the outcomes that wait are of messages that were with the gateways before.
+ * If a process is killed, the messages that it dispatched and did not settle are sent again. So while the database does
+ * not keep up (more than a few outcomes wait for it), at most this many messages of a project are at the gateways or
+ * wait to be settled. While the database cannot be reached, nothing more is dispatched: the waiting outcomes belong to
+ * messages that were dispatched before.
  */
 const mostUnsettled = 800
 const fewWaiting = 200
-/** Of all projects together, so that outcomes do not fill the memory. */
+/** The limit for all projects together, so that outcomes do not fill the memory. */
 const mostWaiting = 4_000
 
 export interface SettlerOptions {
@@ -80,7 +81,7 @@ export class Settler {
   readonly #waitingOf = new Map<ProjectId, number>()
   readonly #blocked: (() => void)[] = []
   #waking = false
-  /** Whether the last write found the database away. */
+  /** Whether the last write could not reach the database. */
   #away = false
   #closed = false
   readonly #counts = new Map<string, { labels: { state: string; reason: string }; value: number }>()
@@ -106,8 +107,8 @@ export class Settler {
   }
 
   /**
-   * Keeps the outcome until the database has taken it, however long that is away. False where this process stops before, or
-   * the database refuses it: then the row is as it was, and another process finds it by its time.
+   * Keeps the outcome until the database has accepted it, however long that takes. False if this process stops before,
+   * or the database refuses it: then the row is unchanged, and another process finds it by its time.
    */
   async settle(projectId: ProjectId, settling: Settling): Promise<boolean> {
     this.#enter(projectId)
@@ -139,7 +140,7 @@ export class Settler {
     return this.#isFull(projectId, submitted()) ? this.#untilRoom(projectId, submitted) : undefined
   }
 
-  /** From now on an outcome that the database does not take is dropped: the process ends. */
+  /** From now on an outcome that the database does not accept is dropped, because the process ends. */
   close(): void {
     this.#closed = true
   }
@@ -165,7 +166,7 @@ export class Settler {
     }
   }
 
-  /** A fault of a subscriber must not repeat a message that a gateway has accepted. */
+  /** An error of a subscriber must not repeat a message that a gateway has accepted. */
   async #settleAlone(projectId: ProjectId, { settlement }: Settling, error: unknown): Promise<void> {
     this.#log.error({ error, projectId }, 'an outcome could not be told')
     await againIfRaced(() => this.#pool.transaction((tx) => settleMessages(tx, projectId, [settlement], new Date())))
@@ -205,7 +206,7 @@ export class Settler {
     const left = this.#waitingOf.get(projectId)! - 1
     if (left > 0) this.#waitingOf.set(projectId, left)
     else this.#waitingOf.delete(projectId)
-    // Once for all outcomes that leave together.
+    // Runs once for all outcomes that are written together.
     if (this.#blocked.length === 0 || this.#waking) return
     this.#waking = true
     setImmediate(() => this.#wake())
@@ -217,7 +218,7 @@ export class Settler {
   }
 }
 
-/** Only final states are published: until then a message is pending, whatever its state is called. */
+/** Only final states are published: until then a message is pending, whatever the name of its state. */
 function changesOf(done: Settlement[]): OutcomeChange[] {
   return done.flatMap((one) => {
     if (one.due_at !== null) return []

@@ -41,8 +41,8 @@ const typed = Object.entries(written)
   .map(([name, type]) => `${name} ${type}`)
   .join(', ')
 
-// An earlier run may have written the rows: then they stand, and the next statement reads them. Users are locked in the order
-// in which deletions lock them, so that a user who is being deleted costs one row and not the whole batch.
+// An earlier run may have written the rows: then they stay, and the next statement reads them. Users are locked in the
+// order in which deletions lock them, so that a user who is being deleted costs one row and not the whole batch.
 const insert = statement(
   'messages.insert',
   `${heldProject},
@@ -84,8 +84,8 @@ const findByMessage = statement(
   'messages.by_message',
   `select ${columns} from messages where project_id = $1 and message_id = any($2::uuid[]) order by message_id, place`
 )
-// Only rows that no process has settled or claimed since, which changes due_at or the owner, and that still exist: a user
-// may have been deleted.
+// Only rows that still exist and that no process has settled or claimed since: a claim changes due_at or the owner, and
+// a user may have been deleted.
 const claim = statement(
   'messages.hold',
   `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3), owner = $5
@@ -96,10 +96,13 @@ const claim = statement(
            or (messages.owner = $5 and messages.due_at = any($6::timestamptz[])))
    returning messages.trigger_id, messages.device_id`
 )
-/** When a row that a batch releases is due: the batch waits for gateways and then the claim ends. */
+/**
+ * The time at which a row is due after a batch released it: after the batch's wait for gateways and the end of the
+ * claim.
+ */
 export const releasedAt = (row: string) => `coalesce(${row}.handed_at, ${row}.created_at) + interval '35 seconds'`
-// A row of a batch has no due_at and gets one. The time follows from the row itself: a run that follows the message may be
-// about to release it as it claimed it, and does not read this time before.
+// A row of a batch has no due_at and gets one. The time is computed from the row itself: a run that follows the message
+// may be about to release it as it claimed it, and does not read this time before.
 const release = statement(
   'messages.leave',
   `with open as (
@@ -120,8 +123,9 @@ const markUnknown = statement(
 )
 /** Messages claimed at once. A constant of the text: for a parameter the planner expects a share of the table. */
 const dueAtOnce = 500
-// Not messages of another living process ($4), nor those that a run of this one follows ($6). This process claims its own
-// messages where no run follows them: an error lost them. One that is still handed was left by an owner that died.
+// Excludes messages of other living processes ($4) and messages that a run of this process follows ($6). This process
+// claims its own messages without a run: an error lost them. A message that is still `handed` was left by an owner that
+// died.
 const claimingDue = (more: string) => `
    with due as (
      select trigger_id, device_id from messages
@@ -172,12 +176,12 @@ const claimedOf = (rows: Claimed[]) =>
 export const inKeyOrder = (one: Key, two: Key) =>
   one.trigger_id < two.trigger_id ? -1 : one.trigger_id > two.trigger_id ? 1 : one.device_id < two.device_id ? -1 : 1
 
-/** Returns how many rows were added: none for deleted users, or where the project is being erased. */
+/** Returns the number of added rows: none for deleted users, or if the project is being erased. */
 export async function insertMessages(db: Db, projectId: ProjectId, rows: MessageRow[]): Promise<number> {
   const sorted = rows.toSorted(inKeyOrder)
   const [first] = sorted
   if (!first) return 0
-  // Each row names its user: the statement filters by it.
+  // Each row names its user, because the statement filters by it.
   const shared = columnsWritten.filter(
     (name) => name !== 'user_id' && sorted.every((row) => isSame(row[name], first[name]))
   )
@@ -221,13 +225,16 @@ export async function claimMessages(
   return new Set((await db.query<Key>(claim, [projectId, claimedOf(rows), at, until, owner, tried])).map(keyOf))
 }
 
-/** Gives open rows without a time one at which a worker looks at them, and returns it by device. */
+/** Sets a time for open rows without one, at which a worker looks at them, and returns it by device. */
 export async function releaseMessages(db: Db, projectId: ProjectId, triggerId: string, deviceIds: string[]) {
   const rows = await db.query<{ device_id: string; due_at: Date }>(release, [projectId, triggerId, deviceIds])
   return new Map(rows.map(({ device_id, due_at }) => [device_id, due_at]))
 }
 
-/** For handed rows whose owner died: the response is lost for good. `owners`: only rows that one of them still owns. */
+/**
+ * For `handed` rows whose owner died: their responses are lost for good. `owners`: only rows that one of these still
+ * owns.
+ */
 export const markMessagesUnknown = (
   db: Db,
   projectId: ProjectId,

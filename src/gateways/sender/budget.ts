@@ -1,24 +1,27 @@
 /** Limits repeats by the number of pushes that are sent for the first time. */
 export interface Budget {
-  /** A push is sent for the first time. */
+  /** Counts a push that is sent for the first time. */
   fresh(now: number): void
-  /** Takes a place for a repeat; false where there is none. */
+  /** Reserves a place for a repeat; false if none is free. */
   takes(now: number): boolean
-  /** A repeat was accepted. */
+  /** Counts a repeat that a gateway accepted. */
   worked(now: number): void
 }
 
-/** The share of pushes of the last minute or so. */
+/** Repeats as a share of the pushes of about the last minute. */
 const share = 0.2
 const memoryMs = 60_000
-/** Projects that send little may repeat too. */
+/** A minimum, so that projects that send little may repeat too. */
 const leastPerSecond = 1
-/** The place it took, and one more: once a gateway has recovered, waiting repeats leave soon. */
+/**
+ * Places returned by an accepted repeat: the one it took, and one more, so that waiting repeats leave soon after a
+ * gateway recovers.
+ */
 const forWorking = 2
 
 /**
- * A failing gateway does not get every push five times. Fresh pushes earn places, which are forgotten within a minute. Only
- * repeats that fail again use them up: accepted ones show that the gateway works.
+ * Keeps a failing gateway from getting every push five times. Fresh pushes earn places, which expire within a minute.
+ * Only repeats that fail again use up places: accepted repeats show that the gateway works.
  */
 export function createBudget(): Budget {
   let places = (leastPerSecond * memoryMs) / 1000

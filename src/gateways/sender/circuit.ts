@@ -1,20 +1,20 @@
 export interface Circuit {
   readonly open: boolean
-  /** Whether the gateway has ever looked past the credential. */
+  /** Whether the gateway has ever accepted the credential and responded about a push itself. */
   readonly proven: boolean
-  /** When the next push is sent to try the credential again. */
+  /** The time at which the next push tries the credential again. */
   readonly probeAt: number
-  /** Whether a push may be sent. An open circuit admits one now and then. */
+  /** Whether a push may be sent. An open circuit admits one from time to time. */
   admits(now: number): boolean
   /** The gateway refused the credential. */
   wrong(now: number): void
-  /** The gateway looked past the credential at the push itself. */
+  /** The gateway accepted the credential and responded about the push itself. */
   right(): void
 }
 
 /**
- * Few enough that the circuit opens before fifty pushes are lost: the first window is thirty-two. In a row, because one
- * refused push among accepted ones is about that push.
+ * Refusals in a row that open the circuit. Few enough that it opens before fifty pushes are lost: the first window is
+ * thirty-two. They must come in a row, because one refused push among accepted ones is about that push.
  */
 const threshold = 10
 

@@ -2,11 +2,11 @@ import { steadyMs } from '../../platform/time.ts'
 import type { H2Connection, H2Transport, TlsOptions } from '../transport/transport.ts'
 import type { SenderSettings } from './settings.ts'
 
-/** One connection, with the facts that its responses give. */
+/** One connection, with the facts that its responses show. */
 export interface Link {
   readonly connection: H2Connection
   answers: number
-  /** Responses in a row that were failures of the gateway itself. */
+  /** The number of responses in a row that were failures of the gateway itself. */
   failures: number
   heardAt: number
   pingAt: number
@@ -19,28 +19,28 @@ export interface ConnectionsOptions {
   settings: SenderSettings
   /** Whether the process may have one more socket. */
   admit: () => boolean
-  /** Whether there is anything to send or to wait for. */
+  /** Whether any push waits to be sent or waits for its response. */
   busy: () => boolean
-  /** A change may let waiting pushes go. */
+  /** Called after a change that may let waiting pushes go. */
   onChange: () => void
 }
 
 const firstBackoffMs = 100
 const longestBackoffMs = 30_000
-/** Apple takes quick connecting for an attack: a further connection is opened this much after the last at the earliest. */
+/** Apple treats quick connecting as an attack: this much time passes at least between two new connections. */
 const betweenMs = 1_000
-/** A second connection helps where the first was full for this long, not for an instant. */
+/** A second connection is opened if the first was full for this long, and not only for an instant. */
 const starvedMs = 500
 const quietMs = 60_000
 const idlePingMs = 60_000
-/** A gateway is many machines: when one of them does nothing but fail, the next connection may lead to another. */
+/** A gateway consists of many machines: if one of them only fails, the next connection may lead to another. */
 const mostFailures = 50
 
 /** The connections to one gateway for one credential: one at first, more when all are full, replaced when they close. */
 export class Connections {
   readonly #options: ConnectionsOptions
   readonly #links = new Set<Link>()
-  /** Links that take nothing new and still owe responses. */
+  /** Links that accept no new requests and still wait for responses. */
   readonly #leaving = new Set<Link>()
   #opening = 0
   #closed = false
@@ -61,7 +61,7 @@ export class Connections {
     return this.#links.size
   }
 
-  /** All connections that hold a socket: also those that are being opened or closed. */
+  /** The number of connections that hold a socket, including those that are being opened or closed. */
   get sockets(): number {
     return this.#links.size + this.#opening + this.#leaving.size
   }
@@ -72,12 +72,12 @@ export class Connections {
     return total
   }
 
-  /** Sees to it that there is a connection, or soon will be. */
+  /** Opens a connection if there is none. */
   want(): void {
     if (this.#links.size === 0 && steadyMs() >= this.#nextAt) this.#add()
   }
 
-  /** The connection with the fewest requests that takes one more. */
+  /** The connection with the fewest requests that can take one more. */
   pick(): Link | undefined {
     let best: Link | undefined
     for (const link of this.#links) {
@@ -101,8 +101,9 @@ export class Connections {
   }
 
   /**
-   * Why there is no connection, once that has been so for a while, and when the next attempt may be made. Undefined during
-   * an attempt: the gateway may be back, and a pool that sends nothing for an hour would not have noticed.
+   * The reason why there is no connection, if there has been none for a while, and the time of the next attempt.
+   * Undefined during an attempt: the gateway may be back, and a pool that sent nothing for an hour would not have
+   * noticed.
    */
   unreachable(now: number): { message: string; nextAt: number } | undefined {
     if (this.#links.size + this.#opening > 0 || !this.#failingSince) return undefined
@@ -176,7 +177,7 @@ export class Connections {
   #leave(link: Link): void {
     if (!this.#links.delete(link)) return
     this.#leaving.add(link)
-    // Closed before it was of any use: the next must not follow at once.
+    // The connection closed before it carried a response, so the next attempt must wait.
     if (link.answers === 0) this.#fail('the gateway closes connections without an answer')
   }
 
@@ -196,7 +197,7 @@ export class Connections {
     })
   }
 
-  /** Opens one more where all were full for a while, and closes one where most had nothing to do for a minute. */
+  /** Opens a connection if all were full for a while, and closes one if most were idle for a minute. */
   #resize(now: number): void {
     this.#starvedSince = this.#starved ? this.#starvedSince || now : 0
     this.#starved = false

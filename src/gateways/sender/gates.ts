@@ -7,7 +7,7 @@ export interface Gate {
 }
 
 export interface Gates {
-  /** Without a token: for everything on the way to this gateway. */
+  /** Without a token, the gate applies to all pushes to this gateway. */
   close(token: string | undefined, gate: Gate): void
   /** The gate that holds back pushes to this token now. */
   closed(token: string, now: number): Gate | undefined
@@ -28,7 +28,7 @@ export function createGates(): Gates {
       }
       devices.delete(token)
       devices.set(token, gate)
-      // The oldest gate is forgotten: the gateway will respond the same again.
+      // The oldest gate is dropped: the gateway will respond the same way again.
       const [oldest] = devices.keys()
       if (devices.size > mostDevices) devices.delete(oldest!)
     },

@@ -1,15 +1,15 @@
-/** Keeps a wrong bundle id or environment from turning off every token of a project. One guard for each credential. */
+/** Keeps a wrong bundle id or environment from disabling every token of a project. Each credential has one guard. */
 export interface Guard {
   accepted(): void
   tokenDead(): void
-  /** Whether dead tokens are not to be believed now. */
+  /** Whether reports of dead tokens are not trusted now. */
   readonly holds: boolean
 }
 
 const remembered = 200
-/** Fewer responses than this say nothing about the rest. */
+/** Fewer responses than this prove nothing about the rest. */
 const enough = 20
-/** A credential that has worked this often is right, so dead tokens are believed. */
+/** A credential that has worked this often is right, so reports of dead tokens are trusted. */
 const proven = 100
 /** After this many responses the usual share of dead tokens is known; ten times that share is unusual. */
 const usualFrom = 1_000
@@ -22,7 +22,7 @@ export function createGuard(): Guard {
   let answers = 0
   let deadNow = 0
   let successes = 0
-  /** Of all responses before those. */
+  /** Counts of all responses before those. */
   let usualAnswers = 0
   let usualDead = 0
 
@@ -35,7 +35,7 @@ export function createGuard(): Guard {
 
   function note(value: 0 | 1) {
     const at = answers % remembered
-    // Tokens that are not believed do not change the usual share either.
+    // Reports that are not trusted do not change the usual share either.
     if (answers >= remembered && !holds()) {
       usualAnswers += 1
       usualDead += dead[at]!

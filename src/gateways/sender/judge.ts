@@ -16,13 +16,13 @@ export interface Entry {
   readonly push: Push
   readonly done: (outcome: Outcome) => void
   readonly dueAt: number
-  /** A push that is not sent by then is given back. */
+  /** A push that is not sent by then is returned to the caller as not sent. */
   readonly leaveAt: number
   sentAt: number
-  /** The same by the wall clock. */
+  /** The same time by the wall clock. */
   sentWallMs: number
   refusals: number
-  /** The provider token that was too old when it was sent the first time. */
+  /** The provider token that the gateway called too old when the push was first sent. */
   renewed: string | undefined
   reconnected: boolean
 }
@@ -35,7 +35,7 @@ export interface JudgeOptions {
   presented: PresentedToken
   log: Log
   end(entry: Entry, outcome: Outcome): void
-  /** Queues the push once more, at no cost. */
+  /** Queues the push again without counting an attempt. */
   again(entry: Entry, message: string, gatewayCode: string): void
   /** Ends all waiting pushes. */
   giveBack(outcome: () => Outcome): void
@@ -45,11 +45,14 @@ const unrenewedMs = 30_000
 const wrongClock =
   'The gateway calls a new provider token too old: check the clocks of this machine and of the database.'
 
-/** Decides what a response means for its push, and for those that come after it. */
+/** Decides what a response means for its push and for later pushes. */
 export class Judge {
   readonly #options: JudgeOptions
   #suspects = false
-  /** The last token that was called invalid. One push tries its successor: a wrong key must not cost two requests each. */
+  /**
+   * The last token that was called invalid. Only one push tries its successor: a wrong key must not cost each push two
+   * requests.
+   */
   #invalid: string | undefined
 
   constructor(options: JudgeOptions) {
@@ -84,8 +87,8 @@ export class Judge {
   }
 
   /**
-   * The gateway refuses the token. Where the credential has worked before, the clock of this machine is wrong or the key was
-   * revoked, rather than the key being wrong: the push waits, as behind an open circuit, and does not fail.
+   * The gateway refuses the token. If the credential has worked before, the key is probably right, and the clock of
+   * this machine is wrong or the key was revoked. The push then waits, as behind an open circuit, and does not fail.
    */
   refuseToken(entry: Entry, code: string, message?: string) {
     const { circuit, end } = this.#options
@@ -96,7 +99,9 @@ export class Judge {
     end(entry, retry('CREDENTIALS_INVALID', at, { gatewayCode: code, ...(message !== undefined && { message }) }))
   }
 
-  /** The outcome while the circuit is open. Not a rejection: with the right key all waiting pushes are delivered. */
+  /**
+   * The outcome while the circuit is open. It is no rejection: with the right key, all waiting pushes are delivered.
+   */
   suspended(gatewayCode = '', message?: string): Outcome {
     const { probeAt } = this.#options.circuit
     return retry('CREDENTIALS_INVALID', probeAt, { gatewayCode, ...(message !== undefined && { message }) })
@@ -110,7 +115,9 @@ export class Judge {
     end(entry, this.refusal(verdict, entry.sentWallMs))
   }
 
-  /** Warns once where most tokens are refused: then the bundle id or the environment is wrong, rather than the tokens. */
+  /**
+   * Warns once if most tokens are refused: then the bundle id or the environment is probably wrong, and not the tokens.
+   */
   #suspect(code: string): void {
     const { credential, guard, log } = this.#options
     if (guard.holds && !this.#suspects) {
@@ -140,11 +147,12 @@ export class Judge {
       return again(entry, failureReasons.CREDENTIALS_INVALID, gatewayCode)
     }
     const isNew = entry.renewed !== undefined && entry.renewed !== token
-    // A new token of Google that Google refuses has nothing to do with the clock of this machine.
+    // If Google refuses a token that Google itself just made, the clock of this machine is not the cause.
     if (otherwise || (isNew && credential.gateway !== 'apns'))
       return this.refuseToken(entry, gatewayCode, otherwise?.message)
-    // Apple counts new tokens, so another one may not be made so soon; a new one that is too old comes of a wrong clock. No
-    // attempt is counted: the push is good, and goes out once the clock is right or the token may be replaced.
+    // Apple limits how often a token may be made, so another one has to wait. A new token that counts as too old comes
+    // from a wrong clock. No attempt is counted: the push is valid, and is sent once the clock is right or the token
+    // may be replaced.
     const until = steadyMs() + unrenewedMs
     const message = isNew ? wrongClock : 'The provider token is too old, and a newer one cannot be made yet.'
     if (isNew) circuit.wrong(steadyMs())

@@ -7,13 +7,13 @@ const longestSpreadMs = 5_000
 export interface RetryWords {
   message?: string
   gatewayCode?: string
-  /** Nothing was tried: the attempt does not count. */
+  /** The push was not sent, so the attempt does not count. */
   free?: boolean
 }
 
 /**
- * A push to be repeated, not before `at`, which is a time of the steady clock. The outcome has it by the wall clock, because
- * it may be stored. Spread a little, so that pushes with the same time do not all come at once.
+ * A push to repeat, not before `at`, a time of the steady clock. The outcome gives that time by the wall clock, because
+ * it may be stored. A random delay keeps pushes with the same time from coming all at once.
  */
 export function retry(reason: FailureCode, at: number, words: RetryWords = {}): Outcome {
   const { message = failureReasons[reason], gatewayCode = '', free = true } = words

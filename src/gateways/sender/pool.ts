@@ -22,11 +22,14 @@ export interface PoolOptions {
   credential: Credential
   origin: string
   transport: H2Transport
-  /** The token to present, or the successor of one that the gateway refused. '' where the gateway has none. */
+  /**
+   * Returns the token to present, or the successor of one that the gateway refused; '' for gateways without provider
+   * tokens.
+   */
   providerToken: (refused?: string) => Promise<string>
   settings: SenderSettings
   guard: Guard
-  /** The quota of the gateway for this process; 0 where there is none. */
+  /** The gateway's quota for this process; 0 means no quota. */
   perSecond: () => number
   admitSocket: () => boolean
   isPaused: () => boolean
@@ -41,14 +44,14 @@ const pausedText = 'The project was paused.'
 
 type Done = (outcome: Outcome) => void
 
-/** A push that leaves the pool before it was sent, for another pool. */
+/** A push that leaves the pool unsent, for another pool. */
 export interface Withdrawn {
   push: Push
   done: Done
   since: number
 }
 
-/** All pushes to one gateway with one credential: queue, window, connections, and the reasons to hold back. */
+/** All pushes to one gateway with one credential: queue, window, connections, and the reasons to wait. */
 export class Pool {
   readonly credential: Credential
   readonly origin: string
@@ -142,7 +145,7 @@ export class Pool {
     }
   }
 
-  /** Urgent pushes are counted apart: a campaign that fills the queue takes none of their room. */
+  /** Urgent pushes are counted separately: a campaign that fills the queue takes none of their room. */
   full(push: Push): boolean {
     return (push.urgent ? this.#queue.urgentSize : this.#queue.size) >= this.#queueLimit() && !this.#closing
   }
@@ -153,7 +156,7 @@ export class Pool {
     return new Promise<void>((wake) => (push.urgent ? urgent : others).push(wake))
   }
 
-  /** `since`: when the sender took the push, if that was not now. */
+  /** `since`: the time when the sender accepted the push, if that was earlier. */
   submit(push: Push, done: Done, since?: number): void {
     const now = steadyMs()
     this.#usedAt = now
@@ -176,7 +179,7 @@ export class Pool {
     this.#pump()
   }
 
-  /** Gives back pushes that have waited too long. */
+  /** Returns pushes that have waited too long to their callers. */
   tick(now: number): void {
     this.#connections.tick(now)
     if (this.#queue.size > 0 && this.#options.isPaused())
@@ -191,13 +194,15 @@ export class Pool {
     this.#pump()
   }
 
-  /** Takes out waiting pushes, for another pool to send. */
+  /** Removes waiting pushes, so that another pool can send them. */
   withdraw(): Withdrawn[] {
     const { deadlineMs } = this.#settings
     return this.#takeAll().map(({ push, done, dueAt }) => ({ push, done, since: dueAt - deadlineMs }))
   }
 
-  /** Gives back waiting pushes, lets the gateway respond to the others, and cuts the rest at the deadline. */
+  /**
+   * Returns waiting pushes to their callers, waits for the responses to the others, and cuts the rest at the deadline.
+   */
   async close(deadlineMs: number): Promise<void> {
     this.#closing = true
     const now = steadyMs()
@@ -237,7 +242,7 @@ export class Pool {
     for (const entry of this.#takeAll()) this.#judge.refuseToken(entry, '', message)
   }
 
-  /** The outcome of a push that need not even be queued now. */
+  /** The outcome of a push that is not even queued. */
   #heldBack(push: Push, now: number): Outcome | undefined {
     if (this.#closing) return closed()
     if (Date.now() > push.notAfter) return rejected('EXPIRED')
@@ -277,7 +282,7 @@ export class Pool {
     return steadyMs() >= this.#pausedUntil && this.#presented.ready()
   }
 
-  /** Wakes as many as there is room for, so that a thousand do not run for one place. */
+  /** Wakes as many callers as there is room for, so that a thousand do not compete for one place. */
   #wakeWaiters() {
     const limit = this.#queueLimit()
     const roomFor = (queued: number) =>
@@ -291,7 +296,8 @@ export class Pool {
     try {
       outcome = this.#request(entry, link)
     } catch (error) {
-      // Nesting that JSON cannot write is a fault of the caller; anything else is a bug here, and must not stop the others.
+      // Nesting that JSON cannot write is a mistake of the caller. Any other error is a bug here, and must not stop
+      // other pushes.
       const deep = error instanceof RangeError
       outcome = deep ? rejected('PAYLOAD_INVALID', 'The content is nested too deeply.') : rejected('INTERNAL_ERROR')
       if (!deep) this.#complain(error, 'a push cannot be sent')
@@ -299,7 +305,7 @@ export class Pool {
     if (outcome) this.#end(entry, outcome)
   }
 
-  /** Returns an outcome where the push cannot be sent at all. */
+  /** Returns an outcome if the push cannot be sent at all. */
   #request(entry: Entry, link: Link): Outcome | undefined {
     const now = steadyMs()
     const token = this.#presented.value
@@ -330,7 +336,8 @@ export class Pool {
       }
       case 'refused': {
         entry.refusals += 1
-        // On a connection that stays: once may be a limit that changed on the way, more often means fewer at a time.
+        // The peer refused a stream on a connection that stays open. Once may be a limit that changed on the way; more
+        // often means that it accepts fewer at a time.
         if (link.connection.state === 'ready' && entry.refusals > 1) {
           this.#window.pushback(now)
           if (entry.refusals > patientRefusals) this.#pausedUntil = now + this.#settings.tickMs
@@ -353,7 +360,7 @@ export class Pool {
     this.#rate.pushback(now)
   }
 
-  /** No response, however odd, may end more than its push. */
+  /** No response, however unusual, may end more than its own push. */
   #read(push: Push, { status, headers, body }: Extract<Ending, { kind: 'answer' }>): Verdict {
     try {
       return this.#options.gateway.read(push, status, headers, body)
@@ -368,7 +375,7 @@ export class Pool {
     this.#options.log.error({ error, project, gateway }, what)
   }
 
-  /** Queues a push once more, at no cost: the gateway has done nothing with it. */
+  /** Queues a push again without counting an attempt: the gateway has not acted on it. */
   #again(entry: Entry, message: string, gatewayCode = ''): void {
     const now = steadyMs()
     if (this.#closing || now >= entry.leaveAt) this.#end(entry, later(now, message, gatewayCode))

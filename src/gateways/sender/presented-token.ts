@@ -2,10 +2,10 @@ import { steadyMs } from '../../platform/time.ts'
 import { ProviderTokenFailed } from '../credentials/credential.ts'
 
 export interface PresentedToken {
-  /** Whether there is a token to present now. If not, it is requested, and `onReady` or `onFailed` follows. */
+  /** Whether there is a token to present now. If not, one is requested, and `onReady` or `onFailed` is called later. */
   ready(): boolean
   readonly value: string
-  /** The gateway called this one too old. */
+  /** The gateway called this token too old. */
   renew(token: string): void
 }
 
@@ -14,8 +14,8 @@ const refreshMs = 10_000
 const pauseMs = 1_000
 
 /**
- * The provider token of one pool. Kept here so that sending needs no promise, and requested again every few seconds, which is
- * cheap while it is the same.
+ * The provider token of one pool. It is kept here so that sending needs no promise, and requested again every few
+ * seconds, which is cheap while it stays the same.
  */
 export function createPresentedToken(
   ask: (refused?: string) => Promise<string>,
@@ -25,7 +25,7 @@ export function createPresentedToken(
   let value: string | undefined
   let askedAt = 0
   let asking = false
-  /** Set while the gateway's refusal of it waits for a successor. */
+  /** Set after the gateway refused the token, until there is a successor. */
   let refused: string | undefined
 
   async function fetch(): Promise<void> {
@@ -48,7 +48,7 @@ export function createPresentedToken(
     } finally {
       clearTimeout(timer)
     }
-    // This request began before the gateway called the token too old: it is repeated.
+    // This request began before the gateway called the token too old, so it is repeated.
     if (presenting === undefined && value === refused) return fetch()
     asking = false
     refused = undefined

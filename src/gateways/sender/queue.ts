@@ -1,11 +1,11 @@
 import type { Entry } from './judge.ts'
 
-/** One of this many pushes that leave may come from a set that others go before. */
+/** One in this many dispatched pushes may come from a set that others precede. */
 const turn = 5
 
 export type Queue = ReturnType<typeof createQueue>
 
-/** Waiting pushes in order: urgent ones first, repeats behind fresh ones. */
+/** Waiting pushes in order: urgent ones first, repeats after fresh ones. */
 export function createQueue() {
   const urgent = new Set<Entry>()
   const fresh = new Set<Entry>()
@@ -15,11 +15,11 @@ export function createQueue() {
 
   const setOf = ({ push }: Entry) => (push.repeat ? repeats : push.urgent ? urgent : fresh)
 
-  /** No set waits behind all others: a campaign would keep it waiting until its time to live is over. */
+  /** No set waits for all others to end: a campaign would keep it waiting until its time to live is over. */
   function order(): Set<Entry>[] {
     if (inRow < turn) return [urgent, fresh, repeats]
     rounds += 1
-    // Where urgent pushes never end, the last of a round is a repeat and a fresh one by turns.
+    // If urgent pushes never end, the last push of a round is by turns a repeat and a fresh one.
     return urgent.size > 0 && rounds % 2 === 0 ? [fresh, repeats, urgent] : [repeats, fresh, urgent]
   }
 

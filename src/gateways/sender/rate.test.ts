@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createRate } from './rate.ts'
 
-/** Counts the pushes that leave in a second where the queue is never empty. */
+/** Counts the pushes that leave in a second if the queue is never empty. */
 function sentIn(rate: ReturnType<typeof createRate>, fromMs: number, forMs = 1_000): number {
   let sent = 0
   for (let now = fromMs; now < fromMs + forMs; now += 10) while (sent < 1e6 && rate.takes(now)) sent += 1

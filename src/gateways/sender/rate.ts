@@ -1,28 +1,28 @@
-/** How many pushes may leave in a second. */
+/** The number of pushes that may leave in a second. */
 export interface Rate {
-  /** Takes a place; false where there is none now. */
+  /** Reserves a place; false if none is free now. */
   takes(now: number): boolean
-  /** The gateway has too much. */
+  /** The gateway reports that it gets too many pushes. */
   pushback(now: number): void
-  /** Pushes a second, as allowed now. */
+  /** The pushes a second that are allowed now. */
   limit(now: number): number
 }
 
 /** Firebase demands that traffic grows slowly. A tenth may leave at once, so that small senders do not wait. */
 const atOnce = 0.1
-/** Without a push for this long the growth begins anew. */
+/** After this long without a push the growth starts again. */
 const idleMs = 60_000
-/** The part of the limit that may leave in one go. */
+/** The part of the limit that may leave at once. */
 const burstMs = 250
 /** After a pushback: this share of the former rate, growing by this factor each second, and at least this many. */
 const kept = 0.8
 const growth = 1.05
 const least = 100
-/** By then the ceiling is eighteen times what it was, and no ceiling any more. */
+/** After this time the ceiling has grown eighteenfold and no longer limits anything. */
 const forgottenMs = 60_000
 
 /**
- * A quota (`perSecond`; none where it returns 0) that is approached in `rampMs`, and a ceiling after the gateway has pushed
+ * A quota (`perSecond`; 0 means none) that is approached over `rampMs`, and a ceiling after the gateway has pushed
  * back.
  */
 export function createRate(perSecond: () => number, rampMs: number): Rate {
@@ -32,7 +32,7 @@ export function createRate(perSecond: () => number, rampMs: number): Rate {
   let ceiling = Number.POSITIVE_INFINITY
   let ceilingAt = 0
   let pushedAt = 0
-  /** Pushes that left in the second that began at `secondAt`, and in the one before. */
+  /** The pushes that left in the second that began at `secondAt`, and in the second before. */
   let secondAt = 0
   let leaving = 0
   let left = 0
@@ -70,7 +70,7 @@ export function createRate(perSecond: () => number, rampMs: number): Rate {
       return true
     },
     pushback(now) {
-      // Responses to all pushes in flight say the same: once in a second is enough.
+      // Responses to all pushes in flight report the same overload, so one a second counts.
       if (now - pushedAt < 1000) return
       pushedAt = now
       ceiling = Math.max(least, kept * Math.min(limit(now), Math.max(left, leaving)))

@@ -21,9 +21,9 @@ export interface SenderOptions {
   metrics?: Pick<Metrics, 'counter' | 'gauge'>
   transport?: H2Transport
   settings?: Partial<SenderSettings>
-  /** How many processes send: they share the quotas. */
+  /** The number of processes that send: they share the quotas. */
   senders?: () => number
-  /** No push of a paused project may leave; waiting ones are given back. */
+  /** No push of a paused project may leave; waiting ones are returned to their callers. */
   isPaused?: (projectId: ProjectId) => boolean
 }
 
@@ -39,7 +39,7 @@ interface Lane {
   pools: Map<string, Pool>
 }
 
-/** A lane that was not used for this long waits for its credential instead of trusting the last one. */
+/** A lane that was unused for this long waits for its credential instead of trusting the last one. */
 const trustedMs = 10_000
 const mostWaiting = 64
 const mostGuards = 10_000
@@ -122,7 +122,7 @@ export class GatewaySender implements Sender {
     return by
   }
 
-  /** Counts the outcome before it is passed on. */
+  /** Counts the outcome before passing it on. */
   #counted(push: Push, done: Done): Done {
     return (outcome) => {
       const key = `${push.gateway} ${outcome.kind}`
@@ -159,7 +159,7 @@ export class GatewaySender implements Sender {
     for (const each of lane.waiting.splice(0)) this.#route(lane, each)
   }
 
-  /** A saved credential has another version: requests with the old one may end, and no new one begins. */
+  /** A saved credential has another version: requests with the old one may finish, and no new one starts. */
   #replace(lane: Lane, found: Credential | null): void {
     const before = lane.credential
     lane.credential = found
@@ -210,7 +210,7 @@ export class GatewaySender implements Sender {
         credential.gateway === 'webpush' ? Promise.resolve('') : providerTokens.of(credential, refused),
       settings: this.#settings,
       guard: this.#guardOf(credential),
-      // The simulator has no quota, or one that it responds with itself.
+      // The simulator has no quota, or responds with one itself.
       perSecond: () =>
         credential.gateway === 'fcm' && !credential.simulated ? this.#settings.fcmPerSecond / senders() : 0,
       admitSocket: () => this.#admitSocket(),
@@ -219,7 +219,7 @@ export class GatewaySender implements Sender {
     })
   }
 
-  /** A guard outlives its pools, so that an hour without pushes does not make a proven credential a new one. */
+  /** A guard outlives its pools, so that a proven credential stays proven after an hour without pushes. */
   #guardOf({ projectId, id, version }: Credential): Guard {
     const key = `${projectId} ${id} ${version}`
     const guard = this.#guards.get(key) ?? createGuard()
@@ -230,7 +230,7 @@ export class GatewaySender implements Sender {
     return guard
   }
 
-  /** The pool that has been idle for longest makes room. */
+  /** The pool that has been idle longest makes room. */
   #admitSocket(): boolean {
     let sockets = 0
     let oldest: [string, Pool] | undefined
@@ -255,7 +255,7 @@ export class GatewaySender implements Sender {
       [...this.#lanes.values()].some((lane) => lane.waiting.length > 0)
     if (!this.#busy) this.#timer.unref()
     for (const [key, pool] of this.#pools) {
-      // Of thousands of projects few are busy: idle pools get every tenth tick.
+      // Few of thousands of projects are busy, so idle pools get only every tenth tick.
       if (pool.idle && this.#ticks % 10 !== 0) continue
       pool.tick(now)
       if (!pool.idle || now - pool.usedAt < idleMs) continue

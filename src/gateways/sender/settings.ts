@@ -1,31 +1,31 @@
 /** Times and limits of the sender. They are constants of the product; tests shorten them. */
 export interface SenderSettings {
-  /** From `submit` to the outcome. Half of it may pass before the push is on its way. */
+  /** From `submit` to the outcome. Half of it may pass before the push is sent. */
   deadlineMs: number
   connectTimeoutMs: number
   /** How long pushes wait for a gateway that cannot be reached. */
   unreachableMs: number
-  /** For one gateway and credential. */
+  /** The most connections to one gateway with one credential. */
   maxConnections: number
   /** A connection on which everything fails is replaced, at the earliest this long after the last one was opened. */
   replaceMs: number
-  /** In the whole process. */
+  /** The most sockets of the whole process. */
   maxSockets: number
   /** Connections that are unused for this long are closed. */
   idleMs: number
-  /** Pushes on their way at a time, at first and at most. */
+  /** The pushes that may be in flight: at first, and at most. */
   firstWindow: number
   maxWindow: number
   /** The quota of Firebase for a project and second, shared by all processes; 0 means no quota. */
   fcmPerSecond: number
-  /** From a tenth of that to all of it, after a minute of rest. */
+  /** The time over which the rate grows from a tenth of the quota to all of it, after a minute without pushes. */
   rampMs: number
   /** A refused credential is tried again this often. */
   probeMs: number
-  /** A busy connection that is silent for this long gets a PING, and is closed where it does not respond. */
+  /** A busy connection that is silent for this long gets a PING, and is closed if it does not respond. */
   pingAfterMs: number
   pingTimeoutMs: number
-  /** A credential is looked up again after this. */
+  /** The time after which a credential is looked up again. */
   credentialMs: number
   tickMs: number
 }

@@ -1,19 +1,19 @@
 export interface Window {
   readonly size: number
-  /** A gateway responded after `tookMs`, while `inFlight` other pushes were in flight. */
+  /** Counts a response that took `tookMs`, while `inFlight` other pushes were in flight. */
   answered(tookMs: number, inFlight: number, now: number): void
-  /** The gateway has too much. */
+  /** The gateway reports that it gets too many pushes. */
   pushback(now: number): void
 }
 
 /** The fastest round is forgotten after this: the network path may have become longer. */
 const memoryMs = 300_000
-/** Rounds this much slower than the fastest are no sign of a queue at the gateway, only of a busy machine. */
+/** Rounds slower than the fastest by less than this show a busy machine, not a queue at the gateway. */
 const slackMs = 100
 
 /**
- * The number of pushes that may be in flight. By Little's law that is rate times round trip, and both are unknown: so it
- * grows by a sixteenth for every round that was full and not slower, and halves when the gateway pushes back.
+ * The number of pushes that may be in flight. By Little's law it is rate times round trip, and both are unknown. So the
+ * window grows by a sixteenth for every round that was full and not slower, and halves when the gateway pushes back.
  */
 export function createWindow(first: number, most: number): Window {
   let size = Math.min(first, most)
@@ -48,7 +48,7 @@ export function createWindow(first: number, most: number): Window {
       if (answers >= size) endRound(now)
     },
     pushback(now) {
-      // Responses to all pushes in flight say the same: once for a round trip is enough.
+      // Responses to all pushes in flight report the same overload, so one for each round trip counts.
       if (now - halvedAt < Math.max(roundMs, 100)) return
       halvedAt = now
       size = Math.max(1, size / 2)

@@ -19,7 +19,7 @@ interface Waiting {
   done(ending: Ending): void
 }
 
-/** Checks the addresses of a name at the connection: they may change between a check and the use. */
+/** Checks the addresses of a name when it connects: they may change between an earlier check and the use. */
 const publicLookup = guardedLookup(false, resolveByDns)
 
 /** Transport over Node's own HTTP/2. */
@@ -89,7 +89,8 @@ class NodeConnection implements H2Connection {
       this.#limit = limitOf(settings)
       events.onLimit()
     })
-    // Node closes the session gently on GOAWAY, or destroys it if there was an error code; `destroyed` alone says nothing.
+    // Node closes the session gently on GOAWAY, or destroys it after an error code; `destroyed` alone does not show
+    // which.
     session.on('goaway', (code, lastId, opaque) => {
       this.#lastStreamId = Math.min(this.#lastStreamId, lastId)
       this.#why = `GOAWAY ${code}${opaque ? ` ${Buffer.from(opaque).toString('latin1', 0, 200)}` : ''}`
@@ -147,7 +148,7 @@ class NodeConnection implements H2Connection {
 
   drain(): void {
     this.#startDraining('drained')
-    // Closing sends GOAWAY to the peer, and requests of this very moment would not be sent any more.
+    // Closing sends GOAWAY to the peer; requests made at this very moment would no longer be sent.
     if (this.#waiting.size === 0) this.#session.close()
   }
 
@@ -170,15 +171,16 @@ class NodeConnection implements H2Connection {
     }
     stream.on('response', (got, flags) => {
       response = got
-      // Most responses have no body. Reading it only where there is one saves a tenth of the CPU.
+      // Most responses have no body. Reading a body only if there is one saves a tenth of the CPU.
       if (flags & NGHTTP2_FLAG_END_STREAM) stream.resume()
       else stream.on('data', keep)
     })
-    // A cut connection ends streams without an error event, so the end is read from `close`; an error adds nothing.
+    // A cut connection ends streams without an error event, so the code relies on `close`; an error adds no
+    // information.
     stream.on('error', () => {})
     stream.on('close', () => {
       const status = response?.[':status']
-      // Half of a refusal could be misread; half of a success is a success.
+      // A truncated refusal could be misread; a truncated success is still a success.
       if (status !== undefined && (stream.rstCode === 0 || (status >= 200 && status < 300))) {
         const body = chunks ? String(Buffer.concat(chunks)) : ''
         this.#settle(each, { kind: 'answer', status, headers: response!, body })
@@ -202,7 +204,7 @@ class NodeConnection implements H2Connection {
   #closed(): void {
     this.#startDraining(this.#why)
     this.#state = 'closed'
-    // Streams end before their session. One that has not must not wait for its deadline.
+    // Streams end before their session. A stream that has not ended by now must not wait for its deadline.
     for (const each of this.#waiting) this.#settle(each, this.#unanswered(each.stream))
     this.#events.onClosed()
   }

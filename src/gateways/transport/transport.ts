@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http2'
 /** The end of one request. A `refused` request may be repeated safely, a `lost` one not. */
 export type Ending =
   | { kind: 'answer'; status: number; headers: IncomingHttpHeaders; body: string }
-  /** The peer surely did nothing with it: a repeat costs nothing. */
+  /** The peer certainly did not act on the request, so repeating it is safe. */
   | { kind: 'refused' }
-  /** It was sent, and the connection or the stream broke before a response: the peer may have acted on it. */
+  /** The request was sent, and the connection or the stream broke before a response: the peer may have acted on it. */
   | { kind: 'lost'; message: string }
-  /** It was sent, and the peer did not respond before the deadline. */
+  /** The request was sent, and the peer did not respond before the deadline. */
   | { kind: 'timeout' }
 
 export interface TlsOptions {
@@ -19,11 +19,11 @@ export interface TlsOptions {
 
 /** May be called before `open` resolves: check the state of the connection, too. */
 export interface ConnectionEvents {
-  /** No new requests: the peer is closing, or `drain` was called. Open requests may still get responses. */
+  /** Accepts no new requests: the peer is closing, or `drain` was called. Open requests may still get responses. */
   onDraining(reason: string): void
   /** Every request has ended. */
   onClosed(): void
-  /** The peer changed how many requests it takes at a time. */
+  /** The peer changed the number of requests that it accepts at a time. */
   onLimit(): void
 }
 
@@ -31,21 +31,21 @@ export interface H2Connection {
   readonly state: 'ready' | 'draining' | 'closed'
   /** Requests that have not ended. */
   readonly open: number
-  /** How many requests the peer takes at a time, by its last settings. */
+  /** The number of requests that the peer accepts at a time, by its last settings. */
   readonly limit: number
   /** Throws for headers that cannot be sent. Otherwise `done` is called once, later, and at the latest soon after the deadline (milliseconds since 1970). */
   request(headers: OutgoingHttpHeaders, body: Uint8Array, deadlineAt: number, done: (ending: Ending) => void): void
-  /** False where the connection is closed; then `done` is not called. */
+  /** False if the connection is closed; then `done` is not called. */
   ping(done: () => void): boolean
-  /** Takes no more, and closes when the last request has ended. */
+  /** Accepts no more requests, and closes when the last one has ended. */
   drain(): void
   /** Cuts the connection; open requests end as lost. */
   close(reason: string): void
 }
 
 /**
- * The only part that touches sockets. HTTP/2 with TLS and nothing else: every gateway speaks it, Web Push services
- * included, and HTTP/1.1 would need one connection for each push that waits.
+ * The only part that touches sockets. It speaks HTTP/2 with TLS and nothing else: every gateway supports it, Web Push
+ * services included, and HTTP/1.1 would need one connection for each waiting push.
  */
 export interface H2Transport {
   /** Resolves when the peer has sent its settings. Rejects with an error whose message is for people. */

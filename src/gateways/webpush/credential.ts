@@ -10,8 +10,8 @@ export interface WebPushSecret {
 }
 
 /**
- * Reads a subject, and a key pair if the caller sends one. Otherwise the pair in use stays, because browsers that subscribed
- * with it would not take pushes of another. Only where there is none a new pair is made.
+ * Reads a subject, and a key pair if the caller sends one. Otherwise the pair in use stays, because browsers that
+ * subscribed with it would refuse pushes signed with another. A new pair is made only if there is none.
  */
 export function parseWebPush(body: Record<string, unknown>, inUse: WebPushSecret | undefined): Saved<WebPushSecret>[] {
   const faults = createFaults()
@@ -82,7 +82,7 @@ function bytesOf(value: unknown): Buffer | undefined {
 function newPair(): Pair {
   const pair = createECDH('prime256v1')
   const publicKey = pair.generateKeys('base64url')
-  // A key with leading zeros comes out short.
+  // A key with leading zeros is shorter when exported.
   const privateKey = Buffer.concat([Buffer.alloc(32), pair.getPrivateKey()]).subarray(-32)
   return { publicKey, privateKey: privateKey.toString('base64url') }
 }

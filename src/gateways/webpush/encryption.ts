@@ -11,8 +11,8 @@ const derive = (secret: Buffer, salt: Buffer, info: Buffer | string, length: num
   Buffer.from(hkdfSync('sha256', secret, salt, info, length))
 
 /**
- * RFC 8291: only the browser that has the private key of `p256dh` can read it. The sender's key pair is new for every
- * message, as the RFC demands. Throws if the browser's key is not a point of the curve.
+ * RFC 8291: only the browser with the private key of `p256dh` can read the content. The sender's key pair is new for
+ * every message, as the RFC demands. Throws if the browser's key is not a point of the curve.
  */
 export function encrypt(plaintext: Buffer, p256dh: Buffer, auth: Buffer): Buffer {
   const pair = createECDH('prime256v1')

@@ -7,10 +7,10 @@ import { refuseEndpoint } from './push-services.ts'
 import { readPushService } from './responses.ts'
 import { vapid } from './vapid.ts'
 
-/** Push services keep nothing for longer than four weeks. */
+/** Four weeks, the longest that push services keep a message. */
 const longestTtlSeconds = 2_419_200
 
-/** RFC 8030, 8291 and 8292. docs/reference/payloads.md has what the service worker gets. */
+/** The payload by RFC 8030, 8291 and 8292. docs/reference/payloads.md describes what the service worker receives. */
 export const webpush: Gateway<WebPushCredential> = {
   origin(push, credential) {
     const endpoint = subscriptionOf(push.token)?.endpoint
@@ -41,14 +41,14 @@ export const webpush: Gateway<WebPushCredential> = {
         'content-encoding': 'aes128gcm',
         ttl: String(Math.min(longestTtlSeconds, Math.max(0, Math.ceil((push.notAfter - now) / 1000)))),
         urgency: push.priority,
-        // A waiting push of the same topic is replaced. Few letters are allowed, so the topic is a digest.
+        // A push replaces a waiting one of the same topic. A topic allows few characters, so it is a digest.
         ...(push.collapseId && { topic: digest(push.collapseId, 32) })
       },
       body
     }
   },
 
-  /** Browsers have no Live Activities: one has no payload. */
+  /** Browsers have no Live Activities, so a Live Activity has no payload. */
   measure: (push) =>
     sizeOf(push.content.kind === 'alert' ? bytesOf(payloadOf(push, push.content.notification)) : Buffer.alloc(0)),
 
@@ -57,7 +57,10 @@ export const webpush: Gateway<WebPushCredential> = {
 
 const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPlaintext })
 
-/** A simulated browser names no address: each process runs its simulator elsewhere, and the credential has the origin. */
+/**
+ * The subscription of a simulated browser has no address, because each process runs its simulator elsewhere; the
+ * credential has the origin.
+ */
 const placeOf = (endpoint: URL, { simulated, origin }: WebPushCredential) =>
   simulated && origin ? origin : endpoint.origin
 

@@ -4,11 +4,11 @@ import { credentialWrong, later, refused, retryAfterMs, tokenDead, type Verdict 
 const retryOverloadMs = 10_000
 const retryLimitMs = 30_000
 
-/** Apple has a reason for it; Google only a sentence. */
+/** Apple gives a reason for it; Google only a sentence. */
 const isOtherKey = (reason: string, body: string) =>
   reason === 'VapidPkHashMismatch' || /do(es)? not correspond to the credentials/i.test(body)
 
-/** Push services agree about the status and about little else. */
+/** Push services agree on the status code and on little else. */
 export function readPushService(
   status: number,
   headers: IncomingHttpHeaders,

@@ -12,7 +12,8 @@ const kept = new Map<string, { header: string; madeAt: number }>()
 export function vapid(credential: WebPushCredential, origin: string, now: number): string {
   const key = `${credential.publicKey} ${credential.subject} ${origin}`
   const known = kept.get(key)
-  // A header of the future comes of a clock that was set back since: push services take none that ends in over a day.
+  // A header issued in the future comes from a clock that was set back since. Push services refuse headers that expire
+  // in more than a day.
   if (known && known.madeAt <= now && now < known.madeAt + reusedMs) return known.header
   const header = make(credential, origin, now)
   kept.delete(key)

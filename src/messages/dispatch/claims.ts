@@ -7,9 +7,11 @@ import { claimMessages, findMessages, keyOf } from '../store.ts'
 
 /** How long a claim lasts. After that another process takes the row, if its owner is dead. */
 export const claimMs = 30_000
-/** A gateway responds within 10 s or so: a claim with less than this left is renewed before the row is dispatched. */
+/**
+ * A gateway responds within about 10 s: a claim with less time than this left is renewed before the row is dispatched.
+ */
 const marginMs = 15_000
-/** Between attempts while the database is away. */
+/** The wait between attempts while the database cannot be reached. */
 const againMs = 500
 const mostTried = 20
 
@@ -38,7 +40,7 @@ export class Claims {
     return this.#lost.has(row)
   }
 
-  /** Notes a claim that is written until then. */
+  /** Notes a claim that is valid until then. */
   mark(row: MessageRow, until: Date): void {
     this.#endsAt.set(row, steadyMs() + claimMs)
     Object.assign(row, { state: 'handed', due_at: until, owner: this.#owner })
@@ -51,8 +53,9 @@ export class Claims {
   }
 
   /**
-   * Claims the rows for long enough to dispatch them, and returns those that are claimed; other processes have or ended the
-   * rest. Waits for a database that is away: until it is back no row is dispatched, and none is forgotten.
+   * Claims the rows for long enough to dispatch them, and returns those that it could claim; other processes own or
+   * settled the rest. While the database cannot be reached it waits: no row is dispatched until then, and none is
+   * forgotten.
    */
   async claim(projectId: ProjectId, rows: MessageRow[]): Promise<MessageRow[]> {
     const tried: Date[] = []
@@ -63,14 +66,14 @@ export class Claims {
         return rows.filter((row) => !this.#lost.has(row))
       } catch (error) {
         if (this.#closed || !isPassing(error)) throw error
-        // Only the call that was cut off may have been written: while the database is away no other one reaches it.
+        // Only the call that was cut off may have reached the database: the later ones failed to connect.
         if (tried.length > mostTried) tried.splice(1, 1)
         await sleep(againMs)
       }
     }
   }
 
-  /** `tried`: times of earlier calls whose responses were lost. They may have been written. */
+  /** `tried`: times of earlier calls whose responses were lost. The database may have executed them. */
   async #claimOnce(projectId: ProjectId, loose: MessageRow[], tried: Date[]): Promise<void> {
     const until = claimUntil()
     const before = [...tried]
@@ -83,14 +86,14 @@ export class Claims {
     if (lost.length > 0) await this.readAgain(projectId, lost)
   }
 
-  /** Reads rows that another process has or ended. A row that is no longer there was deleted with its user. */
+  /** Reads rows that another process owns or has settled. A row that no longer exists was deleted with its user. */
   async readAgain(projectId: ProjectId, rows: MessageRow[]): Promise<void> {
     const found = new Map((await findMessages(this.#pool, projectId, rows)).map((row) => [keyOf(row), row]))
     for (const row of rows)
       Object.assign(row, found.get(keyOf(row)) ?? { state: 'skipped', reason: 'CANCELED', due_at: null })
   }
 
-  /** From now on a claim that the database does not take fails: the process ends. */
+  /** From now on a claim that the database does not accept fails, because the process ends. */
   close(): void {
     this.#closed = true
   }

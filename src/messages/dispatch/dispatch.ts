@@ -14,12 +14,15 @@ import { locate } from './locate.ts'
 import { crashesForgiven, nextStep } from './retry-policy.ts'
 
 export interface DispatchOptions {
-  /** By the steady clock. Until then `dispatch` waits for responses and short retries; the rest goes on durably. */
+  /**
+   * A time of the steady clock. Until then `dispatch` waits for responses and short retries; the retry job continues
+   * the rest.
+   */
   deadline: number
   signal?: AbortSignal | undefined
   /** A caller waits for the outcomes: these messages go before those of campaigns. */
   urgent?: boolean
-  /** An owner of rows that is known to be dead, though the list of nodes may still name it. */
+  /** An owner that is known to be dead, although the list of nodes may still name it. */
   deadOwner?: string | undefined
 }
 
@@ -29,7 +32,7 @@ export interface ByOwner {
   followed: MessageRow[]
   /** Owned by another process that is alive, or may be: it follows them, and no other process touches them. */
   others: MessageRow[]
-  /** Owned by no process, by a dead one, or by this one, which lost them. */
+  /** Owned by no process, by a dead one, or by this one without a run that follows them. */
   free: MessageRow[]
 }
 
@@ -56,7 +59,7 @@ export interface DispatcherOptions {
   log: Log
 }
 
-/** Gives messages to their carriers and settles them by the outcomes. Every way to send goes through it. */
+/** Dispatches messages through their carriers and settles them by the outcomes. Every way of sending uses it. */
 export class Dispatcher {
   readonly claims: Claims
   readonly #pool: Pool
@@ -81,7 +84,7 @@ export class Dispatcher {
     this.#log = log
   }
 
-  /** Dispatches rows that are not settled. Returns those that another living process follows: they are left to it. */
+  /** Dispatches rows that are not settled. Returns those that another living process follows; it dispatches them. */
   async dispatch(projectId: ProjectId, rows: MessageRow[], options: DispatchOptions): Promise<MessageRow[]> {
     const run: Run = { ...options, projectId, ends: [] }
     const open = rows.filter((row) => !isSettled(row))
@@ -100,22 +103,25 @@ export class Dispatcher {
     return this.#byOwner(projectId, rows, await this.#living(rows, deadOwner, db), deadOwner)
   }
 
-  /** Releases rows that may have been written, though the response to that was lost: no run will dispatch them. */
+  /** Releases rows that no run will dispatch, because the response to their insert was lost and they may exist. */
   releaseUnsure(projectId: ProjectId, rows: MessageRow[]): void {
     this.#releaseUndispatched({ projectId, ends: [], deadline: 0 }, rows)
   }
 
-  /** The keys of rows that runs of this process follow, also before dispatch: its clock may jump past the end of a claim. */
+  /**
+   * The keys of rows that runs of this process follow, also before dispatch: its clock may jump past the end of a
+   * claim.
+   */
   followedKeys(projectId: ProjectId): string[] {
     return this.#following.keysOf(projectId)
   }
 
-  /** For rows of a paused project whose time to live is over. */
+  /** Settles rows of a paused project whose time to live is over. */
   expire(projectId: ProjectId, rows: MessageRow[]): Promise<unknown> {
     return Promise.all(rows.map((row) => this.#fail(projectId, row, 'EXPIRED')))
   }
 
-  /** Resolves when all messages have ended, or at the deadline; then outcomes that are left are dropped. */
+  /** Resolves when all messages have ended, or at the deadline; outcomes that arrive later are dropped. */
   async close(deadlineMs: number): Promise<void> {
     const dropAt = steadyMs() + deadlineMs
     while (this.#active > 0 && steadyMs() < dropAt) await soonest(undefined, 20, undefined)
@@ -130,7 +136,7 @@ export class Dispatcher {
     try {
       await this.#pauses.look(projectId)
       const alive = await this.#living(open, deadOwner, this.#pool)
-      // Without an await in between: another run of this process may want the same rows.
+      // No await in between: another run of this process may want the same rows.
       const owned = this.#byOwner(projectId, open, alive, deadOwner)
       taken = owned.free.filter((row) => this.#following.take(projectId, row))
       return [owned, await this.#locateAll(run, taken)]
@@ -145,7 +151,7 @@ export class Dispatcher {
     return owner !== null && owner !== this.#nodeId && owner !== deadOwner
   }
 
-  /** The nodes that may be alive. Read only where another process owns some of the rows. */
+  /** The nodes that may be alive. Read only if another process owns some of the rows. */
   async #living(rows: MessageRow[], deadOwner: string | undefined, db: Db): Promise<Set<string>> {
     return rows.some((row) => this.#isOfOther(row, deadOwner)) ? livingNodes(db, this.#nodeId) : new Set()
   }
@@ -159,7 +165,7 @@ export class Dispatcher {
     return { followed: by.get('followed') ?? [], others: by.get('others') ?? [], free: by.get('free') ?? [] }
   }
 
-  /** Settles rows that have no endpoint any more, and returns the others. */
+  /** Settles rows that no longer have an endpoint, and returns the others. */
   async #locateAll(run: Run, rows: MessageRow[]): Promise<MessageRow[]> {
     const unlocated = rows.filter(({ endpoint }) => !endpoint)
     if (unlocated.length === 0) return rows
@@ -187,7 +193,7 @@ export class Dispatcher {
     }
   }
 
-  /** There may be many rows: they too wait until the database keeps up. */
+  /** There may be many such rows, so they too wait until the database keeps up. */
   async #releaseBatch(run: Run, batch: MessageRow[], left: Set<MessageRow>): Promise<void> {
     await this.#room(run.projectId)
     for (const row of batch) {
@@ -203,7 +209,7 @@ export class Dispatcher {
     for (const [index, row] of batch.entries()) {
       const full = this.#room(projectId)
       if (full !== undefined) await full
-      // For the first row, and again where a slow gateway lets the claim on the rest run out.
+      // Runs for the first row, and again if a slow gateway lets the claim on the rest run out.
       if (!claims.isLost(row) && !claims.isClaimed(row)) await claims.claim(projectId, batch.slice(index))
       const expired = row.not_after.getTime() < Date.now()
       const sent = claims.isLost(row) || expired ? undefined : await this.#submit(run, row)
@@ -216,7 +222,7 @@ export class Dispatcher {
     }
   }
 
-  /** Waits for room at the carrier. Undefined where there was none in time, or the row is no longer claimed. */
+  /** Waits for room at the carrier. Undefined if there was none in time, or the row is no longer claimed. */
   async #submit(run: Run, row: MessageRow): Promise<Sent | undefined> {
     const { projectId } = run
     const attempt = this.#attemptOf(run, row)
@@ -236,7 +242,7 @@ export class Dispatcher {
         return { response }
       }
       await soonest(attempt.ready(), Math.min(run.deadline - steadyMs(), 5_000), run.signal)
-      // Never without a turn of the event loop: a gate that opens and shuts again must not stop the process.
+      // Yields to the event loop each time: a gate that opens and closes again must not block the process.
       await new Promise((resolve) => setImmediate(resolve))
       if ((await this.claims.claim(projectId, [row])).length === 0) return undefined
     }
@@ -260,7 +266,7 @@ export class Dispatcher {
     return channelOf(content).dispatch(envelope, this.#carriers)
   }
 
-  /** From the first response on: short retries go on here, all others are left to the retry job. */
+  /** Runs after the first response: this process makes short retries itself, and the retry job makes all others. */
   async #follow(run: Run, row: MessageRow, first: Sent | undefined): Promise<void> {
     const { projectId } = run
     let sent = first
@@ -293,7 +299,7 @@ export class Dispatcher {
     }
   }
 
-  /** Writes the changes as they follow from the row as it was claimed; the row has them once they are written. */
+  /** Writes the changes that follow from the claimed row; the object in memory gets them once they are written. */
   async #settle(projectId: ProjectId, row: MessageRow, changes: Partial<MessageRow>, end?: Settling['end']) {
     const { trigger_id, device_id, message_id, campaign_id, user_id, state, due_at } = row
     const { attempts, retries, gateway_message_id, reason, reason_message, gateway_code } = row
@@ -315,7 +321,9 @@ export class Dispatcher {
     return this.#settle(projectId, row, { state, due_at: new Date() })
   }
 
-  /** Releases rows that a run owns and cannot dispatch: otherwise they would be owned for as long as this process lives. */
+  /**
+   * Releases rows that a run owns and cannot dispatch; otherwise this process would own them for as long as it lives.
+   */
   #releaseUndispatched(run: Run, rows: MessageRow[]): void {
     const { projectId } = run
     for (const row of rows)
@@ -325,7 +333,7 @@ export class Dispatcher {
 
   #end(run: Run, row: MessageRow, ended: Promise<unknown>): void {
     const { projectId } = run
-    // A run that failed before it dispatched the row owns it still: the release lets another process take it.
+    // A run that failed before it dispatched the row still owns it. The release lets another process claim it.
     const settled = ended.catch((error: unknown) => {
       this.#log.error({ error, projectId }, 'a push could not be followed to its end')
       return this.#release(projectId, row)
@@ -333,13 +341,13 @@ export class Dispatcher {
     run.ends.push(this.#guarded(run, settled).finally(() => this.#following.drop(projectId, row)))
   }
 
-  /** Rows that another run of this process follows are not dispatched again, and read once they have ended. */
+  /** Rows that another run of this process follows are not dispatched again; they are read once they are settled. */
   async #awaitEnds({ projectId }: Run, rows: MessageRow[]): Promise<void> {
     await Promise.all(rows.map((row) => this.#following.ended(projectId, row)))
     await this.claims.readAgain(projectId, rows)
   }
 
-  /** A row that could not be followed is found by the retry job: one failure must not end the run of the others. */
+  /** The retry job finds a row that could not be followed: one failure must not end the run of the others. */
   #guarded({ projectId }: Run, work: Promise<unknown>): Promise<unknown> {
     this.#active += 1
     return work

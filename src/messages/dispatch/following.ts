@@ -9,8 +9,9 @@ interface Followed {
 }
 
 /**
- * The rows that runs of this process follow, from when a run takes a row until the row has ended, also while the row waits
- * for room at its gateway. The database cannot tell two runs of one process apart, so only one run may take a row.
+ * The rows that runs of this process follow, from the moment a run takes a row until the row is settled, also while the
+ * row waits for room at its gateway. The database cannot distinguish two runs of one process, so only one run may take
+ * a row.
  */
 export class Following {
   readonly #projects = new Map<ProjectId, Map<string, Followed>>()
@@ -19,7 +20,7 @@ export class Following {
     return this.#projects.get(projectId)?.get(keyOf(row))
   }
 
-  /** False where another run has taken the row. */
+  /** False if another run has taken the row. */
   take(projectId: ProjectId, row: MessageRow): boolean {
     const known = this.#find(projectId, row)
     if (known) return known.row === row

@@ -18,7 +18,7 @@ export type Next =
       gatewayCode: string
     }
 
-/** Attempts in all at a gateway that is unavailable. */
+/** The most attempts at a gateway that is unavailable. */
 const gatewayAttempts = 5
 const longestMs = 60_000
 /** The waits for a device that got too many messages. */
@@ -27,12 +27,12 @@ const projectWaitMs = 60_000
 /** Repeats after a lost response, under the same collapse id, so that a phone shows the message once. */
 const lostRepeats = 2
 const lostWaitMs = 1_000
-/** A message whose process died each time may be the cause. */
+/** The most attempts of a message whose process died each time: the message may be the cause. */
 export const crashesForgiven = 5
-/** Repeats that cost no attempt must not become a busy loop. */
+/** The minimal wait, because repeats that count as no attempt must not become a busy loop. */
 const leastWaitMs = 200
 
-/** Pure: the table of docs/guides/sending.md. The time to live always wins. */
+/** A pure function: the table of docs/guides/sending.md. The time to live always wins. */
 export function nextStep(
   outcome: Outcome,
   { retries, notAfter }: { retries: Retries; notAfter: number },
@@ -50,7 +50,7 @@ export function nextStep(
   const wait = lost ? lostWait(retries) : retryWait(outcome, retries, now, random)
   if (!wait) return { kind: 'failed', reason, message, gatewayCode }
   if (wait.at > notAfter) {
-    // A message that may have arrived is not called expired.
+    // A message that may have arrived is not reported as expired.
     if (lost) return { kind: 'failed', reason, message, gatewayCode }
     return { kind: 'failed', reason: 'EXPIRED', message: undefined, gatewayCode }
   }

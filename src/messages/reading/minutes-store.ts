@@ -26,7 +26,10 @@ const sweep = statement('message_minutes.sweep', 'delete from message_minutes wh
 const columnOf = ({ kind, to }: OutcomeChange): Counted | undefined =>
   kind !== 'state' ? kind : to === 'accepted' ? 'sent' : to === 'failed' ? 'failed' : undefined
 
-/** Counts outcomes on this minute, in the transaction that settles them. A late write: all messages share the row. */
+/**
+ * Counts outcomes on this minute, in the transaction that settles them. It runs late in that transaction, because all
+ * messages share the row.
+ */
 export async function countMinute(tx: Db, projectId: ProjectId, changes: readonly OutcomeChange[]): Promise<void> {
   const counts: Record<Counted, number> = { sent: 0, failed: 0, delivered: 0, tapped: 0 }
   for (const change of changes) {

@@ -16,8 +16,8 @@ export interface MessageFilter {
   limit: number
 }
 
-// The next messages by a filter that has an index; the other filters mark hits among them. The last row comes along whether
-// it is a hit or not: the next page goes on there.
+// Reads the next messages by a filter that has an index; the other filters mark hits among them. The last row is
+// returned whether it is a hit or not, because the next page starts there.
 const windowOf = (narrowed: string) => `
   select * from (
     select ${columns}, ($5::text is null or campaign_id = $5)
@@ -37,7 +37,7 @@ const newestOfDevice = statement('messages.newest_of_device', windowOf('and devi
 
 type Windowed = MessageRow & { hit: boolean; seen: number }
 
-/** Reads by the narrowest index that the filter has. A user who does not exist has no messages. */
+/** Reads by the most selective index of the filter. A user who does not exist has no messages. */
 export async function findNewest(
   db: Db,
   projectId: ProjectId,

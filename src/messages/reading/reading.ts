@@ -9,7 +9,7 @@ import { findByMessageId } from '../store.ts'
 import { findNewest, type MessageFilter } from './reading-store.ts'
 import { deviceResult, resultOf, shownResult } from './results.ts'
 
-/** Messages read for one page that is filtered: bounded, whatever the size of the project. */
+/** The messages that one filtered page reads: a fixed number, whatever the size of the project. */
 const filteredRows = 2_000
 
 /** One entry for each device of each message, newest first. */
@@ -20,7 +20,8 @@ export async function listMessages(pool: Pool, projectId: ProjectId, filter: Mes
   const rows = await findNewest(pool, projectId, filter, read)
   const hits = rows.filter(({ hit }) => hit)
   const shown = hits.slice(0, limit)
-  // More hits than shown: the next page follows the last one shown. Otherwise it follows the last row read, if there are more.
+  // If there are more hits than the page shows, the next page follows the last one shown. Otherwise it follows the last
+  // row read, if more exist.
   const last = hits.length > limit ? shown.at(-1) : rows.at(-1)?.seen === read ? rows.at(-1) : undefined
   return {
     items: await entries(pool, projectId, shown),
@@ -41,7 +42,7 @@ export async function readMessage(pool: Pool, projectId: ProjectId, messageId: s
   }
 }
 
-/** A message that no trigger sent has its own id in that place. */
+/** A message that no trigger sent has its own id in place of the trigger's. */
 const triggerOf = ({ trigger_id, message_id, campaign_id }: MessageRow) =>
   campaign_id === null && trigger_id === message_id ? null : trigger_id
 

@@ -13,7 +13,7 @@ export interface DeviceResult {
   failure_reason: string
 }
 
-/** Contract 2.7, with the devices that `shownResult` shows where the caller asks for them. */
+/** Contract 2.7, with the devices that `shownResult` shows if the caller asks for them. */
 export interface DeliveryResult {
   message_id: string
   status: DeliveryStatus
@@ -31,7 +31,7 @@ export function statusOf(row: Pick<MessageRow, 'state'>): DeliveryStatus {
   return isSettled(row) ? 'DELIVERY_RESULT_STATUS_FAILED' : 'DELIVERY_RESULT_STATUS_PENDING'
 }
 
-/** Empty while it is pending: it has not failed. */
+/** Empty while the message is pending, because it has not failed. */
 export function failureOf(row: MessageRow): string {
   if (row.state === 'accepted' || !isSettled(row) || row.reason === null) return ''
   return failureReason(row.reason, row.reason_message ?? undefined)
@@ -44,7 +44,7 @@ export const deviceResult = (row: MessageRow): DeviceResult => ({
   failure_reason: failureOf(row)
 })
 
-/** Of several failures the result shows the one that the caller can do most about. */
+/** Of several failures, the result shows the one that the caller can do most about. */
 const urgency = new Map<FailureCode, number>(
   (
     [
@@ -72,7 +72,7 @@ export function resultOf(messageId: string, rows: MessageRow[]): DeliveryResult 
     rows.find(({ state }) => state === 'accepted') ??
     rows.find((row) => !isSettled(row)) ??
     [...rows].sort((one, two) => urgencyOf(one) - urgencyOf(two) || one.place - two.place)[0]
-  // Its user was deleted after the dispatch, and the message with it.
+  // The user was deleted after the dispatch, together with the message.
   if (!shown) return canceled(messageId)
   const { status, ...params } = deviceResult(shown)
   return {

@@ -13,14 +13,17 @@ interface Waiting<Write, Answer> {
 interface Lane<Write, Answer> {
   waiting: Waiting<Write, Answer>[]
   running: boolean
-  /** Writes in the statement before. */
+  /** The number of writes in the previous statement. */
   before: number
 }
 
-/** Writes of each project that are not answered yet, of all coalescers of the process. */
+/** The unfinished writes of each project, over all coalescers of the process. */
 const backlogs = new Map<string, number>()
 
-/** How many writes of a project wait for the database: the HTTP server begins no more of its requests past a limit. */
+/**
+ * The number of writes of a project that wait for the database. Past a limit, the HTTP server starts no more requests
+ * of the project.
+ */
 export const backlogOf = (project: string): number => backlogs.get(project) ?? 0
 
 function addBacklog(project: string, count: number): void {
@@ -33,24 +36,31 @@ export interface Coalescer<Write, Answer> {
   write(projectId: ProjectId, key: string, write: Write): Promise<Answer>
 }
 
-/** Writes in one statement. More gains nothing and makes the first wait for the last. */
+/** The most writes in one statement. More would gain nothing and make the first wait for the last. */
 const maxBatch = 512
-/** So few are never divided. */
+/** Batches up to this size are never divided. */
 const smallBatch = 20
-/** Bytes in one statement, about. Larger writes go alone: together they would outgrow what a text or a message may hold. */
+/**
+ * The approximate bytes in one statement. Larger writes are sent alone: together they would exceed the size limits of a
+ * text or of a protocol message.
+ */
 const maxBatchBytes = 4 * 1024 * 1024
-/** A batch of fewer is not worth waiting for: its callers are few, and want to know. */
+/** The coalescer does not wait to fill a batch smaller than this: its callers are few and would only wait longer. */
 const fewWrites = 16
-/** Writes of one project that may wait. Past it the database does not keep up, and callers are refused with 503. */
+/**
+ * The most writes of one project that may wait. Beyond this the database does not keep up, and callers are refused with
+ * 503.
+ */
 const maxWaiting = 20_000
-/** Lanes kept for the next write; past it the idle ones are thrown away. */
+/** The most lanes kept for the next write; beyond this, idle ones are dropped. */
 const maxLanes = 1_000
 
 /**
  * Gathers the single-row writes that arrive at about the same time into one statement per project: the largest gain
- * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement; each caller gets the
- * answer to its own write; a row the database refuses fails alone. `weigh` returns the bytes of a write, where callers can
- * make them large. `gatherMs`: how long the next statement waits for more after one that had many, where callers bear it.
+ * measured (docs/decisions/0005). Writes of one key stay in order and never share a statement. Each caller gets the
+ * result of its own write, and a row that the database refuses fails alone. `weigh` returns the bytes of a write, for
+ * writes that callers can make large. `gatherMs`: how long the next statement waits for more writes after one that had
+ * many, if callers can bear it.
  */
 export function createCoalescer<Write, Answer>(
   run: (projectId: ProjectId, writes: Write[]) => Promise<Answer[]>,
@@ -70,7 +80,7 @@ export function createCoalescer<Write, Answer>(
     return lane
   }
 
-  /** One statement at a time: while it is at the database the next one gathers, and order needs no further care. */
+  /** One statement runs at a time: the next one gathers meanwhile, and writes stay in order. */
   async function work(projectId: ProjectId, lane: Lane<Write, Answer>): Promise<void> {
     let many = false
     while (lane.waiting.length > 0) {
@@ -85,11 +95,12 @@ export function createCoalescer<Write, Answer>(
         const handOut = () => {
           for (const [index, { resolve }] of batch.entries()) resolve(answers[index]!)
         }
-        // The next statement leaves first: answering many takes a while, in which the database would have nothing to do.
+        // The next statement is sent before the callers get their results: resolving many promises takes a while, in
+        // which the database would be idle.
         if (lane.waiting.length > 0) setImmediate(handOut)
         else handOut()
       } catch (error) {
-        // A RangeError: one of them is too deep or all are too long to be written out.
+        // A RangeError: one write is nested too deeply, or all together are too long to serialize.
         if ((isDataFault(error) || error instanceof RangeError) && batch.length > 1) await oneByOne(projectId, batch)
         else for (const { reject } of batch) reject(error)
       }
@@ -116,7 +127,8 @@ export function createCoalescer<Write, Answer>(
       addBacklog(projectId, 1)
       if (!lane.running) {
         lane.running = true
-        // After the sockets that are readable now have been read: writes that arrived together are sent together.
+        // Runs after the sockets that are readable now have been read, so that writes that arrived together are sent
+        // together.
         setImmediate(() => void work(projectId, lane))
       }
       return promise
@@ -125,9 +137,9 @@ export function createCoalescer<Write, Answer>(
 }
 
 /**
- * The oldest writes; a second one of the same key waits for the next statement. Of all callers about, those who wait and
- * those just answered, half go: while they are at the database this process has the other half to do. Where all who wait
- * went, the two took turns in idling.
+ * Takes the oldest writes; a second write of the same key waits for the next statement. Of all active callers (those
+ * who wait and those who just got their results), the batch takes half, so that this process works on the other half
+ * meanwhile. When the batch took all waiting writes, process and database idled by turns.
  */
 function takeBatch<Write, Answer>(
   lane: Lane<Write, Answer>,
@@ -154,7 +166,7 @@ function takeBatch<Write, Answer>(
   return batch
 }
 
-/** About what a value takes as JSON. Walks with a list, so that depth cannot exhaust the stack. */
+/** The approximate size of a value as JSON. It walks with a list, so that depth cannot exhaust the stack. */
 export function roughBytes(value: unknown): number {
   let bytes = 0
   const open: unknown[] = [value]

@@ -5,14 +5,14 @@ import { resolve } from 'node:path'
 import { OperatorError } from './errors.ts'
 import { parseTrustProxy } from './http/trust-proxy.ts'
 
-/** Reads one variable's text. Throws a plain sentence that says what would be right. */
+/** Reads the text of one variable. Throws a plain sentence that describes a valid value. */
 type Parse<Value> = (text: string) => Value
 
 interface Setting<Value> {
   parse: Parse<Value>
-  /** Absent: the setting is optional and has no value unless given. */
+  /** Absent: the setting is optional and has no default. */
   fallback?: string
-  /** How the default reads in the docs where it is not a constant. */
+  /** The default in words for the docs, if it is not a constant. */
   fallbackText?: string
   about: string
   secret?: boolean
@@ -69,14 +69,14 @@ const databaseUrl: Parse<string> = (value) => {
   return url('postgres', 'postgresql')(value)
 }
 
-/** A request to an address with a password in it fails, with the password in the error. */
+/** A request to an address that contains a password fails, and its error would show the password. */
 const plainUrl: Parse<string> = (value) => {
   const { username, password, hash } = new URL(url('http', 'https')(value))
   if (username || password || hash) throw new Error('must be an address without a user name, a password and #')
   return value
 }
 
-/** As a browser sends them: scheme, host and port alone. */
+/** Origins as a browser sends them: scheme, host and port only. */
 const origins: Parse<readonly string[]> = (value) => {
   const list = value.split(',').map((one) => one.trim())
   const isOrigin = (one: string) => /^https?:/.test(one) && URL.canParse(one) && new URL(one).origin === one
@@ -124,7 +124,7 @@ const projectId: Parse<string> = (value) => {
   return value
 }
 
-/** The name of a plan with its limits, as in `gold:5000`. 0 is no limit. */
+/** The name of a plan with its limits, as in `gold:5000`. 0 means no limit. */
 const plans: Parse<Readonly<Record<string, number>>> = (value) => {
   const found: Record<string, number> = {}
   for (const entry of value.split(',')) {
@@ -268,12 +268,12 @@ export type Config = Readonly<{
   [Name in keyof Settings]: Name extends Optional ? Given<Name> | undefined : Given<Name>
 }>
 
-/** Reads the environment once. Every fault is named in one message, so that an operator mends them in one go. */
+/** Reads the environment once. One message names every fault, so that an operator can correct all of them at once. */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const config: Record<string, unknown> = {}
   const faults: string[] = []
   for (const [name, { parse, fallback }] of Object.entries<Setting<unknown>>(settings)) {
-    // An empty variable is what a compose file or a shell makes of an unset one.
+    // Compose files and shells turn an unset variable into an empty one.
     const given = env[name] || fallback
     try {
       config[name] = given === undefined ? undefined : parse(given)

@@ -83,14 +83,14 @@ export interface Detail {
   message: string
 }
 
-/** Thrown for a request we refuse. Anything else that reaches an edge is a bug and becomes a 500. */
+/** Thrown for a request that the service refuses. Any other error that reaches the edge is a bug and becomes a 500. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly code: RefusalCode
   readonly details: readonly Detail[]
 
   constructor(code: RefusalCode, message: string, details: readonly Detail[] = [], options?: ErrorOptions) {
-    // A refusal is a response and needs no stack: without walking it, a refusal is as cheap as a success.
+    // A refusal is a normal response and needs no stack trace: without one it is as cheap as a success.
     const depth = Error.stackTraceLimit
     Error.stackTraceLimit = 0
     super(message, options)
@@ -100,7 +100,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The database or another dependency is away for now. The same request may succeed later: the edge responds 503 with Retry-After. */
+/**
+ * The database or another dependency cannot be reached now. The same request may succeed later: the edge responds 503
+ * with Retry-After.
+ */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable'
 }

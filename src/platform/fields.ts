@@ -2,8 +2,8 @@ import { Refusal, type RefusalCode } from './errors.ts'
 import { faultIn } from './json.ts'
 import { readTime } from './time.ts'
 
-// How the fields of a body are read where a schema cannot state the rule. Every refusal names the place of its fault, as
-// in `push_notifications[3].title`.
+// Reads the fields of a body that a schema cannot describe. Every refusal names the path of its fault, as in
+// `push_notifications[3].title`.
 
 export type Fields = Record<string, unknown>
 
@@ -13,7 +13,7 @@ export const isObject = (value: unknown): value is Fields =>
 /** Contract B.9: many clients write null for a field that they do not set. */
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
 
-/** Counts code points, as people count characters; cheap where the UTF-16 units alone already fit. */
+/** Counts code points, as people count characters; cheap if the UTF-16 units already fit. */
 export const longerThan = (text: string, limit: number): boolean => text.length > limit && [...text].length > limit
 
 /** Makes the refusal of a fault at a path. */
@@ -24,7 +24,9 @@ export const refusing =
   (path, message) =>
     new Refusal(code, `${path}: ${message}`, [{ path, message }])
 
-/** The rules for an id that a caller chooses and that stands in paths (decision 0007). Never coerced: 123 is no id. */
+/**
+ * The rules for an id that a caller chooses and that appears in paths (decision 0007). Never coerced: 123 is not an id.
+ */
 export function checkChosenId(id: unknown, maxLength: number, refuse: (message: string) => Refusal): string {
   if (typeof id !== 'string') throw refuse('must be a string')
   if (id === '') throw refuse('must not be empty')
@@ -38,7 +40,7 @@ export function checkChosenId(id: unknown, maxLength: number, refuse: (message: 
 
 const longestAddress = 4_096
 
-/** An absolute address; where schemes are given, with one of them. */
+/** An absolute address, with one of the given schemes if there are any. */
 export function checkAddress(address: string, schemes: string[], refuse: (message: string) => Refusal): string {
   if (longerThan(address, longestAddress)) throw refuse(`must be at most ${longestAddress} characters`)
   const parsed = URL.canParse(address) ? new URL(address) : undefined
@@ -65,7 +67,7 @@ export function checkJson(value: object, { levels, bytes }: JsonBounds, refuse: 
 export const inUnits = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`
 
-/** The most faults of one refusal: more than a caller mends at once. */
+/** The most faults in one refusal: more than a caller corrects at once. */
 const mostFaults = 20
 
 /** Reads each entry of a list. One refusal names the faults of them all. */
@@ -89,7 +91,7 @@ export function readEach<Given, Read>(list: readonly Given[], read: (one: Given,
   )
 }
 
-/** The entries of `body[name]`, each with a reader of its own. */
+/** The entries of `body[name]`, each with its own reader. */
 export function readItems<Item>(
   body: unknown,
   { name, most, code }: { name: string; most: number; code: RefusalCode },
@@ -129,12 +131,12 @@ export class FieldReader {
     return !isAbsent(this.#item[field])
   }
 
-  /** The refusal of a field; of the whole object where `field` is empty. */
+  /** The refusal of a field, or of the whole object if `field` is empty. */
   refuse(field: string, message: string): Refusal {
     return this.#refuse(field ? `${this.path}.${field}` : this.path, message)
   }
 
-  /** Undefined where it is absent or empty. */
+  /** Undefined if it is absent or empty. */
   text(field: string, maxLength?: number): string | undefined {
     const value = this.#item[field]
     if (isAbsent(value) || value === '') return undefined
@@ -182,7 +184,7 @@ export class FieldReader {
     return value as Record<string, string>
   }
 
-  /** An object that must be given. */
+  /** A required object. */
   object(field: string): Fields {
     const value = this.#item[field]
     if (value === undefined) throw this.refuse(field, 'must be given')
@@ -190,7 +192,7 @@ export class FieldReader {
     return value
   }
 
-  /** An object of any JSON that must be given. */
+  /** A required object of any JSON. */
   json(field: string, bounds: JsonBounds): Fields {
     const value = this.object(field)
     checkJson(value, bounds, (message) => this.refuse(field, message))

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and those above it that are missing, closed to other users, and returns the uppermost that was made. Node can
- * do this by itself, but says ENOENT of a disk that is read-only, and does not come to an end below /proc.
+ * Makes a folder and its missing parents, closed to other users, and returns the topmost folder that it made. Node's
+ * own function reports ENOENT for a read-only disk, and never returns below /proc.
  */
 export async function makeFolders(folder: string): Promise<string | undefined> {
   try {
@@ -16,7 +16,7 @@ export async function makeFolders(folder: string): Promise<string | undefined> {
   }
 }
 
-/** Returns undefined where it exists already. */
+/** Returns undefined if it already exists. */
 async function makeOne(folder: string): Promise<string | undefined> {
   try {
     await mkdir(folder, { mode: 0o700 })

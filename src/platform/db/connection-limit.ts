@@ -2,21 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../log.ts'
 
-/** SQLSTATE of a server, database or role whose connections are all taken. */
+/** SQLSTATE of a server, database or role that has no free connection. */
 const tooMany = '53300'
-/** How long a process lives on the connections it has before it tries to open another. */
+/** How long a process uses only its open connections before it tries to open another. */
 const contentMs = 5_000
 const retryMs = 100
-/** The log says so no more often than this. */
+/** The shortest interval between two log lines about the limit. */
 const sayEveryMs = 60_000
 
 export const isConnectionLimit = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === tooMany
 
 /**
- * At the connection limit of the server a pool fails each request for which it tried to open a connection, at once,
- * though its own connections get free all the time. Here such a request waits for one of these, like those that come
- * when the pool is full: the pool is made as small as the number of connections it has, for a while.
+ * At the connection limit of the server, a pool fails each request for which it tried to open a connection, although
+ * its own connections become free all the time. This function makes such a request wait for one of these, as it would
+ * if the pool were full: it reduces the size of the pool to its open connections for a while.
  */
 export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log) {
   const { options } = pool
@@ -30,7 +30,7 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
       log.warn({ wanted: size }, 'the database takes no more connections: requests wait for those this process has')
     }
     options.max = connections
-    // A connection that is closed because it is idle could not be opened again.
+    // Idle connections are not closed now, because they could not be opened again.
     options.min = connections
     timer ??= setTimeout(() => {
       timer = undefined
@@ -41,7 +41,9 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
   }
 
   return {
-    /** Runs `work`, whose first step is to get a connection. Nothing was sent where that is refused: it is safe to repeat. */
+    /**
+     * Runs `work`, whose first step is to get a connection. If that is refused, nothing was sent, so repeating is safe.
+     */
     async waiting<Result>(work: () => Promise<Result>): Promise<Result> {
       const giveUpAt = performance.now() + waitMs
       for (;;) {
@@ -55,7 +57,10 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
         }
       }
     },
-    /** For a connection of its own that was refused: one of the pool, unless that would leave the pool none. */
+    /**
+     * Lends a connection of the pool to a caller whose own connection was refused, unless that would leave the pool
+     * without one.
+     */
     async borrowed(refusal: unknown): Promise<pg.Client | undefined> {
       if (!isConnectionLimit(refusal)) return undefined
       makeDo()
@@ -67,7 +72,7 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
         if (returned) return
         returned = true
         client.end = end
-        // Settings of this connection must not leak to other requests: it is closed.
+        // The connection is closed afterwards, because its settings must not affect other requests.
         client.release(true)
       }
       client.on('error', () => {})

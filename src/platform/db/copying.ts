@@ -4,20 +4,20 @@ import type { Pool } from './db.ts'
 
 const rowsAtOnce = 500
 
-/** Tables of the processes on a database and of its own history, which are not copied. */
+/** Tables about the processes and the history of a database, which are not copied. */
 const left = ['migrations', 'nodes']
 
 export interface Copying {
   from: Pool
   to: Pool
-  /** How many rows of all are copied. */
+  /** Rows copied so far, of the total. */
   progress?: (done: number, total: number) => void
   signal?: AbortSignal
 }
 
 /**
- * Copies everything to an empty database that is migrated, all of it or nothing. Call it under the locks of migrations of
- * both, so that no node starts on either. Returns the number of rows of each table.
+ * Copies everything to an empty, migrated database, all of it or nothing. Call it under the migration locks of both
+ * databases, so that no node starts on either. Returns the number of rows of each table.
  */
 export async function copyDatabase(copying: Copying): Promise<Record<string, number>> {
   const [source, target] = [await copying.from.connect(), await copying.to.connect()]
@@ -70,7 +70,7 @@ async function refuseUnlessEmpty(target: pg.Client): Promise<void> {
     throw new OperatorError('The other database is in use already: it has projects or settings. Nothing was copied.')
 }
 
-/** A month that is long over has a table in the old database only. */
+/** The old database has tables for months that are long over; the new one does not. */
 async function makeSamePartitions(source: pg.Client, target: pg.Client): Promise<void> {
   const { rows } = await source.query<{ text: string }>(
     `select format('create table if not exists %I partition of %s %s%s', c.relname, i.inhparent::regclass,
@@ -111,7 +111,9 @@ async function countRows(source: pg.Client, tables: string[]): Promise<Record<st
   return counts
 }
 
-/** As the text of a whole row, which PostgreSQL writes and reads for every type; JSON would mix up its null with SQL's. */
+/**
+ * Copies whole rows as text, which PostgreSQL writes and reads for every type; JSON would confuse its null with SQL's.
+ */
 async function* pagesOf(source: pg.Client, table: string): AsyncGenerator<string[]> {
   await source.query(`declare page cursor for select t::text as row from ${table} t`)
   for (;;) {

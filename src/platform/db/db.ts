@@ -7,30 +7,30 @@ import type { Statement } from './statement.ts'
 
 /** Runs statements. A transaction and the pool look the same to a store function. */
 export interface Db {
-  /** All rows. Throws `Unavailable` when the database is away, anything else is a bug or a broken row. */
+  /** All rows. Throws `Unavailable` when the database cannot be reached; any other error is a bug or a broken row. */
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
   /** The first row, if any. */
   one<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row | undefined>
-  /** How many rows were touched. */
+  /** The number of rows that were changed. */
   run(statement: Statement, values?: readonly unknown[]): Promise<number>
   /**
-   * All rows of a text that a compiler of ours made, such as that of a segment; for everything else there are statements.
-   * Not prepared under a name: each text is another, and the plan should know the values. The rules for statements hold:
-   * no value in the text, `project_id` on each tenant table; the tests of its caller check that.
+   * All rows of a query that a compiler of ours made, such as a segment; everything else uses statements. The query is
+   * not prepared under a name, because each text differs and the plan should know the values. It must follow the rules
+   * for statements: no value in the text, `project_id` on each tenant table; the tests of its caller check that.
    */
   adhoc<Row>(text: string, values: readonly unknown[]): Promise<Row[]>
 }
 
 export interface Transaction extends Db {
   /**
-   * Commits behind the statements that were sent before and not waited for: one round trip for them all. Where one of
-   * them fails nothing is committed, so wait for it too: `Promise.all([tx.query(…), tx.commit()])`.
+   * Commits behind statements that were sent before and not awaited: one round trip for all of them. If one of them
+   * fails, nothing is committed, so await it too: `Promise.all([tx.query(…), tx.commit()])`.
    */
   commit(): Promise<void>
 }
 
 export interface Pool extends Db {
-  /** Commits when `work` returns, unless it did, and rolls back when it throws. */
+  /** Commits when `work` returns, unless `work` committed itself, and rolls back when it throws. */
   transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>
   /** A connection of its own, outside the pool, for LISTEN and session locks. The caller ends it. */
   connect(): Promise<pg.Client>
@@ -43,8 +43,8 @@ export type Connection = pg.ClientConfig
 const inside = new AsyncLocalStorage<boolean>()
 let strict = false
 /**
- * For tests: from now on the pool refuses callers that are in a transaction. It would wait for a second connection
- * and hold the first: as many at once as there are connections, and all of them wait for each other.
+ * For tests: from now on the pool refuses callers that are in a transaction. Such a caller would hold one connection
+ * and wait for a second; if as many do so as there are connections, all wait for each other.
  */
 export const forbidSecondConnections = (): void => {
   strict = true
@@ -56,7 +56,7 @@ function refuseInside(): void {
 
 /** How long a request may wait for a connection before it is refused with 503: short, so that an outage sheds load. */
 const connectMs = 3_000
-/** The limit of any one statement; long work goes by windows, never by a long statement. */
+/** The time limit of any one statement; long work runs in batches and never in one long statement. */
 const statementMs = 30_000
 
 export function openPool(connection: Connection, log: Log, size = 10): Pool {
@@ -67,11 +67,11 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
     pipeline: true,
     keepAlive: true,
     statement_timeout: statementMs,
-    // The server's limit cannot help when the network swallows the answer.
+    // The server's own limit does not help if the network loses its response.
     query_timeout: statementMs + 5_000
   }
   const pool = new pg.Pool({ ...settings, max: size, connectionTimeoutMillis: connectMs, idleTimeoutMillis: 60_000 })
-  // An idle connection that dies is no event for a request: the pool drops it and opens another when it must.
+  // An idle connection that dies affects no request: the pool drops it and opens another when needed.
   pool.on('error', (error) => log.warn({ error: error.message }, 'a database connection was lost'))
   const limit = atTheLimit(pool, size, connectMs, log)
 
@@ -84,13 +84,13 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       refuseInside()
       const client = await limit.waiting(() => pool.connect()).catch(fail)
       let broken: Error | undefined
-      // Between two statements a lost connection is an event, and one without a listener would end the process.
+      // A connection lost between two statements emits an error event, which would end the process without a listener.
       const lost = (error: Error) => {
         broken = error
       }
       client.on('error', lost)
-      // An error that is not the server's word, such as a value that cannot be written, leaves the driver and the server
-      // at odds about which statements are prepared: every later use of them would fail.
+      // An error that does not come from the server, such as a value that cannot be serialized, leaves the driver and
+      // the server with different lists of prepared statements: every later use of them would fail.
       let failure: Error | undefined
       const suspect = (error: Error): never => {
         failure ??= error
@@ -101,14 +101,15 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
       const commit = async () => {
         committed = true
         const { command } = await client.query('commit')
-        // The server's response to a commit after a failed statement, which has the cause. Both responses may come together.
+        // After a failed statement the server responds to a commit with a rollback; the failure has the cause. Both
+        // responses may arrive together.
         if (command !== 'COMMIT') throw failure ?? new Error('the transaction was rolled back')
       }
       try {
-        // It travels with the first statement: waiting for its answer would be a round trip for nothing.
+        // `begin` travels with the first statement: waiting for its response would cost a round trip.
         const begun = client.query('begin')
         begun.catch(suspect).catch(() => {})
-        // Where the server would not begin, or nothing is left to be done, a statement would stand alone.
+        // If `begin` failed, a statement sent now would run outside of a transaction.
         const send = (config: pg.QueryConfig) =>
           failure ? Promise.reject(failure) : client.query(config).catch(suspect)
         const tx = { ...runner(send), commit }
@@ -117,7 +118,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
         if (!committed) await commit()
         return result
       } catch (error) {
-        // A connection that cannot roll back is not given back to the pool.
+        // A connection that cannot roll back is not returned to the pool.
         await client.query('rollback').catch((cause: Error) => {
           broken = cause
         })

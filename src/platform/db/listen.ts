@@ -3,26 +3,26 @@ import type { Log } from '../log.ts'
 import type { Pool } from './db.ts'
 import { appear, createLookout, type Presence } from './presence.ts'
 
-/** Receives notifications of other nodes. They are hints: every listener must also be right without them. */
+/** Receives notifications of other nodes. They are hints: every listener must also work without them. */
 export interface Listener {
   /** Calls back on each message of a channel, and with undefined after a gap in which messages may have been missed. */
   on(channel: string, heard: (payload: string | undefined) => void): void
-  /** The same connection shows other processes that this one lives. */
+  /** The same connection shows other processes that this one is alive. */
   readonly presence: Presence
   close(): Promise<void>
 }
 
 const retryMs = 1_000
-/** A connection that lived this long is opened again at once: meanwhile this process looks dead to others. */
+/** A connection that lasted this long is reopened at once: until then this process looks dead to others. */
 const livedMs = 100
 
 /**
- * A process whose own connection is younger than this cannot tell which processes died: the database may have been away, and the
- * others are on their way back. They need 4 s at most: a pause and the time-out of a connection.
+ * A process whose own connection is younger than this cannot know which processes died: the database may have been
+ * unreachable, and the others may be reconnecting. They need 4 s at most: a pause and the time-out of a connection.
  */
 const steadyMs = 5_000
 
-/** Keeps one connection listening and opens it again when it is lost. */
+/** Keeps one connection listening and reopens it when it is lost. */
 export function createListener(pool: Pool, log: Log, { judgesAfterMs = steadyMs } = {}): Listener {
   const channels = new Map<string, Array<(payload: string | undefined) => void>>()
   let client: pg.Client | undefined

@@ -10,16 +10,16 @@ export interface Migration {
   statements: string[]
 }
 
-/** Any constant will do, as long as every node of every version uses the same one. */
+/** Any constant, as long as every node of every version uses the same one. */
 export const lockKey = 7_463_822_190
-/** A node that waits for another's migration gives up after this. */
+/** How long a node waits for another node's migration. */
 const lockTimeout = '10min'
 
 const folder = join(import.meta.dirname, '../../../migrations')
 
 /**
- * The files in order. A statement ends with a semicolon at the end of a line, and each is sent by itself:
- * several in one query string are refused by distributed PostgreSQL.
+ * The files in order. A statement ends with a semicolon at the end of a line, and each is sent separately: distributed
+ * PostgreSQL refuses several in one query string.
  */
 export function readMigrations(from: string = folder): Migration[] {
   const files = readdirSync(from).filter((file) => /^\d{4}-.+\.sql$/.test(file))
@@ -35,8 +35,9 @@ export function readMigrations(from: string = folder): Migration[] {
 }
 
 /**
- * Brings the database to this code's schema and runs `afterwards` under the same lock, with the names of what was
- * applied: ten nodes may start at once, and one after the other bootstraps. A database newer than the code is refused.
+ * Migrates the database to the schema of this code and runs `afterwards` under the same lock, with the names of the
+ * applied migrations: ten nodes may start at once, and they bootstrap one after the other. A database newer than the
+ * code is refused.
  */
 export async function migrate<Result = string[]>(
   pool: Pool,

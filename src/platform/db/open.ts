@@ -5,19 +5,19 @@ import { type Connection, isPassing } from './db.ts'
 import { startEmbedded } from './embedded/embedded.ts'
 import { checkServer, silence } from './server-check.ts'
 
-/** A running PostgreSQL and, where it is ours, the way to stop it. */
+/** A running PostgreSQL and, if it is the embedded one, a function that stops it. */
 export interface Database {
   connection: Connection
-  /** How it reads to people, without a password. */
+  /** The name of the database for people, without a password. */
   name: string
-  /** Resolves when our own server has died for good. */
+  /** Resolves when the embedded server has died for good. */
   exited: Promise<void>
   stop(): Promise<void>
 }
 
 export interface Opening {
   signal?: AbortSignal
-  /** How long a server that does not answer is waited for; 0: not at all. */
+  /** How long to wait for a server that does not respond; 0: not at all. */
   patienceMs?: number
   /** The name of the setting or argument that gave the address. */
   given?: string
@@ -64,7 +64,7 @@ async function awaitServer(
     } catch (error) {
       if (error instanceof OperatorError) throw error
       const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
-      // A wrong password or a missing database does not mend itself.
+      // Waiting does not help against a wrong password or a missing database.
       if (!isPassing(error)) throw new OperatorError(`PostgreSQL at ${name} refuses: ${reason}. Check ${given}.`)
       if (Date.now() + retryMs > giveUpAt)
         throw new OperatorError(silence(error, name, patienceMs, given ?? 'DATABASE_URL'))

@@ -5,18 +5,18 @@ import type { Pool } from './db.ts'
 /** The first moment of the month that is `offset` months away, in UTC. */
 const monthStart = (at: Date, offset: number) => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + offset, 1))
 
-/** A table that has a partition a month, and how the first moment of a month is written in its key. */
+/** A table with a partition for each month, and the form of the first moment of a month in its key. */
 export interface Monthly {
   table: string
   bound(start: Date): string
-  /** How full a page is written, in percent: room for rows that are changed soon after. */
+  /** How full a page is written, in percent; the rest is room for rows that change soon after. */
   fillfactor?: number
 }
 
-/** By a time. */
+/** A table whose key is a time. */
 export const byTime = (table: string): Monthly => ({ table, bound: (start) => `'${start.toISOString()}'` })
 
-/** By a UUIDv7, which begins with its time. */
+/** A table whose key is a UUIDv7, which begins with its time. */
 export const byId = (table: string, fillfactor = 100): Monthly => ({
   table,
   bound: (start) => `'${firstIdAt(start.getTime())}'`,
@@ -25,13 +25,19 @@ export const byId = (table: string, fillfactor = 100): Monthly => ({
 
 const nameOf = ({ table }: Monthly, start: Date) => `${table}_${start.toISOString().slice(0, 7).replace('-', '_')}`
 
-/** Any constant, the same for every node: it keeps two of them from making the same table. */
+/** Any constant, the same for every node: the lock keeps two nodes from making the same table. */
 const lockKey = 7_463_822_191
-/** A statement that waits for a lock on the whole history makes all writers queue behind it, so it is repeated later. */
+/**
+ * A statement that waits for a lock on the whole history makes all writers wait behind it, so it gives up and is
+ * repeated later.
+ */
 const lockTimeout = '3s'
 const lockNotAvailable = '55P03'
 
-/** Last month too: an event may be a week late, a job days. Two ahead, so that a worker may be away for weeks. */
+/**
+ * Includes last month, because an event may be a week late and a job days, and two months ahead, so that workers may be
+ * stopped for weeks.
+ */
 const monthsAround = [-1, 0, 1, 2]
 
 type Query = (text: string) => Promise<Record<string, string>[]>
@@ -46,7 +52,7 @@ async function withLock(pool: Pool, work: (query: Query) => Promise<void>): Prom
     if ((error as { code?: string }).code !== lockNotAvailable) throw error
     throw new Unavailable('The tables of the months are in use.', { cause: error })
   } finally {
-    // Ending the session lets go of the lock.
+    // Ending the session releases the lock.
     await client.end().catch(() => {})
   }
 }
@@ -56,7 +62,7 @@ const existing = ({
 }: Monthly) => `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
    where i.inhparent = '${table}'::regclass order by c.relname`
 
-/** Makes the tables of the months around a time that are not there yet. Safe on many nodes at once. */
+/** Makes the missing tables of the months around a time. Safe on many nodes at once. */
 export async function makePartitions(pool: Pool, monthly: Monthly, around: Date): Promise<void> {
   const { table, bound, fillfactor = 100 } = monthly
   await withLock(pool, async (query) => {
@@ -65,8 +71,8 @@ export async function makePartitions(pool: Pool, monthly: Monthly, around: Date)
       const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
       const name = nameOf(monthly, from)
       if (there.has(name)) continue
-      // No value of a caller is in this text: names and bounds are made of a date of our own. Attaching a table that
-      // exists does not stop readers, as making it in place would: a backup reads for hours.
+      // The text contains no value of a caller: names and bounds come from our own dates. Attaching an existing table
+      // does not block readers, as creating it in place would: a backup reads for hours.
       await query('begin')
       await query(`create table ${name} (like ${table} including constraints) with (fillfactor = ${fillfactor})`)
       await query(`alter table ${table} attach partition ${name} for values from (${bound(from)}) to (${bound(to)})`)
@@ -86,6 +92,6 @@ export async function dropPartitions(pool: Pool, monthly: Monthly, before: Date)
   })
 }
 
-/** PostgreSQL's words for a row that no month takes. */
+/** PostgreSQL's error text for a row that fits no month. */
 export const isWithoutPartition = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23514'

@@ -4,20 +4,24 @@ import type pg from 'pg'
 import type { Db } from './db.ts'
 import { isPresent, presenceFamily } from './store.ts'
 
-/** Whether a process is alive, as the database knows it: by a connection that ends with it, also with kill -9. */
+/**
+ * Whether a process is alive, as the database knows it: by a connection that ends with the process, also after kill -9.
+ */
 export interface Presence {
-  /** The name of this process. Undefined while it has no such connection: then its state is unknown. */
+  /**
+   * The name of this process. Undefined while it has no such connection: then other processes cannot know its state.
+   */
   readonly name: number | undefined
   /**
-   * Whether the process of that name has died: absent, and still absent after a moment. False while this process has not
-   * been connected for some seconds itself: then it cannot tell.
+   * Whether the process of that name has died: absent, and still absent after a moment. False until this process itself
+   * has been connected for some seconds, because before that it cannot know.
    */
   isGone(db: Db, name: number): Promise<boolean>
 }
 
-/** A process that lost nothing but this connection is back within milliseconds: a process that stays away is dead. */
+/** A process that lost only this connection is back within milliseconds; a process that stays away is dead. */
 const patienceMs = 500
-/** Names missed at some time that are remembered; past it the patience begins anew. */
+/** The most absent names that are remembered; beyond this the waiting starts again. */
 const maxMissed = 1_000
 
 const newName = () => randomInt(2 ** 31)
@@ -42,8 +46,8 @@ export function createLookout(): Presence['isGone'] {
 }
 
 /**
- * Makes the connection the sign of life of this process, and returns its name. After a break it is the same name, if the
- * database has closed the old connection: work that was begun under it is still being done.
+ * Makes the connection the sign of life of this process, and returns its name. After a break the name stays the same if
+ * the database has closed the old connection, because work that began under the name continues.
  */
 export async function appear(client: pg.Client, before: number | undefined): Promise<number | undefined> {
   for (const name of before === undefined ? [newName()] : [before, newName()]) {

@@ -1,4 +1,4 @@
-// Deadlock, serialization, a key that another transaction took or removed in between.
+// Errors of a lost race: deadlock, serialization, or a key that another transaction inserted or deleted meanwhile.
 const lost = new Set(['40P01', '40001', '23505', '23503'])
 
 function codeOf(error: unknown): string {
@@ -6,16 +6,16 @@ function codeOf(error: unknown): string {
   return inner instanceof Error && 'code' in inner ? String(inner.code) : ''
 }
 
-/** For a transaction that finds by itself that it lost a race: it is rolled back and done again. */
+/** Thrown by a transaction that finds itself that it lost a race: it is rolled back and repeated. */
 export const lostRace = (message: string): Error => Object.assign(new Error(message), { code: '40001' })
 
 const tries = 8
-/** From the third try on others get a moment to finish, each another one. */
+/** From the third attempt on, a random wait gives others time to finish. */
 const pauseMs = 10
 
 /**
- * Does the whole transaction again when it lost a race against another one. Orders of locks are chosen so that this is
- * rare, but a cascade takes its rows in an order of its own, and the caller must not see it.
+ * Repeats the whole transaction when it lost a race against another one. Lock orders are chosen so that this is rare,
+ * but a cascade locks its rows in an order of its own, and the caller must not notice.
  */
 export async function againIfRaced<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tried = 1; ; tried += 1) {

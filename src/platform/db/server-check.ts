@@ -5,7 +5,7 @@ import type { Connection } from './db.ts'
 
 const oldest = 15
 const limitMs = 5_000
-/** The settings are wrong, as in `exit.configuration`: no wait mends that. */
+/** The settings are wrong, as in `exit.configuration`: waiting does not help. */
 const configuration = 78
 
 interface Facts {
@@ -19,9 +19,9 @@ const ask = `select current_setting('server_version_num')::int / 10000 as major,
     current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby,
     current_setting('default_transaction_read_only')::boolean as read_only, pg_backend_pid() as pid`
 
-/** Whether Tidings can run on this server. Throws the sentence for the operator where it never will. */
+/** Checks whether Tidings can run on this server. Throws a sentence for the operator if it never will. */
 export async function checkServer(connection: Connection, name: string, given = 'DATABASE_URL'): Promise<void> {
-  // As the pool connects: a pooler that refuses a parameter of the start must be met here.
+  // Connects as the pool does, so that a pooler that refuses a start parameter is noticed here.
   const settings = {
     ...connection,
     statement_timeout: limitMs,
@@ -57,8 +57,8 @@ function faultOf({ major, encoding, standby, read_only }: Facts, name: string, g
 }
 
 /**
- * Whether two connections are served by one back end, or one connection by two. A pooler that does so lends a back end
- * for a transaction: settings, prepared statements, listeners and locks of a connection would reach another client.
+ * Whether one back end serves two connections, or two back ends serve one. A pooler that does so lends a back end for a
+ * transaction: settings, prepared statements, listeners and locks of a connection would affect another client.
  */
 async function isShared(first: pg.Client, second: pg.Client, pid: number): Promise<boolean> {
   const pidOf = async (client: pg.Client) =>
@@ -74,16 +74,16 @@ async function isShared(first: pg.Client, second: pg.Client, pid: number): Promi
 const pooled = (name: string, given: string) =>
   `${name} is a pooler that lends connections for a transaction, on which Tidings cannot listen, lock or prepare. Set ${given} to PostgreSQL itself, or to a pooler in session mode.`
 
-/** The words of a pooler that does not pass on what it is asked. */
+/** The error texts of a pooler that does not forward start parameters. */
 function poolersFault({ code, message }: Error & { code?: string }, name: string, given: string): string | undefined {
   if (code === '08P01' && /unsupported startup parameter/.test(message))
     return `${name} is a pooler that refuses a parameter (${message}). Set ${given} to PostgreSQL itself, or to a pooler in session mode that lets it pass (pgbouncer: ignore_startup_parameters = statement_timeout).`
-  // A prepared statement that is on another back end, or a pooler that lends connections for a statement.
+  // A prepared statement that exists on another back end, or a pooler that lends connections for a statement.
   const lent = code === '26000' || (code === '08P01' && /pooling mode/.test(message))
   return lent ? pooled(name, given) : undefined
 }
 
-/** Why there is no connection, and what to do about it. */
+/** The reason why there is no connection, and what to do about it. */
 export function silence(error: unknown, name: string, waitedMs: number, given: string): string {
   const reason = (error as Error).message || String((error as NodeJS.ErrnoException).code)
   if (isConnectionLimit(error))

@@ -1,13 +1,13 @@
 import type { Db } from './db.ts'
 import { statement } from './statement.ts'
 
-/** Of all that may lock numbers in this database, these are ours: `tidi` in ASCII. */
+/** Distinguishes our locks from other users of numbered locks in this database: `tidi` in ASCII. */
 export const presenceFamily = 0x74696469
 
 export const ping = statement('platform.ping', 'select 1')
 export const notify = statement('platform.notify', 'select pg_notify($1, $2)')
-// The lock is looked up and not tried: a process that tried it would hold it for a while, and its owner could not come
-// back under its name.
+// Reads the list of locks instead of trying the lock: a process that tried it would hold it for a moment, and its owner
+// could not come back under its name.
 const present = statement(
   'presence.seen',
   `select exists (
@@ -29,5 +29,5 @@ export const isPresent = async (db: Db, name: number): Promise<boolean> =>
 export const getSetting = async (db: Db, name: string): Promise<string | undefined> =>
   (await db.one<{ value: string }>(getRow, [name]))?.value
 
-/** The first value of a setting stays. */
+/** Stores a setting only if it has no value yet. */
 export const addSetting = (db: Db, name: string, value: string) => db.run(addRow, [name, value])

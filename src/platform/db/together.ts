@@ -1,6 +1,6 @@
 /**
- * Waits for all that use one transaction, also where one of them fails: work that goes on after its end would be written
- * outside of it. Throws what failed first, since that is why others failed after it.
+ * Waits for all promises that use one transaction, also if one of them fails: a statement sent after the end of the
+ * transaction would run outside of it. Throws the first error, which is the cause of the others.
  */
 export async function together(...parts: Promise<unknown>[]): Promise<void> {
   const failures: unknown[] = []

@@ -3,11 +3,11 @@ import { errorCatalogue, Refusal, type RefusalCode, Unavailable } from '../error
 import { inUnits } from '../fields.ts'
 import type { Log } from '../log.ts'
 
-/** How one route words its refusals, where the contract fixes the words. */
+/** The wording of a route's refusals, if the contract fixes it. */
 export interface Wording {
   /** The plain text of every 400 of this route (contract section 7). */
   invalid?: string
-  /** Second texts of the contract, for some causes. */
+  /** Further texts of the contract, for some causes. */
   texts?: Partial<Record<RefusalCode, string>>
   /** A 404 without a body. */
   absent?: 'empty'
@@ -27,7 +27,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const [status] = errorCatalogue[refusal.code]
   const wording = request.routeOptions.config.wording ?? {}
   if (status === 503) {
-    // One line for each that is shed would cost more than shedding it; a metric counts them.
+    // A log line for each shed request would cost more than shedding it; a metric counts them.
     const level = refusal.code === 'overloaded' ? 'debug' : 'warn'
     log[level](
       { reason: refusal.message, request_id: request.id, route: request.routeOptions.url },
@@ -38,7 +38,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
       .header('retry-after', retryAfterSeconds)
       .send({ error: 'Service Unavailable', code: refusal.code })
   }
-  // Fastify closes the connection after a body that it did not take. A client that is still sending would never see why.
+  // Fastify closes the connection after a body that it refused. A client that is still sending would never see the
+  // reason.
   reply.removeHeader('connection')
   if (status === 413) readToTheEnd(request)
   if (status === 429) {
@@ -60,7 +61,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   })
 }
 
-/** Only keys with a policy meet these: they are JSON on every route. */
+/** Only keys with a policy get these errors, and they are JSON on every route. */
 const ofPolicy: ReadonlySet<RefusalCode> = new Set([
   'policy_refused',
   'approval_required',
@@ -68,7 +69,7 @@ const ofPolicy: ReadonlySet<RefusalCode> = new Set([
   'dry_run_only'
 ])
 
-/** How long a body that is too large may go on arriving. Node reads and drops it. */
+/** How long a body that is too large may continue to arrive. Node reads and drops it. */
 const drainMs = 30_000
 
 function readToTheEnd({ raw }: FastifyRequest): void {
@@ -80,7 +81,7 @@ function readToTheEnd({ raw }: FastifyRequest): void {
 
 const text = (reply: FastifyReply, body: string) => reply.type('text/plain; charset=utf-8').send(body)
 
-/** Two headers name the fault where the contract fixes the body. */
+/** If the contract fixes the body, two headers name the fault. */
 function explain(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const faults = refusal.details.map(({ path, message }) => `${path}: ${message}`)
   const line = faults.length > 0 ? faults.join('; ') : refusal.message

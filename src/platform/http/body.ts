@@ -12,7 +12,7 @@ import type { Wanted } from './schema.ts'
 export type BodyKind = 'json' | 'optional' | 'ignored' | 'stream' | 'bytes'
 
 export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i
-/** Types that clients send unasked: none at all, the form type of `curl -d`, the text type of `fetch`. */
+/** Types that clients send by default: none at all, the form type of `curl -d`, the text type of `fetch`. */
 const unaskedType = /^(?:application\/x-www-form-urlencoded|text\/plain)?\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 /**
@@ -21,7 +21,7 @@ const unaskedType = /^(?:application\/x-www-form-urlencoded|text\/plain)?\s*(?:;
  */
 export function installBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // The catch-all would do; a parser found by its exact type is found faster.
+  // The catch-all would suffice, but Fastify finds a parser by its exact type faster.
   for (const type of ['application/json', '*']) {
     app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
       const encoding = encodingOf(request)
@@ -34,7 +34,7 @@ export function installBodyParser(app: FastifyInstance): void {
   }
   app.addContentTypeParser('application/x-ndjson', (request, payload, done) => {
     const { config } = request.routeOptions
-    // Everywhere else it is a wrong type like any other: a route that expects JSON must not be given a stream for it.
+    // On all other routes it is a wrong type: a route that expects JSON must not get a stream.
     if (!config.stream) return done(wrongType())
     if (encodingOf(request) !== undefined) return done(compressedStream())
     done(null, payload)
@@ -45,11 +45,12 @@ type Done = (error: Error | null, value?: unknown) => void
 
 function read(request: FastifyRequest, body: Buffer, done: Done): void {
   const { bytes: asBytes, wording, mostValues, wanted } = request.routeOptions.config
-  // The protocol of such a route has its own words for a body that cannot be read.
+  // The protocol of such a route defines its own error for an unreadable body.
   if (asBytes) return void done(null, body)
   try {
     ;(request as Read)[bytes] = body
-    // Contract A.2: the contract's own endpoints, those with a fixed text, read JSON under the unasked types too.
+    // Contract A.2: the contract's own endpoints, those with a fixed text, also read JSON under the default types of
+    // clients.
     const type = request.headers['content-type'] ?? ''
     if (body.length > 0 && !(jsonType.test(type) || (wording?.invalid !== undefined && unaskedType.test(type))))
       throw wrongType()
@@ -61,7 +62,7 @@ function read(request: FastifyRequest, body: Buffer, done: Done): void {
   }
 }
 
-/** A route that takes bytes gets none then, and says in its own words that it cannot read them. */
+/** Such a route gets an empty body and reports in its own words that it cannot read it. */
 const isUnreadable = (request: FastifyRequest, { code }: Refusal): boolean =>
   code === 'malformed_body' && request.routeOptions.config.bytes === true
 
@@ -70,38 +71,38 @@ const compressedStream = () =>
 
 const wrongType = () => new Refusal('unsupported_media_type', 'The content type must be application/json.')
 
-/** On the request itself: a WeakMap of all of them costs at every collection of garbage. */
+/** Stored on the request itself: a WeakMap of all requests slows down every garbage collection. */
 const bytes = Symbol('bytes of the body')
 type Read = FastifyRequest & { [bytes]?: Buffer }
 
-/** SHA-256 of the body, byte for byte; of a compressed one, of what it stands for. */
+/** SHA-256 of the body, byte for byte; of a compressed body, after decompression. */
 export const fingerprintOf = (request: FastifyRequest): string => hash('sha256', (request as Read)[bytes] ?? '', 'hex')
 
-/** Makes Fastify believe there is no body: DELETE takes any and reads none. Node discards what arrives. */
+/** Hides the body from Fastify: DELETE accepts any and reads none. Node discards the bytes that arrive. */
 export function forgetBody(request: FastifyRequest): void {
   for (const name of ['content-type', 'content-length', 'content-encoding', 'transfer-encoding'])
     delete request.raw.headers[name]
 }
 
-/** Fastify refuses a type that it cannot parse, in words of its own; a route that takes bytes has its own words for it. */
+/** Fastify refuses a type that it cannot parse with its own text; a route that takes bytes has its own error for it. */
 export function nameWrongType(request: FastifyRequest): void {
   const { headers } = request.raw
   if (!jsonType.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/octet-stream'
 }
 
-/** More than anything real has, and less than exhausts a stack that walks it, here or in PostgreSQL. */
+/** Deeper than any real body, and not deep enough to exhaust a stack here or in PostgreSQL. */
 const mostLevels = 256
-/** Values that are parsed at once: 16 ms for the worst of texts, where each object has a shape of its own. */
+/** Values that are parsed at once: 16 ms in the worst case, in which every object has different fields. */
 const mostAtOnce = 20_000
-/** A text of this size cannot be deep or hold many values. */
+/** A text of this size can be neither deep nor hold many values. */
 const tinyBytes = 256
 
-/** Values that a body may make, where a route does not say (docs/decisions/0029). */
+/** The default limit of values in a body (docs/decisions/0029). */
 export const usualValues = 200_000
 
 /**
- * The value of a text. A large or deep text is read in slices, and returned as a promise; most are returned at once. `wanted`: the
- * schema of a route that ignores unknown fields; they are not even built then.
+ * The value of a text. A large or deep text is read in slices and returned as a promise; most are returned at once.
+ * `wanted`: the schema of a route that ignores unknown fields, which are then not even built.
  */
 export function parseJson(body: Buffer, most = usualValues, wanted?: Wanted): unknown {
   if (body.length === 0) return undefined

@@ -11,14 +11,14 @@ const always =
   'X-Request-ID, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, ' +
   'X-Service-Error-Code, X-Service-Error-Detail'
 
-/** Any page may be an app: it sends a public key of its own, and no cookie identifies a caller. */
+/** Any page may be an app: it sends its own public key, and no cookie identifies a caller. */
 export const pagesOfApps: CrossOrigin = {
   origins: '*',
   sendable: 'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Service-App-Identifier, X-Request-ID',
   readable: `${always}, X-Service-Warning`
 }
 
-/** Pages that hold a secret key are those of the operator: the listed origins, none by default. */
+/** Only the operator's own pages hold a secret key: the listed origins, none by default. */
 export const pagesOfAgents = (origins: readonly string[]): CrossOrigin | undefined =>
   origins.length === 0
     ? undefined
@@ -31,7 +31,10 @@ export const pagesOfAgents = (origins: readonly string[]): CrossOrigin | undefin
         readable: `${always}, ETag, Mcp-Session-Id`
       }
 
-/** Lets the page that asks read the response, if it may. Caches must keep apart what listed and other origins got. */
+/**
+ * Lets the calling page read the response, if it may. Caches must store responses for listed and other origins
+ * separately.
+ */
 export function letPageRead({ origins, readable }: CrossOrigin, request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin } = request.headers
   if (origins !== '*') reply.header('vary', 'Origin')
@@ -43,7 +46,7 @@ export function letPageRead({ origins, readable }: CrossOrigin, request: Fastify
   return true
 }
 
-/** Two hours, which is as long as browsers believe it. */
+/** Two hours, the longest time for which browsers cache it. */
 const believedSeconds = '7200'
 
 type Answered = (method: string, route: string) => (request: FastifyRequest, reply: FastifyReply) => void

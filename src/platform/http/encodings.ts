@@ -11,7 +11,7 @@ const decoders = new Map<string, Decode>([
   ['deflate', inflate]
 ])
 
-/** The encoding that a body is compressed with, or undefined where it is sent as it is. */
+/** The encoding that a body is compressed with; undefined if it is not compressed. */
 export function encodingOf(request: FastifyRequest): string | undefined {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase()
   return encoding === '' || encoding === 'identity' ? undefined : encoding
@@ -21,8 +21,8 @@ const unknownEncoding = () =>
   new Refusal('unsupported_media_type', 'The content encoding must be gzip or deflate, or the body sent as it is.')
 
 /**
- * Decompresses a body off the main thread. The limit of the route counts for what comes out, and decompression ends there:
- * a few bytes may stand for gigabytes.
+ * Decompresses a body off the main thread. The limit of the route applies to the decompressed bytes, and decompression
+ * ends there: a few bytes may expand to gigabytes.
  */
 export function decoded(request: FastifyRequest, body: Buffer, encoding: string): Promise<Buffer> {
   const decode = decoders.get(encoding)

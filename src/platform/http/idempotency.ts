@@ -6,7 +6,7 @@ import { fingerprintOf } from './body.ts'
 const names = ['idempotency-key', 'x-service-idempotency-key'] as const
 const maxLength = 255
 
-/** The key a caller sent, if any. `scope` is the path it counts for, the same under every prefix. */
+/** The key that a caller sent, if any. `scope` is the path that it counts for, the same under every prefix. */
 export function idempotencyKeyOf(request: FastifyRequest, scope: string): IdempotencyKey | undefined {
   const [name = names[0]] = names.filter((one) => request.headers[one] !== undefined)
   const key = request.headers[name]

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 
-/** The weight of a refusal against an admission: a client that has a quarter of its requests refused is not slowed. */
+/** The weight of a refusal against an admission: a client with a quarter of its requests refused is not slowed. */
 const weight = 3
-/** The first refusals of a connection come at once. */
+/** The first refusals of a connection are sent at once. */
 const atOnce = 3 * weight
-/** How much longer each further one waits than the one before, and how long at most. */
+/** The additional wait of each further refusal, and the longest wait. */
 const stepMs = 100
 const longestMs = 1_000
 const mostCounted = atOnce + (longestMs / stepMs) * weight
@@ -13,8 +13,8 @@ const refusals = Symbol('refusals that outnumber admissions')
 type Paced = Socket & { [refusals]?: number }
 
 /**
- * Tells a connection that it is refused, at once or, where it goes on regardless, after a while: each refusal is parsed,
- * routed and authenticated, so hammering takes the time of others.
+ * Sends refusals to a connection at once or, if it continues regardless, after a wait: each refusal is parsed, routed
+ * and authenticated, so a client that hammers takes time from others.
  */
 export function refuseInPace(socket: Paced, refuse: () => void): void {
   const count = Math.min(mostCounted, (socket[refusals] ?? 0) + weight)

@@ -18,7 +18,7 @@ export const encodeCursor = (...parts: string[]): string => Buffer.from(JSON.str
 
 const isText = (part: unknown): part is string => typeof part === 'string' && isStorable(part)
 
-/** The parts of a cursor we gave out; anything else is refused, not guessed at. */
+/** The parts of a cursor that the service made; any other text is refused. */
 export function decodeCursor(cursor: string, parts: number): string[] {
   try {
     const found: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
@@ -27,7 +27,7 @@ export function decodeCursor(cursor: string, parts: number): string[] {
   throw badCursor()
 }
 
-/** The id after which a list that is ordered by id goes on. */
+/** The id after which the next page of a list ordered by id starts. */
 export function idAfter(cursor: string | undefined): string | null {
   if (cursor === undefined) return null
   const [id] = decodeCursor(cursor, 1)
@@ -35,7 +35,7 @@ export function idAfter(cursor: string | undefined): string | null {
   return id!
 }
 
-/** The time in a cursor of a list that is ordered by one. */
+/** The time in a cursor of a list ordered by time. */
 export function timeOf(text: string): Date {
   const at = new Date(text)
   // JavaScript reads times that PostgreSQL does not, such as years beyond four digits.
@@ -48,7 +48,7 @@ const badCursor = () =>
     { path: 'cursor', message: 'is not one that was given out' }
   ])
 
-/** A page of rows. One row more than asked for was read, and its presence means that there is a next page. */
+/** A page of rows. One row more than requested was read; if it exists, there is a next page. */
 export function page<Row, Item>(
   rows: Row[],
   limit: number,

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import findMyWay, { type HTTPMethod } from 'find-my-way'
 
-/** Longer than any header Node accepts: an id is judged by our rules, not by the router's. */
+/** Longer than any header that Node accepts, so that our own rules judge an id, and not the router's. */
 export const maxParamLength = 65_536
 
 const broken = Symbol('broken escape')
 type Marked = IncomingMessage & { [broken]?: true }
 
 /**
- * A path with a broken escape would be refused by the router before anyone is authenticated. It is routed with its
- * percent signs escaped, and marked, so that its route can refuse it in turn.
+ * The router would refuse a path with a broken escape before the caller is authenticated. Such a path is routed with
+ * its percent signs escaped, and marked, so that its route can refuse it.
  */
 export const rewriteUrl =
   (methods: MethodTable) =>
@@ -37,13 +37,13 @@ export const hasBrokenEscape = (request: IncomingMessage): boolean => (request a
 
 interface Known {
   methods: Set<string>
-  /** It ends in a verb of ours: `:cancel`. */
+  /** Whether the path ends in a verb: `:cancel`. */
   verb: boolean
 }
 
 export type MethodTable = ReturnType<typeof createMethodTable>
 
-/** Knows which methods a path has, by the same router that Fastify uses: for 405 and its Allow header. */
+/** Knows the methods of a path, through the same router that Fastify uses: for 405 and its Allow header. */
 export function createMethodTable() {
   const router = findMyWay({ maxParamLength })
   const byMethod = findMyWay({ maxParamLength })
@@ -58,14 +58,15 @@ export function createMethodTable() {
       paths.set(path, added)
       router.on('GET' as HTTPMethod, path, () => {}, added)
     },
-    /** The methods of a path, or undefined where nothing lives. */
+    /** The methods of a path; undefined if no route matches. */
     allowed(url: string): string[] | undefined {
       const found = find(url.split('?')[0]!)
       return found && [...found.methods].sort()
     },
     /**
-     * Contract B.9: an escaped colon before a verb is a colon, since some clients escape every colon of a path. A path
-     * that its method knows as it stands is left alone, so that `GET …/campaigns/x%3Atest` still reads the id `x:test`.
+     * Contract B.9: an escaped colon before a verb counts as a colon, since some clients escape every colon of a path.
+     * A path that its method already matches is left unchanged, so that `GET …/campaigns/x%3Atest` still reads the id
+     * `x:test`.
      */
     withVerb(method: string, path: string, colon: string): string {
       const at = path.toUpperCase().lastIndexOf(colon)
@@ -75,8 +76,8 @@ export function createMethodTable() {
       return find(plain)?.verb ? plain : path
     },
     /**
-     * `…/x:cancel` with another method than the verb has is an id to the router, where that method takes ids. It is the
-     * verb all the same: an id that ends like one is sent with its colon escaped.
+     * For a method that takes ids, the router reads `…/x:cancel` as an id. It is still the verb, with a wrong method:
+     * an id that ends like a verb must be sent with its colon escaped.
      */
     isVerbOfOthers(method: string, url: string): boolean {
       if (!url.includes(':')) return false

@@ -1,16 +1,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** From so many waiting requests on nothing more is parsed of a connection, until half of them are done. */
+/** With this many waiting requests, nothing more is parsed from a connection until half of them are done. */
 const mostWaiting = 16
-/** The first bytes of a connection in a turn: some 50 of the shortest requests, which take 0.5 ms to parse. */
+/** The first bytes that a connection may have parsed in a turn: some 50 of the shortest requests, which take 0.5 ms. */
 const pieceBytes = 1024
-/** Pieces that are parsed in one turn, of all connections together. */
+/** Pieces that are parsed in one turn, for all connections together. */
 const piecesOfTurn = 32
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void
 
-/** The requests of one connection: one under way, others behind it. */
+/** The requests of one connection: one in progress, the others waiting behind it. */
 interface Line {
   current: ServerResponse | undefined
   waiting: { request: IncomingMessage; response: ServerResponse }[]
@@ -22,15 +22,15 @@ const project = Symbol('the project of the last request')
 const waitsAs = Symbol('in the line of')
 type Lined = Socket & { [line]?: Line; [project]?: string; [waitsAs]?: string | undefined }
 
-/** From now on the connection is read when its project has its turn: connections of a busy project wait for each other. */
+/** From now on the connection is read in its project's turn: connections of a busy project wait for each other. */
 export function readInTurnOf(socket: Lined, projectId: string): void {
   socket[project] = projectId
 }
 
 /**
- * Gives each connection a share of a turn, account or none: requests that a client sends ahead are done one after the
- * other, one in a turn, and a chunk full of them is parsed piece by piece. Node would hand out all requests of a chunk of
- * 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body to wait for,
+ * Gives each connection a share of a turn, with or without an account. Requests that a client sends ahead run one after
+ * the other, one in a turn, and a chunk full of them is parsed piece by piece. Node would start all requests of a chunk
+ * of 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body to wait for,
  * would overtake the POST before it.
  */
 export function takeTurns(server: Server): void {
@@ -50,13 +50,13 @@ function enter(request: IncomingMessage, response: ServerResponse, handle: Handl
     handle(request, response)
     return
   }
-  // Most connections send nothing ahead, and no listener is made for them.
+  // Most connections send nothing ahead, so they get no listener.
   if (own.waiting.push({ request, response }) === 1) own.current!.once('close', () => advance(socket, own, handle))
 }
 
 const isOver = (response: ServerResponse): boolean => response.writableFinished || response.destroyed
 
-/** Begins the next request of a connection in a turn of its own, after other connections were read. */
+/** Starts the next request of a connection in a separate turn, after other connections were read. */
 function advance(socket: Socket, own: Line, handle: Handle): void {
   setImmediate(() => {
     const next = own.waiting.shift()
@@ -71,9 +71,10 @@ function advance(socket: Socket, own: Line, handle: Handle): void {
 const isFull = (socket: Lined): boolean => (socket[line]?.waiting.length ?? 0) >= mostWaiting
 
 /**
- * Feeds Node's parser by pieces. What is left of a chunk, or came when the turn had its fill, goes back to its socket,
- * which is paused until its turn comes: projects by turns, and first come, first served within a project. A turn is counted
- * and not timed, so that it does not shrink where the system gives the processor to others.
+ * Feeds Node's parser piece by piece. The rest of a chunk, or data that arrives in a full turn, returns to its socket,
+ * which is paused until its turn comes: projects take turns, and within a project the first socket comes first. A turn
+ * is limited by a count and not by time, so that it does not shrink when the system gives the processor to other
+ * programs.
  */
 function createReading() {
   /** Paused sockets by project; those whose project is not known yet share the name ''. */
@@ -107,7 +108,7 @@ function createReading() {
       const socket = waiting.values().next().value!
       waiting.delete(socket)
       socket[waitsAs] = undefined
-      // The project goes to the end of the line, or out of it.
+      // The project moves to the end of the line, or leaves it.
       late.delete(name)
       if (waiting.size > 0) late.set(name, waiting)
       socket.resume()
@@ -130,7 +131,7 @@ function createReading() {
       schedule()
       let at = 0
       let piece = pieceBytes
-      // Behind the last response, or the refusal of what is no HTTP, nothing is of use.
+      // After the last response, or after bytes that are not HTTP, the rest is useless.
       while (at < chunk.length && !socket.destroyed && !socket.writableEnded) {
         const full = isFull(socket)
         const name = socket[project] ?? ''
@@ -146,7 +147,7 @@ function createReading() {
         served.add(name)
         parse.call(socket, chunk.subarray(at, at + piece))
         at += piece
-        // A body is no request after the other: its pieces grow.
+        // A body does not start new requests, so its pieces may grow.
         piece *= 2
       }
     })

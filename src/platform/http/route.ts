@@ -9,7 +9,7 @@ import type { FieldCodes } from './validation.ts'
 
 /** For endpoints of the contract, which take bodies of any sensible size (settled: 10 MiB). */
 export const largestBody = 10 * 1024 * 1024
-/** A form: a name and a choice or two. */
+/** Enough for a form: a name and a few choices. */
 export const smallForm = 4 * 1024
 
 /** The declaration of a route. It validates requests, words refusals and is printed as OpenAPI. */
@@ -17,12 +17,12 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   summary: string
   /** Who may call. Each surface defines the values. */
   access?: Access
-  /** Meaning of each path parameter, for the docs. */
+  /** The meaning of each path parameter, for the docs. */
   params?: Record<string, string>
   query?: Query
   body?: Body
   bodyKind?: BodyKind
-  /** Bytes that a body may have, checked before it is read. Absent: enough for a form. */
+  /** The most bytes of a body, checked before it is read. Absent: enough for a form. */
   maxBody?: number
   /** Values that a body may hold, checked before they are built. */
   maxValues?: number
@@ -38,7 +38,10 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   example?: unknown
   /** Codes of this route beyond those of every route of its kind. For the docs. */
   refusals?: readonly RefusalCode[]
-  /** Takes an idempotency key, so that a repeat has no further effect. The handler sees to it; this is for the docs. */
+  /**
+   * Accepts an idempotency key, so that a repeat has no further effect. The handler implements it; this field is for
+   * the docs.
+   */
   idempotent?: boolean
   /** A stream has no time limit. */
   unlimited?: boolean
@@ -64,7 +67,10 @@ export interface Mount<Caller, Access> {
   admit(request: FastifyRequest, reply: FastifyReply, access: Access | undefined): Caller | Promise<Caller>
   /** The project whose share of the process a request takes. */
   shareOf?(caller: Caller): string
-  /** The pages of other sites that may call it. Only where the page itself sends a key, and no cookie identifies a caller. */
+  /**
+   * The pages of other sites that may call it. Only for mounts where the page itself sends a key and no cookie
+   * identifies a caller.
+   */
   crossOrigin?(access: Access | undefined): CrossOrigin | undefined
   /** Left out of OpenAPI: the same routes under another prefix. */
   twin?: boolean
@@ -86,7 +92,7 @@ declare module 'fastify' {
     stream?: boolean
     /** Values that a body may hold. */
     mostValues?: number
-    /** The part of a body that the route reads, where it ignores all else. */
+    /** The part of a body that the route reads, if it ignores all other fields. */
     wanted?: Wanted
   }
   interface FastifyRequest {

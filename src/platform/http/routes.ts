@@ -16,8 +16,8 @@ export { type Call, largestBody, smallForm } from './route.ts'
 
 const formBytes = 64 * 1024
 /**
- * More than 1 MiB of trigger properties and 20,000 targets can hold (contract 4.4): 524,288 and 60,000. Unknown fields
- * and the targets of a broadcast do not count, because they are never built.
+ * More values than 1 MiB of trigger properties and 20,000 targets can hold (contract 4.4): 524,288 and 60,000. Unknown
+ * fields and the targets of a broadcast do not count, because they are never built.
  */
 const mostContractValues = 600_000
 
@@ -132,7 +132,7 @@ function admissionOf<Caller, Access, Query extends TSchema, Body extends TSchema
       refuse(error as Error)
       return
     }
-    // A known caller is admitted at once, without a turn of the promise queue.
+    // A known caller is admitted at once, without waiting for a promise.
     if (caller instanceof Promise) caller.then(admit, refuse)
     else admit(caller)
   }

@@ -9,7 +9,7 @@ export const saying = (words: string, pattern: string) => ({ pattern, [rule]: wo
 /** For names and tokens, which people see in lists and which travel in headers. */
 export const printable = saying('must not hold control characters', '^[^\\u0000-\\u001f\\u007f]*$')
 
-/** On a schema: the schema to build by, where the schema itself allows more for other reasons. */
+/** On a schema: the schema that decides what to build, if the schema itself allows more for other reasons. */
 export const building = Symbol('building')
 /** On the schema of an object that takes any name: the most names it takes. */
 export const mostNames = Symbol('most names')

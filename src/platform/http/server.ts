@@ -22,7 +22,7 @@ export interface Http {
   documented: DocumentedRoute[]
   timeLimit: TimeLimit
   shares: Shares
-  /** Returns what a route calls after each response, to count and log it. */
+  /** Returns a function that a route calls after each response, to count and log it. */
   answered(method: string, route: string): (request: FastifyRequest, reply: FastifyReply) => void
   /** Returns the port, which the system chooses for 0. */
   listen(host: string, port: number): Promise<number>
@@ -35,19 +35,19 @@ export function createHttp({ log, metrics, trustProxy }: { log: Log; metrics: Me
   const app = Fastify({
     logger: false,
     bodyLimit: largestBody,
-    // A function, also for a number of hops: given a number, Fastify trusts no proxy.
+    // A function, also for a number of hops: with a number, Fastify would trust no proxy.
     trustProxy: trusts(trustProxy),
     genReqId: requestId,
     rewriteUrl: rewriteUrl(methods),
     routerOptions: { maxParamLength },
-    // The limit of a request is its handler's: Node's own would also end a long upload.
+    // The handler limits the time of a request: Node's own limit would also end a long upload.
     requestTimeout: 0,
-    // A silent connection is closed: a stream must send something, too.
+    // A silent connection is closed, so a stream must send something from time to time.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // Node's own refusal of a request without a Host has no id; ours follows below.
+    // Node's own refusal of a request without a Host has no request id; ours, below, has one.
     http: { requireHostHeader: false },
     clientErrorHandler
   })
@@ -100,7 +100,7 @@ function createAnswered(log: Log, metrics: Metrics, timeLimit: TimeLimit): Http[
       timeLimit.over(reply)
       const { statusCode: status, elapsedTime: ms } = reply
       count(status, ms)
-      // The route, never the path: it holds ids of users.
+      // Logs the route, never the path, which contains ids of users.
       if (logged) log.debug({ request_id: request.id, method, route, status, ms: Math.round(ms) }, 'answered')
     }
   }
@@ -108,7 +108,7 @@ function createAnswered(log: Log, metrics: Metrics, timeLimit: TimeLimit): Http[
 
 type MethodTable = ReturnType<typeof createMethodTable>
 
-/** Hooks of every request: an id, a Host, and 404 or 405 where no route fits, with any method of HTTP. */
+/** Hooks of every request: an id, a Host, and 404 or 405 if no route fits, for any HTTP method. */
 function installHooks(app: FastifyInstance, methods: MethodTable, unknown: ReturnType<Http['answered']>): void {
   const notFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = methods.allowed(request.raw.url ?? '/')
@@ -147,7 +147,7 @@ function installHooks(app: FastifyInstance, methods: MethodTable, unknown: Retur
 
 const noHost = () => new Refusal('malformed_request', 'The header Host must be given.')
 
-/** Checks that the port is free before a start does anything that cannot be repeated, such as showing keys once. */
+/** Checks that the port is free before the start takes a step that cannot be repeated, such as showing keys once. */
 export async function checkAddress(host: string, port: number): Promise<void> {
   const server = createServer().listen({ host, port })
   try {
@@ -170,7 +170,7 @@ function cannotListen(error: NodeJS.ErrnoException, host: string, port: number):
   return reason ? new OperatorError(reason, 1, { cause: error }) : error
 }
 
-/** Bytes that are not HTTP, or headers that are too large, never become a request; the response has an id all the same. */
+/** Bytes that are not HTTP, or headers that are too large, never become a request; the response still has an id. */
 function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const [status, reason] =

@@ -9,8 +9,9 @@ import { endWithUs } from './watch.ts'
 const lookEveryMs = 100
 
 /**
- * The PostgreSQL of a Tidings that was killed a moment ago, if it runs as this one would start it. To go on with it saves
- * its stop, which first writes all that is dirty to the disk: several seconds after heavy writing.
+ * The PostgreSQL of a Tidings that was killed a moment ago, if it runs with the settings that this one would use.
+ * Continuing with it saves a stop, which first writes all changed pages to the disk: several seconds after heavy
+ * writing.
  */
 export async function findRunning(cluster: Cluster): Promise<Postmaster | undefined> {
   const { folder, identity } = cluster
@@ -20,18 +21,18 @@ export async function findRunning(cluster: Cluster): Promise<Postmaster | undefi
   return { pid: file.pid, ended: endOf(file.pid, cluster) }
 }
 
-/** From here on it ends with this process, as one that this process started. */
+/** From here on it ends with this process, like a PostgreSQL that this process started. */
 export const keep = ({ pid, ended }: Postmaster, { dataDir, folder }: Cluster): void =>
   endWithUs(pid, ended, { dataDir, folder })
 
-/** PostgreSQL writes its program and its settings down, each in quotes. Another version lies in another place. */
+/** PostgreSQL records its program and its settings in a file, each in quotes. Another version has another path. */
 async function startedAlike({ folder, binaries, socketDir }: Cluster): Promise<boolean> {
   const written = await readFile(join(folder, 'postmaster.opts'), 'utf8').catch(() => '')
   const [program, ...rest] = written.trim().split(' "')
   return program === binaries.postgres && settingsOf(socketDir).every((setting) => rest.includes(`${setting}"`))
 }
 
-/** It is no child of this process, so no event reports its end. */
+/** It is not a child of this process, so no event reports its end. */
 function endOf(pid: number, cluster: Cluster): Promise<string> {
   return new Promise((resolve) => {
     const timer = setInterval(async () => {

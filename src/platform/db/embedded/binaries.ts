@@ -46,12 +46,12 @@ interface Link {
 
 /**
  * Makes the links between library names that the package leaves to its install script, which npm may have blocked.
- * Says whether all are there: a folder of packages that is read-only cannot be mended in place.
+ * Returns whether all exist: in a read-only folder of packages they cannot be made.
  */
 export async function mendLinks({ native }: Binaries): Promise<boolean> {
   for (const { path, to } of await listedLinks(native)) {
     if (await isThere(path)) continue
-    // Another process may be doing the same: a link that exists by now is as good as one made here.
+    // Another process may be making the same links, so a link that exists by now is fine.
     await symlink(to, path).catch(() => {})
     if (!(await isThere(path))) return false
   }
@@ -69,9 +69,9 @@ async function isThere(path: string): Promise<boolean> {
 }
 
 /**
- * A copy of the binaries in the folder `place`, made once per version, for when the installed ones cannot be used where
- * they lie. It is made aside and renamed, so that it is whole or absent. Every user may read it and none may write it,
- * so that cleaners of temporary folders leave it alone.
+ * Copies the binaries into the folder `place`, once per version, if the installed ones cannot be used at their path.
+ * The copy is made under another name and renamed, so that it is complete or absent. Every user may read it and none
+ * may write it, so that cleaners of temporary folders leave it alone.
  */
 export async function copyBinaries(binaries: Binaries, place: string): Promise<Binaries> {
   const manifest: { version: string } = JSON.parse(await readFile(join(binaries.native, '..', 'package.json'), 'utf8'))
@@ -82,7 +82,7 @@ export async function copyBinaries(binaries: Binaries, place: string): Promise<B
     await cp(binaries.native, native, { recursive: true, verbatimSymlinks: true, filter: isUsed })
     await makeReadable(aside)
     await mendLinks(binariesIn(native))
-    // When another process was faster its copy is used, and this one is dropped.
+    // If another process was faster, its copy is used and this one is deleted.
     await rename(aside, target).catch(() => rm(aside, { recursive: true, force: true }))
   }
   if ((await lstat(target)).uid !== process.getuid!()) {
@@ -91,7 +91,7 @@ export async function copyBinaries(binaries: Binaries, place: string): Promise<B
   return binariesIn(join(target, 'native'))
 }
 
-/** The archives for compiling against PostgreSQL are of no use to a running one. */
+/** The archives for compiling against PostgreSQL are not needed to run it. */
 function isUsed(path: string): boolean {
   return !path.endsWith('.a') && basename(path) !== 'pkgconfig'
 }

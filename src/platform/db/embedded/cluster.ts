@@ -22,24 +22,24 @@ export interface Cluster {
 const major = '18'
 
 /**
- * Written once into postgresql.conf, where an operator may change them. What the launcher depends on is given on the
- * command line at each start instead. The values suit a small machine.
+ * Written once into postgresql.conf, where an operator may change them. Settings that the launcher depends on are
+ * passed on the command line at each start instead. The values suit a small machine.
  */
 const settings = {
   max_connections: '200',
   shared_buffers: '128MB',
-  // Compiled queries and huge pages pay for long analytic queries on large machines, and cost memory on small ones.
+  // Compiled queries and huge pages help long analytic queries on large machines, and cost memory on small ones.
   jit: 'off',
   huge_pages: 'off',
   io_workers: '1',
   max_wal_size: '1GB',
   min_wal_size: '80MB',
-  // Disks today seek for next to nothing.
+  // Random reads cost little on present disks.
   random_page_cost: '1.1',
   log_checkpoints: 'off'
 }
 
-/** Whether there is a PostgreSQL in the data folder, which must then be one that we can use. Changes nothing. */
+/** Whether the data folder contains a PostgreSQL, which must then be one that we can use. Changes nothing. */
 export async function checkCluster(folder: string): Promise<boolean> {
   const found = await stat(folder).catch(() => undefined)
   if (!found) return false
@@ -58,7 +58,7 @@ export async function checkCluster(folder: string): Promise<boolean> {
   )
 }
 
-/** A data folder may have been used by another user before. Only root comes here, who may change that. */
+/** Another user may have used the data folder before. Only root gets here, and may change the owner. */
 export async function takeOver({ folder, identity }: Cluster, say: (line: string) => void): Promise<void> {
   if ((await stat(folder)).uid === ownerOf(identity).uid) return
   say(`giving ${folder} to the user that PostgreSQL now runs as`)
@@ -66,9 +66,9 @@ export async function takeOver({ folder, identity }: Cluster, say: (line: string
 }
 
 /**
- * Makes a new PostgreSQL. initdb works in a folder aside, which gets its name when all of it is on disk: a kill in the
- * middle leaves nothing half-made. The folder aside is a new one each time, because an initdb that was left alone
- * cleans up under the name it knows.
+ * Makes a new PostgreSQL. initdb works in a temporary folder, which is renamed when all of it is on disk: a kill in
+ * between leaves nothing half-made. The folder is a new one each time, because an initdb that survived its parent
+ * deletes the folder whose name it knows.
  */
 export async function initialise(cluster: Cluster, signal?: AbortSignal): Promise<void> {
   const { dataDir, folder, identity } = cluster
@@ -94,11 +94,12 @@ export async function initialise(cluster: Cluster, signal?: AbortSignal): Promis
 async function runInitdb(cluster: Cluster, aside: string, signal?: AbortSignal): Promise<void> {
   signal?.throwIfAborted()
   const tuned = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  // Text sorts by code point, which no update of a system library changes under an index; case follows Unicode.
+  // Text sorts by code point, which no update of a system library can change under an index; case follows Unicode.
   const locale = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--encoding=UTF8']
-  // Only the owner can enter the folder of the socket, so every connection is trusted. There is no other way in.
+  // Only the owner can enter the folder of the socket, so every connection is trusted. The server listens nowhere else.
   const access = ['--username=tidings', '--auth-local=trust', '--auth-host=reject']
-  // initdb syncs all it wrote before it ends, so what gets its name is durable. Without that it is hardly faster.
+  // initdb syncs its files before it ends, so the folder is durable when it is renamed. Skipping the sync is hardly
+  // faster.
   const args = [...locale, ...access, ...tuned, '--data-checksums', '--no-instructions']
   const child = spawnAs(cluster.identity, cluster.binaries.initdb, aside, args, ['ignore', 'pipe'])
   const closed = new Promise<unknown>((resolve) => {
@@ -118,7 +119,7 @@ async function runInitdb(cluster: Cluster, aside: string, signal?: AbortSignal):
   if (end !== 0) throw explain(cluster, end instanceof Error ? `error: ${end.message}` : written)
 }
 
-/** Tries for a while: a process that was left alone may still be writing there. */
+/** Retries for a while: a process that survived its parent may still be writing there. */
 async function clear(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 })
 }

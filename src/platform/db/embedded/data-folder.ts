@@ -4,7 +4,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../errors.ts'
 import { makeFolders } from '../../folders.ts'
 
-/** Makes sure that the data folder is there. An existing folder keeps its mode: it may be a mount the operator set up. */
+/**
+ * Creates the data folder if it does not exist. An existing folder keeps its mode: it may be a mount that the operator
+ * set up.
+ */
 export async function makeDataFolder(dataDir: string): Promise<string> {
   const folder = resolve(dataDir)
   try {
@@ -12,7 +15,7 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
     if (first) await syncFolders(dirname(folder), dirname(first))
     if (!(await stat(folder)).isDirectory()) throw new OperatorError(notAFolder(folder))
   } catch (error) {
-    // Its parents exist by now: the file system takes no folders, as that of /proc.
+    // Its parents exist by now, so the file system itself accepts no folders, as that of /proc.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
       throw new OperatorError(`The data folder ${folder} cannot be made. Set DATA_DIR to another folder.`)
     throw folderProblem(folder, error)
@@ -20,7 +23,7 @@ export async function makeDataFolder(dataDir: string): Promise<string> {
   return folder
 }
 
-/** Makes durable which names the folders hold, from `folder` up to `last`: without it a power cut may take them back. */
+/** Syncs the folders from `folder` up to `last`: without it a power cut may undo the new names in them. */
 export async function syncFolders(folder: string, last = folder): Promise<void> {
   const handle = await open(folder, 'r')
   await handle.sync().finally(() => handle.close())
@@ -79,7 +82,7 @@ async function alreadyRuns(folder: string, pidFile: string): Promise<OperatorErr
   return new OperatorError(`Tidings already runs on ${folder}${who}. Stop it first, or set DATA_DIR to another folder.`)
 }
 
-/** SQLite does not tell a full disk from a missing permission; the system does when asked directly. */
+/** SQLite does not distinguish a full disk from a missing permission; the system does when asked directly. */
 async function tryToWrite(folder: string): Promise<void> {
   try {
     await rmdir(await mkdtemp(join(folder, 'try-')))
@@ -88,7 +91,7 @@ async function tryToWrite(folder: string): Promise<void> {
   }
 }
 
-/** Turns a refusal of the system about the data folder into a sentence for the operator. Other errors stay as they are. */
+/** Turns an error of the system about the data folder into a sentence for the operator. Other errors stay unchanged. */
 export function folderProblem(folder: string, error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error
   const sentence =

@@ -17,15 +17,15 @@ export interface EmbeddedServer {
   url: string
   /** Resolves when PostgreSQL has ended. */
   stop(): Promise<void>
-  /** Resolves when PostgreSQL has died for good. A stop that was asked for is no such death. */
+  /** Resolves when PostgreSQL has died for good. A requested stop does not count. */
   readonly exited: Promise<void>
 }
 
 export interface EmbeddedOptions {
   dataDir: string
-  /** Hears what an operator would like to know while it happens. */
+  /** Receives progress messages for an operator. */
   say: (line: string) => void
-  /** Ends a start that is under way. */
+  /** Cancels a start that is under way. */
   signal?: AbortSignal
 }
 
@@ -71,7 +71,9 @@ export async function startEmbeddedAs(identity: Identity, options: EmbeddedOptio
   }
 }
 
-/** The PostgreSQL of a Tidings that was killed a moment ago. Its sessions end, because no client waits for them. */
+/**
+ * The PostgreSQL of a Tidings that was killed a moment ago. Its sessions are ended, because no client waits for them.
+ */
 async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefined> {
   const running = await findRunning(cluster)
   if (!running) return undefined
@@ -80,7 +82,7 @@ async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefine
       'tidings'
     ])
   } catch {
-    // It stops, or does not answer: it is ended and started like any other.
+    // It is stopping or does not respond, so it is ended and started like any other.
     return undefined
   }
   keep(running, cluster)
@@ -93,7 +95,7 @@ async function start(
   say: EmbeddedOptions['say'],
   signal?: AbortSignal
 ): Promise<Postmaster> {
-  // Files must not change hands under a PostgreSQL that is still stopping.
+  // Files must not change their owner while a PostgreSQL is still stopping.
   await letPreviousEnd(cluster, say, signal)
   if (exists) await takeOver(cluster, say)
   else {
@@ -109,14 +111,14 @@ async function start(
 }
 
 /**
- * The folder of a socket is no host name: it travels as a parameter, so that whatever reads URLs can read this one. Port
- * and sslmode are said outright, or the variables PGPORT and PGSSLMODE would have a say.
+ * The folder of a socket is not a host name, so it travels as a parameter that any reader of URLs can read. Port and
+ * sslmode are explicit, because otherwise the variables PGPORT and PGSSLMODE would apply.
  */
 function urlOf({ socketDir }: Cluster, database: string): string {
   return `postgresql://tidings@localhost:5432/${database}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
 }
 
-/** Looked for at each start, because the first may have been killed before it came to this. */
+/** Checked at each start, because the first one may have been killed before this step. */
 async function makeDatabase(cluster: Cluster, before?: string, values?: string[]): Promise<void> {
   const patience = before === undefined ? {} : { connectionTimeoutMillis: answerMs, query_timeout: answerMs }
   const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres'), ...patience })

@@ -7,18 +7,21 @@ import { promisify } from 'node:util'
 import { OperatorError } from '../../errors.ts'
 
 /**
- * As whom PostgreSQL runs, because it refuses to run as root.
- * - self: as the user we are.
- * - namespace: as the user we are, who is called "nobody" in a user namespace of its own. All files stay ours, so the
- *   binaries may lie under a home that no other user can enter.
- * - nobody: as the real user nobody, for root where user namespaces are forbidden (most containers).
+ * The user that PostgreSQL runs as, because it refuses to run as root.
+ * - self: the present user.
+ * - namespace: the present user, who is called "nobody" in a separate user namespace. All files stay ours, so the
+ *   binaries may lie in a home that no other user can enter.
+ * - nobody: the real user nobody, for root if user namespaces are forbidden (most containers).
  */
 export type Identity = 'self' | 'namespace' | 'nobody'
 
 const nobody = 65534
 const unshare = ['unshare', '--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--'] as const
 
-/** PostgreSQL gets no variable of ours: none can change it by accident (PGDATA, PGPORT, TZ), and it sees no secret. */
+/**
+ * PostgreSQL gets none of our environment variables: none can change it by accident (PGDATA, PGPORT, TZ), and it sees
+ * no secret.
+ */
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' }
 
 export async function chooseIdentity(): Promise<Identity> {
@@ -86,7 +89,10 @@ function wrapped(identity: Identity, program: string): string[] {
   return identity === 'namespace' ? [...unshare, program] : [program]
 }
 
-/** Whether the program can be read and run, libraries and all: it may lie in a home that is closed to the identity. */
+/**
+ * Whether the program can be read and run, including its libraries: it may lie in a home that is closed to the
+ * identity.
+ */
 export async function canRun(identity: Identity, program: string): Promise<boolean> {
   return succeeds([...wrapped(identity, program), '--version'], identity === 'nobody' ? ownerOf(identity) : {})
 }
@@ -99,16 +105,16 @@ async function succeeds(command: string[], user: { uid?: number; gid?: number } 
   )
 }
 
-/** Gives a folder and all in it to the user PostgreSQL runs as, unless it is theirs. */
+/** Gives a folder and its content to the user that PostgreSQL runs as, unless that user owns it. */
 export async function giveTo(identity: Identity, folder: string): Promise<void> {
   const { uid, gid } = ownerOf(identity)
   if ((await stat(folder)).uid === uid) return
   for (const entry of await readdir(folder, { recursive: true })) await lchown(join(folder, entry), uid, gid)
-  // The folder itself comes last, so that a change of owner that was interrupted is seen and done again.
+  // The folder itself comes last, so that an interrupted change of owner is noticed and repeated.
   await lchown(folder, uid, gid)
 }
 
-/** The users whose leftovers of an earlier start are as good as our own. */
+/** Users whose files from an earlier start count as our own. */
 export function trusted(identity: Identity): Set<number> {
   const self = process.getuid!()
   return new Set([self, ownerOf(identity).uid, ...(self === 0 ? [nobody] : [])])

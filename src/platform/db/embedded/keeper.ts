@@ -4,16 +4,16 @@ import { boundLog } from './log.ts'
 import { type Postmaster, startPostmaster, stopPostmaster } from './postmaster.ts'
 
 export interface Keeper {
-  /** Resolves when PostgreSQL has died so often that it is left alone. */
+  /** Resolves when PostgreSQL has died so often that it is not started again. */
   diedForGood: Promise<void>
   /** Resolves when PostgreSQL has ended. */
   stop(): Promise<void>
 }
 
-/** More deaths than this within a minute are no accident. */
+/** More deaths than this within a minute are not a coincidence. */
 const deathsPerMinute = 5
 
-/** Starts PostgreSQL again when it dies, unless it does so again and again. */
+/** Restarts PostgreSQL when it dies, unless it dies again and again. */
 export function keepRunning(cluster: Cluster, first: Postmaster, say: (line: string) => void): Keeper {
   const stopping = new AbortController()
   const { signal } = stopping

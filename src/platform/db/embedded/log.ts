@@ -4,7 +4,10 @@ import { OperatorError } from '../../errors.ts'
 
 const logLimit = 8 * 1024 * 1024
 
-/** Keeps the log of PostgreSQL and the part before it, each bounded. PostgreSQL appends, so it goes on in the emptied file. */
+/**
+ * Keeps the log of PostgreSQL and the previous part, each with a limit. PostgreSQL appends, so it continues in the
+ * emptied file.
+ */
 export async function boundLog(log: string, limit = logLimit): Promise<void> {
   const size = await sizeOf(log)
   if (size <= limit) return
@@ -29,7 +32,7 @@ export async function readLog(log: string, from: number): Promise<string> {
   }
 }
 
-/** Why PostgreSQL did not start, as a sentence for the operator, from what it wrote. */
+/** The reason why PostgreSQL did not start, as a sentence for the operator, from its log. */
 export function explain({ dataDir, log }: { dataDir: string; log: string }, written: string): OperatorError {
   if (/No space left on device|Disk quota exceeded/.test(written)) {
     return new OperatorError(`The disk that holds ${dataDir} is full. Free some space, then start again.`)
@@ -53,7 +56,7 @@ export function explain({ dataDir, log }: { dataDir: string; log: string }, writ
   // PostgreSQL reports a mistake in postgresql.conf in a line before the last one.
   const mistake = written.match(/^.*LOG: .* in file ".*$/gm)?.[0]
   const lastWord = written.match(/^.*(FATAL|PANIC|error): .*$/gim)?.at(-1)
-  // The folder may have been handed over as an open file, under a name that means nothing to an operator.
+  // The folder may have been passed as an open file, whose name means nothing to an operator.
   const reason = lastLine(mistake ?? lastWord ?? written).replaceAll('/proc/self/fd/3', join(dataDir, 'postgres'))
   return new OperatorError(
     `PostgreSQL does not start on ${dataDir}: ${reason || 'it gave no reason'}. Its log is ${log}.`

@@ -7,8 +7,8 @@ import { type Binaries, copyBinaries, mendLinks } from './binaries.ts'
 import { canRun, type Identity, ownerOf, trusted } from './identity.ts'
 
 /**
- * The path of a socket may have some 100 bytes only, and a data folder may be deep: the socket lies among the temporary
- * files. The name follows from the data folder itself, not from its path, and differs for every PostgreSQL.
+ * The path of a socket is limited to some 100 bytes, and a data folder may be deep: so the socket lies among the
+ * temporary files. Its name derives from the data folder itself, not from its path, and differs for every PostgreSQL.
  */
 export async function socketFolder(dataDir: string, identity: Identity): Promise<string> {
   const { dev, ino } = await stat(dataDir, { bigint: true })
@@ -34,7 +34,7 @@ export async function makeSocketFolder(path: string, dataDir: string, identity: 
   }
 }
 
-/** The binaries where they are installed, or a copy where they cannot be used there. */
+/** The installed binaries, or a copy if they cannot be used at their path. */
 export async function usableBinaries(installed: Binaries, dataDir: string, identity: Identity): Promise<Binaries> {
   const whole = await mendLinks(installed)
   if (whole && (identity === 'self' || (await canRun(identity, installed.postgres)))) return installed

@@ -9,16 +9,16 @@ import { makeSocketFolder } from './places.ts'
 import { letPreviousEnd, previousMs, readPidFile, sendSignal } from './previous.ts'
 import { endWithUs } from './watch.ts'
 
-/** The first process of a PostgreSQL, the one that the others come from. */
+/** The first process of a PostgreSQL, the parent of the others. */
 export interface Postmaster {
   pid: number
-  /** Resolves when it has ended, for any reason, with how it ended. */
+  /** Resolves when it has ended, for any reason, with its exit. */
   ended: Promise<string>
 }
 
 type Say = (line: string) => void
 
-/** How long a start may take without a word in the log. A recovery writes of its progress every ten seconds. */
+/** How long a start may take without a new line in the log. A recovery logs its progress every ten seconds. */
 const silenceMs = 600_000
 
 /** Starts PostgreSQL on a folder that no other can be using any more, and waits until it takes connections. */
@@ -38,7 +38,7 @@ export async function startPostmaster(cluster: Cluster, say: Say, signal?: Abort
   }
 }
 
-/** Starts PostgreSQL and waits until it is ready. Gives what it wrote when it ends before that. */
+/** Starts PostgreSQL and waits until it is ready. If it ends before that, the error contains its output. */
 async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster | string> {
   await boundLog(cluster.log)
   const from = await sizeOf(cluster.log)
@@ -82,7 +82,9 @@ function spawnPostmaster(cluster: Cluster): Postmaster | string {
   return { pid: child.pid, ended }
 }
 
-/** Looks into the file where PostgreSQL itself says that it is ready, which is cheaper than to knock again and again. */
+/**
+ * Reads the file in which PostgreSQL records that it is ready, which is cheaper than trying to connect again and again.
+ */
 async function becomesReady(cluster: Cluster, { pid, ended }: Postmaster, say: Say, signal?: AbortSignal) {
   let alive = true
   void ended.then(() => {
@@ -108,7 +110,10 @@ async function becomesReady(cluster: Cluster, { pid, ended }: Postmaster, say: S
   return false
 }
 
-/** SIGINT asks for a stop that ends all sessions and writes its memory to disk, SIGQUIT for one that leaves it to recovery. */
+/**
+ * SIGINT requests a stop that ends all sessions and writes its memory to disk; SIGQUIT requests one that leaves this to
+ * recovery.
+ */
 export async function stopPostmaster({ pid, ended }: Postmaster, say: Say, patienceMs = 20_000): Promise<void> {
   if (await within(ended, 0)) return
   sendSignal(pid, 'SIGINT')

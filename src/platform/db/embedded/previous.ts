@@ -7,7 +7,7 @@ import { OperatorError } from '../../errors.ts'
 import type { Cluster } from './cluster.ts'
 import { ownerOf } from './identity.ts'
 
-/** How long the processes of a PostgreSQL before this one may take to end. */
+/** How long the processes of a previous PostgreSQL may take to end. */
 export const previousMs = 60_000
 
 /** The file that PostgreSQL keeps in its folder while it runs, and that a killed one leaves behind. */
@@ -48,8 +48,9 @@ export async function letPreviousEnd(
 }
 
 /**
- * Puts our own process id in the place of one that is not PostgreSQL's any more: PostgreSQL takes the id of its parent
- * for a leftover. The rest must stay, for by it PostgreSQL finds out whether children of the former are still at work.
+ * Replaces a process id that no longer belongs to PostgreSQL by our own: PostgreSQL treats the id of its parent as a
+ * leftover. The rest of the file must stay, because PostgreSQL uses it to find out whether children of the former
+ * process are still running.
  */
 async function disown({ folder, identity }: Cluster, lines: string[]): Promise<void> {
   const path = join(folder, 'postmaster.pid')
@@ -64,7 +65,7 @@ export async function runs(pid: number, { socketDir }: Cluster): Promise<boolean
   return (await commandLine(pid)).includes(basename(socketDir))
 }
 
-/** Empty for a process that has ended, even if its parent has not yet asked how. */
+/** Empty for a process that has ended, even if its parent has not yet read its exit status. */
 async function commandLine(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   const ps = promisify(execFile)('/bin/ps', ['-ww', '-o', 'args=', '-p', String(pid)])
@@ -74,7 +75,7 @@ async function commandLine(pid: number): Promise<string> {
   )
 }
 
-/** Whether there is such a process. */
+/** Whether the process exists. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

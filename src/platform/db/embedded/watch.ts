@@ -6,7 +6,8 @@ const graceSeconds = 3
 
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin' }
 const atOnce = 'read -r line || kill -INT "$1"'
-// Not if another Tidings holds the folder by now, nor if that PostgreSQL has ended: its number may be another's.
+// Does nothing if another Tidings holds the folder by now, or if that PostgreSQL has ended: its process id may be
+// reused.
 const afterGrace = `read -r line || {
   sleep ${graceSeconds}
   read -r holder < "$2"; read -r postmaster < "$3"
@@ -14,9 +15,9 @@ const afterGrace = `read -r line || {
 }`
 
 /**
- * Interrupts a process when this one ends in whatever way, a `kill -9` included: the kernel then closes our end of the
- * pipe, and the shell that reads from it does the rest. This needs nothing but a shell, which initdb needs as well, so
- * it is the same on every system and for every user. A PostgreSQL (`cluster`) is left for a moment to the next Tidings.
+ * Interrupts a process when this one ends for any reason, including `kill -9`: the kernel then closes our end of the
+ * pipe, and the shell that reads from it sends the signal. This needs only a shell, which initdb needs as well, so it
+ * works the same on every system and for every user. A PostgreSQL (`cluster`) stays for a moment, for the next Tidings.
  */
 export function endWithUs(pid: number, ended: Promise<unknown>, cluster?: { dataDir: string; folder: string }): void {
   const files = cluster ? [join(cluster.dataDir, 'tidings.pid'), join(cluster.folder, 'postmaster.pid')] : []

@@ -1,11 +1,11 @@
-/** The size of a text of JSON: levels of nesting and values, names of members among them. */
+/** The size of a JSON text: levels of nesting, and values including the names of members. */
 export interface Size {
   levels: number
   values: number
   /**
-   * A name of a member is written with an escape. V8 13.6 takes (nodejs/node issue 63785) such a name for another one that an earlier
-   * text had in its place, if that equals the beginning of what is written: after `{"a":1,"\\":2}`, of whichever
-   * tenant, it reads `{"a":1,"\u540d":2}` as the first. Such texts are not for `JSON.parse`.
+   * Whether the name of a member contains an escape. V8 13.6 (nodejs/node issue 63785) takes such a name for one that
+   * an earlier text had in the same place, if that one equals its beginning as written: after `{"a":1,"\\":2}`, from
+   * any tenant, it reads `{"a":1,"\u540d":2}` as the first. Such texts are not read with `JSON.parse`.
    */
   escapedName: boolean
 }
@@ -13,12 +13,12 @@ export interface Size {
 const quote = 0x22
 const backslash = 0x5c
 
-/** Bytes counted before other work gets a turn: about 3 ms on a slow core. */
+/** Bytes that are counted before other work gets a turn: about 3 ms on a slow core. */
 const sliceBytes = 512 * 1024
 
 /**
- * Counts brackets, commas and colons outside strings, without looking at the grammar: never less than `JSON.parse` would
- * build of the text. Returns at once for a small text; counts a large one in slices.
+ * Counts brackets, commas and colons outside strings without checking the grammar. The result is never less than the
+ * number of values that `JSON.parse` would build. Returns at once for a small text; counts a large one in slices.
  */
 export function sizeOf(body: Buffer): Size | Promise<Size> {
   const counter = createCounter(body)
@@ -70,7 +70,7 @@ function createCounter(body: Buffer) {
         } else if ((byte === 0x5d || byte === 0x7d) && open > 0) open -= 1
         index += 1
       }
-      // Behind a backslash at the very end of a slice: its character is no quote of ours.
+      // A backslash at the very end of a slice escapes the next character, which is then no quote.
       at = index
       return { levels, values, escapedName }
     }

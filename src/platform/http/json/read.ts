@@ -8,34 +8,35 @@ export interface Most {
   values: number
 }
 
-/** The text is no JSON, or more than the bounds allow. */
+/** The text is not JSON, or exceeds the bounds. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable'
 }
 
-/** A container that is built. */
+/** A container that is being built. */
 interface Frame {
   value: Record<string, unknown> | unknown[]
   wanted: Wanted | undefined
-  /** Whether the schema takes such a container at all; else it stays empty. */
+  /** Whether the schema accepts such a container at all; otherwise it stays empty. */
   fits: boolean
   size: number
   unknown: number
   name: string
-  /** Of the next value inside. */
+  /** Whether the next value inside is kept. */
   keeps: boolean
   inner: Wanted | undefined
 }
 
 /** How long one slice may take. Other requests are served between two slices. */
 const sliceMs = 8
-/** Values between two looks at the clock. */
+/** Values between two checks of the clock. */
 const lookEvery = 2_000
 
 /**
- * Reads JSON as `JSON.parse` does, in slices, and builds only what `wanted` has a use for: members that a schema does not
- * name, entries past `maxItems` and whatever stands in the place of a plain value are checked for their grammar and left
- * out. An entry past `maxItems` is built, one, so that the reader of the list refuses it in its own words.
+ * Reads JSON as `JSON.parse` does, but in slices, and builds only the parts that `wanted` uses. It checks the grammar
+ * of all other parts (members that a schema does not name, entries past `maxItems`, containers in the place of a plain
+ * value) and leaves them out. One entry past `maxItems` is built, so that the reader of the list refuses it in its own
+ * words.
  */
 export async function readInSlices(body: Buffer, wanted: Wanted | undefined, most: Most): Promise<unknown> {
   const steps = read(body, wanted, most)
@@ -49,7 +50,9 @@ export async function readInSlices(body: Buffer, wanted: Wanted | undefined, mos
   }
 }
 
-/** As `JSON.parse`, which reads some names wrongly: see `escapedName`. What the reader refuses is left to it. */
+/**
+ * Like `JSON.parse`, which reads some names wrongly: see `escapedName`. Texts that the reader refuses are left to it.
+ */
 export async function parseNamed(body: Buffer, most: Most): Promise<unknown> {
   const parse = (): unknown => JSON.parse(body.toString('utf8'))
   const escaped = body.includes('\\') && (await sizeOf(body)).escapedName
@@ -62,9 +65,9 @@ function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<un
   let result: unknown
   let values = 0
   let steps = 0
-  /** Containers that are built. */
+  /** The containers that are being built. */
   const frames: Frame[] = []
-  /** Containers inside a value that is dropped: 1 for an object, 0 for an array. */
+  /** The containers inside a value that is dropped: 1 for an object, 0 for an array. */
   let dropped = new Uint8Array(64)
   let droppedLevels = 0
   let frame: Frame | undefined
@@ -86,7 +89,7 @@ function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<un
     else if (Array.isArray(frame.value)) frame.value.push(value)
     else setOwn(frame.value, frame.name, value)
   }
-  /** Of the string that begins here, whose end is known. */
+  /** Reads the string that begins here, whose end is known. */
   const textUntil = (end: number, escaped: boolean): string => {
     if (!escaped) return body.toString('utf8', at + 1, end - 1)
     const text = JSON.parse(body.toString('utf8', at, end)) as string
@@ -183,7 +186,7 @@ function* read(body: Buffer, root: Wanted | undefined, most: Most): Generator<un
         at = end
       }
     }
-    // Behind a value: the ends of containers, then a comma, or the end of it all.
+    // After a value: the ends of containers, then a comma, or the end of the text.
     for (;;) {
       white()
       if (droppedLevels === 0 && !frame) {

@@ -7,7 +7,10 @@ const isHex = (byte: number | undefined): boolean =>
 /** " \ / b f n r t */
 const escapes = new Set([0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74])
 
-/** Behind the string that begins at `start`; negative: the place where it is broken. `escaped`: it holds escapes. */
+/**
+ * The position after the string that begins at `start`; negative: the position of its fault. `escaped`: it contains
+ * escapes.
+ */
 export function endOfString(body: Buffer, start: number): { end: number; escaped: boolean } {
   let escaped = false
   let at = start + 1
@@ -31,7 +34,7 @@ export function endOfString(body: Buffer, start: number): { end: number; escaped
   return { end: -at, escaped }
 }
 
-/** Behind the number that begins at `start`; -1: there is none. */
+/** The position after the number that begins at `start`; -1 if there is none. */
 export function endOfNumber(body: Buffer, start: number): number {
   const first = body[start] === 0x2d ? start + 1 : start
   let at = body[first] === 0x30 ? first + 1 : digits(body, first)
@@ -43,7 +46,7 @@ export function endOfNumber(body: Buffer, start: number): number {
   return at
 }
 
-/** Behind one digit or more; -1: there is none. */
+/** The position after one digit or more; -1 if there is none. */
 function digits(body: Buffer, start: number): number {
   let at = start
   while (body[at]! >= 0x30 && body[at]! <= 0x39) at += 1

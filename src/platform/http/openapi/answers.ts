@@ -109,14 +109,14 @@ const sharedByStatus: Record<number, Shared> = {
   503: 'Unavailable'
 }
 
-/** What can go wrong with a route, by what it declares: the counterpart of answers.ts. */
+/** The error responses that a route can have, from its declaration; http/answers.ts makes them. */
 export function errorAnswers(route: DocumentedRoute): Record<string, Answer | Ref> {
   const { wording = {}, security, bodyKind } = route
   const reads = bodyKind === 'json' || bodyKind === 'optional'
   const bytes = bodyKind === 'bytes'
   const params = pathParameters(pathTemplate(route.path))
   const hasParams = params.length > 0
-  // The project of a path is looked up before the rest is judged: whatever is wrong with its name is a 404.
+  // The project of a path is looked up before the rest is checked, so any fault in its name is a 404.
   const judged = params.some((name) => security !== 'token' || name !== 'project_id')
   const found: Record<string, Answer | Ref> = {}
   const add = (shared: Shared, status: number) => (found[status] ??= { $ref: `#/components/responses/${shared}` })

@@ -1,4 +1,4 @@
-/** What the page of the API adds for those who have scripts: copy buttons, and contents that fold away on a phone. */
+/** Additions to the API page for browsers with scripts: copy buttons, and contents that fold away on a phone. */
 export const docsScript = `
 const contents = document.querySelector('.contents')
 const narrow = matchMedia('(max-width: 56rem)')

@@ -46,7 +46,7 @@ function resolved(document: OpenApi, answer: Answer | Ref): Answer {
   return document.components.responses[name]
 }
 
-/** A path breaks after its slashes, so that it does not push a phone's page wide. */
+/** A path may break after its slashes, so that it does not widen the page on a phone. */
 const breakable = (path: string): Html =>
   html`${path.split('/').map((step, index) => (index === 0 ? html`${step}` : html`/<wbr>${step}`))}`
 
@@ -108,7 +108,7 @@ function errorBody(content: Record<string, Content> | undefined): Html {
 /** JSON on one line that can break between its fields. */
 const spaced = (value: unknown): string => JSON.stringify(value, null, 1).replace(/\n\s*/g, ' ')
 
-/** One line to paste into a shell, which on the page breaks between its options. */
+/** One line to paste into a shell, which the page breaks between its options. */
 function curl(document: OpenApi, { method, path, operation }: Placed): Html {
   const place = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const example = operation.parameters?.find((parameter) => parameter.name === name)?.example
@@ -134,5 +134,5 @@ function sent(type: string, { example }: Content): string {
   return `--data-binary ${typeof example === 'string' ? quoted(example.trimEnd()) : '@lines.ndjson'}`
 }
 
-/** Nothing that an example holds leaves its quotes. */
+/** Quotes the example for the shell: no text in it can end the quotes. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -3,7 +3,7 @@ import { operationArticle, type Placed } from './docs-operation.ts'
 import { type Html, html, trusted } from './html.ts'
 import type { OpenApi } from './openapi.ts'
 
-/** The API as one page: no request but its own, readable without scripts. */
+/** The API as one page that loads nothing else and is readable without scripts. */
 export function renderDocsPage(document: OpenApi): string {
   const placed = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Placed => ({ method, path, operation }))

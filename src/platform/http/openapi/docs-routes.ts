@@ -9,10 +9,15 @@ import { buildOpenApi } from './openapi.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64')
 
-/** Stands for the address in what is built once; each answer names the address its reader used. */
+/**
+ * Stands for the address in the document, which is built once; each response replaces it by the address that its reader
+ * used.
+ */
 const anyBase = 'http://address.invalid'
 
-/** The description of the API, for programs and for people. Built when first read: a start does not wait for it. */
+/**
+ * The description of the API, for programs and for people. Built when first read, so that a start does not wait for it.
+ */
 export function docsRoutes(open: Routes<null, never>, documented: readonly DocumentedRoute[]): void {
   const document = once(() => buildOpenApi(documented, anyBase))
   const json = once(() => JSON.stringify(document()))
@@ -43,18 +48,18 @@ export function docsRoutes(open: Routes<null, never>, documented: readonly Docum
 function send(request: FastifyRequest, reply: FastifyReply, built: string): FastifyReply {
   const text = built.replaceAll(anyBase, baseUrl(request))
   const etag = `"${sha256(text).slice(0, 27)}"`
-  // Asked again each time, so that an upgrade shows at once; unchanged it costs a 304.
+  // Browsers revalidate each time, so that an upgrade shows at once; an unchanged page costs a 304.
   reply.headers({ etag, 'cache-control': 'private, no-cache' })
   return request.headers['if-none-match'] === etag ? reply.code(304).send() : reply.send(text)
 }
 
-/** Only what an address may hold: the header is the caller's, and goes into markup and shell lines as it is. */
+/** Only characters of an address: the caller chooses the header, and it is inserted into markup and shell lines. */
 function baseUrl({ protocol, host }: FastifyRequest): string {
   const base = `${protocol}://${host}`
   return /^https?:\/\/[\w.:[\]-]+$/.test(base) ? base : 'http://localhost'
 }
 
-/** Nothing from elsewhere, and of our own only the style and the script that are in the page. */
+/** Allows nothing from other hosts, and only the style and the script in the page itself. */
 function contentPolicy(): string {
   return [
     "default-src 'none'",

@@ -18,7 +18,7 @@ export function fieldsOf(schema: Schema, prefix = ''): Field[] {
   })
 }
 
-/** Where an entry may have several shapes, the fields of all of them; none is in every shape. */
+/** If an entry may have several forms, the fields of all of them; none of these is required. */
 function itemFields(items: Schema, prefix: string): Field[] {
   if (!items.anyOf) return fieldsOf(items, prefix)
   const all = items.anyOf.flatMap((choice) => fieldsOf(choice, prefix))
@@ -42,7 +42,7 @@ export function typeText(schema: Schema): string {
 const either = (names: readonly string[]): string =>
   names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 
-/** The description with the rules that a reader would otherwise have to find out. */
+/** The description with the rules that it does not mention. */
 export function meaningOf(schema: Schema): string {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema as Record<string, number | undefined>
   const rules: string[] = []

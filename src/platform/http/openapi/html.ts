@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only `html` makes it, so whatever else is put into a page is escaped. */
+/** Markup that is safe to send. Only `html` makes it, and it escapes every other value. */
 export interface Html {
   readonly markup: string
 }

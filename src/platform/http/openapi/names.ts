@@ -7,7 +7,7 @@ export const pathTemplate = (pattern: string): string =>
 export const pathParameters = (template: string): string[] =>
   [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
 
-/** The order of the docs: what a backend calls first, then what an administrator does, then what a machine reads. */
+/** The order of the docs: endpoints for backends first, then those for administrators, then those for machines. */
 const tagOrder = [
   'Users',
   'Devices',
@@ -46,7 +46,7 @@ const tagBySegment: Record<string, string> = {
   'webhook-deliveries': 'Webhooks'
 }
 
-/** The resource a path is about: the first below its surface and, in the management, below its project. */
+/** The resource of a path: its first part below the surface and, in the management API, below the project. */
 export function tagOf(template: string): string {
   const [path] = split(template)
   const steps = stepsOf(path)
@@ -55,7 +55,7 @@ export function tagOf(template: string): string {
   return tagBySegment[name] ?? words(name).map(capital).join(' ')
 }
 
-/** Tags without a place of their own stand before the last two. */
+/** Tags that are not listed stand before the last two. */
 export function inTagOrder(tags: Iterable<string>): string[] {
   const place = (tag: string) => (tagOrder.includes(tag) ? tagOrder.indexOf(tag) : tagOrder.length - 2.5)
   return [...new Set(tags)].sort((one, two) => place(one) - place(two) || one.localeCompare(two))
@@ -63,7 +63,10 @@ export function inTagOrder(tags: Iterable<string>): string[] {
 
 const verbs: Record<string, string> = { POST: 'create', GET: 'get', PUT: 'replace', PATCH: 'update', DELETE: 'delete' }
 
-/** As in createUser, listProjectKeys, triggerCampaign. Client generators make method names of these: they stay as they are. */
+/**
+ * As in createUser, listProjectKeys, triggerCampaign. Client generators turn these into method names, so they never
+ * change.
+ */
 export function operationId(method: string, template: string, isList: boolean): string {
   const [path, action] = split(template)
   const steps = stepsOf(path)
@@ -81,7 +84,7 @@ export function operationId(method: string, template: string, isList: boolean): 
     .join('')
 }
 
-/** The path and, where it ends in one, the action after its colon. */
+/** The path and, if it ends in one, the action after its colon. */
 function split(template: string): [path: string, action: string | undefined] {
   const match = /^(.*?)(?::([\w-]+))?$/.exec(template)
   return [match?.[1] ?? template, match?.[2]]

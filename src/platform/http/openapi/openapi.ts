@@ -43,7 +43,7 @@ const description = `Two surfaces. **/api/v1** is for your backend, with a proje
 Bodies are JSON in UTF-8, at most 10 MiB; unknown fields are ignored. Times are RFC 3339 in UTC. Lists take \`limit\` and
 \`cursor\` and answer \`items\` and \`next_cursor\`.`
 
-/** The OpenAPI document of the routes as they are declared: what validates a request also describes it. */
+/** The OpenAPI document of the declared routes: the schema that validates a request also describes it. */
 export function buildOpenApi(documented: readonly DocumentedRoute[], baseUrl: string): OpenApi {
   const paths: OpenApi['paths'] = {}
   for (const route of documented) {

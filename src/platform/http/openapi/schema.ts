@@ -18,7 +18,9 @@ export interface Schema {
   [keyword: string]: unknown
 }
 
-/** A declaration as the docs show it: the same values pass, written the way people and code generators read best. */
+/**
+ * A declaration as the docs show it: it accepts the same values, in the form that people and code generators read best.
+ */
 export const documentedSchema = (declared: TSchema): Schema => tidy(JSON.parse(JSON.stringify(declared)) as Schema)
 
 function tidy(schema: Schema, name = ''): Schema {
@@ -47,7 +49,9 @@ function merge(choices: Schema[]): Schema {
   return { anyOf: choices }
 }
 
-/** A value that passes. What was asked for in the example request comes back, as it would from the service. */
+/**
+ * A value that passes. Fields of the example request appear again in the response, as the service would return them.
+ */
 export function exampleOf(schema: Schema, asked?: unknown, name = ''): unknown {
   if (schema.anyOf) return exampleOf(schema.anyOf[0]!, asked, name)
   const types = [schema.type].flat()
@@ -62,7 +66,7 @@ export function exampleOf(schema: Schema, asked?: unknown, name = ''): unknown {
   if ('const' in schema) return schema.const
   if (schema.enum) return schema.enum[0]
   const named = exampleOfName(name)
-  // A name may mean a word in one place and a number in another.
+  // A name may mean a text in one place and a number in another.
   const known =
     typeof named === 'string' && types.some((type) => type === 'integer' || type === 'number') ? undefined : named
   if (known !== undefined && (known !== null || types.includes('null'))) return known

@@ -6,8 +6,8 @@ interface Word {
 const uuid = '0198f3a4-7c1e-7b52-9d40-5a1f6e2c8b17'
 
 /**
- * Names that mean the same wherever they appear. A declaration that says more about a field wins; this fills the rest,
- * so that no field and no path parameter is left unexplained.
+ * Descriptions of names that mean the same everywhere. The description in a declaration wins; these fill the gaps, so
+ * that every field and every path parameter is explained.
  */
 const glossary: Record<string, Word> = {
   id: { about: 'The id of this entry.', example: uuid },
@@ -90,7 +90,10 @@ export function exampleOfName(name: string): unknown {
   return Object.hasOwn(glossary, name) ? glossary[name]!.example : undefined
 }
 
-/** Every time on the wire has a name that ends in _at (settled for all additive endpoints), or is just called at. */
+/**
+ * Every time in a request or a response has a name that ends in _at (settled for all additive endpoints), or is called
+ * at.
+ */
 export const isTime = (name: string): boolean => /(^|_)at$/.test(name)
 
 export const tagAbout: Record<string, string> = {

@@ -38,7 +38,7 @@ interface Needs {
   tasks: Tasks
   skills: Skills
   readText: ReadText
-  oversight: Pick<Oversight, 'isBroadcast'>
+  oversight: Pick<Oversight, 'audienceOf'>
 }
 
 const scope = 'mcp'
@@ -56,12 +56,20 @@ export const createPerform =
     const data = { ...fields, skill: skill.id }
     const message: Message = { messageId: given ?? newId(), role: 'user', parts: [{ data }] }
     const text = canonical(data)
-    const key = { scope, key: message.messageId, fingerprint: hash('sha256', text, 'hex'), bytes: text.length }
+    // Each API key has idempotency keys of its own: what another one did is not shown to it.
+    const named = `${caller.actor} ${message.messageId}`
+    const key = { scope, key: named, fingerprint: hash('sha256', text, 'hex'), bytes: text.length }
     const first = given === undefined ? undefined : await firstTask(pool, projectId, key)
     if (first !== undefined) return { task: await tasks.find(projectId, first) }
     const turn = await takeTurn(message, undefined, { skills, readText })
     if (turn.kind === 'stop') return { refused: turn.reason }
-    if (await isUnconfirmed(oversight, projectId, turn)) return { refused: previewFirst }
+    const { broadcast, campaignVersion } = await audienceOf(oversight, projectId, turn)
+    if (broadcast) return { refused: previewFirst }
+    // A default audience was looked at: the trigger must not take another one, which a change may bring at this moment.
+    const { campaignVersion: wanted = campaignVersion } = turn.request.fields
+    if (wanted !== campaignVersion && campaignVersion !== undefined)
+      return { refused: `The campaign has version ${campaignVersion} now, not ${wanted}.` }
+    if (campaignVersion !== undefined) message.parts = [{ data: { ...data, campaignVersion } }]
     const sending = { message, immediately: false, historyLength: undefined, config: undefined }
     const { settled } = await engine.take(projectId, sending, defaultDialect('1.0'), { caller, agent, key, admit })
     const task = await settled
@@ -72,17 +80,14 @@ export const createPerform =
 const previewFirst =
   'This is a broadcast, and a broadcast needs a confirmationId. Call preview-campaign with the same arguments, show its result to the person you act for, and call trigger-campaign again with the confirmationId in it.'
 
-/**
- * Whether a turn would reach a whole audience, also the default audience of its campaign, without a preview that showed
- * it.
- */
-async function isUnconfirmed(
-  { isBroadcast }: Needs['oversight'],
+/** The audience of a trigger that no preview has shown. */
+async function audienceOf(
+  oversight: Needs['oversight'],
   projectId: ProjectId,
   { skill, request: { fields } }: Turn & { kind: 'run' }
-): Promise<boolean> {
-  if (!skill.triggers || fields.confirmationId !== undefined) return false
-  return isBroadcast(projectId, triggerCommandOf(fields))
+): Promise<{ broadcast: boolean; campaignVersion?: number }> {
+  if (!skill.triggers || fields.confirmationId !== undefined) return { broadcast: false }
+  return oversight.audienceOf(projectId, triggerCommandOf(fields))
 }
 
 /** The id of the task that the first request with this key made. */

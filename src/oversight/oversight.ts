@@ -3,7 +3,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type ApprovalsOptions, createApprovals } from './approvals/approvals.ts'
 import { type Asked, createConfirmations } from './confirmations/confirmations.ts'
-import { createFacts, type Facts, isBroadcast, type Sample } from './facts/facts.ts'
+import { audienceOf, createFacts, type Facts, type Sample } from './facts/facts.ts'
 import { describeFacts } from './facts/wording.ts'
 import { createGate } from './policies/gate.ts'
 import { createReachFacts } from './policies/reach-facts.ts'
@@ -73,8 +73,11 @@ export function createOversight({ pool, campaigns, idempotencyHours, ...options 
     },
 
     /** Whether a trigger goes to everyone in the segment: by its own audience, or by the default of its campaign. */
-    isBroadcast: (projectId: ProjectId, command: TriggerCampaign): Promise<boolean> =>
-      isBroadcast(campaigns, projectId, command),
+    isBroadcast: async (projectId: ProjectId, command: TriggerCampaign): Promise<boolean> =>
+      (await audienceOf(campaigns, projectId, command)).broadcast,
+
+    /** The same, with the version of the campaign where its default audience decides. Another version may decide otherwise. */
+    audienceOf: (projectId: ProjectId, command: TriggerCampaign) => audienceOf(campaigns, projectId, command),
 
     jobs: [confirmations.keepJob, approvals.job],
 

@@ -71,14 +71,15 @@ async function countFacts(
   }
 }
 
-export async function isBroadcast(
+/** Who gets a trigger: everyone in the segment or not, and by which version of the campaign where its default decides. */
+export async function audienceOf(
   campaigns: Pick<Campaigns, 'saving'>,
   projectId: ProjectId,
   { campaignId, audience }: TriggerCampaign
-): Promise<boolean> {
-  if (audience) return 'broadcast' in audience
-  const { definition } = await campaigns.saving.get(projectId, campaignId).catch(asNoCampaign)
-  return definition.default_audience?.broadcast === true
+): Promise<{ broadcast: boolean; campaignVersion?: number }> {
+  if (audience) return { broadcast: 'broadcast' in audience }
+  const { definition, version } = await campaigns.saving.get(projectId, campaignId).catch(asNoCampaign)
+  return { broadcast: definition.default_audience?.broadcast === true, campaignVersion: version }
 }
 
 /** The campaign of a path is `not_found`; the one that a trigger names has a code of its own. */

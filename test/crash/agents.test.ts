@@ -130,4 +130,52 @@ describe('after kill -9', () => {
     const [{ n }] = await service.sql('select count(*)::int as n from triggers where project_id = $1', [project.id])
     assert.equal(n, asked.length)
   })
+
+  it('a cancel that met the work of the dead node told the truth, and every task ends with it', async (t) => {
+    const project = await service.project({ mode: 'simulator', limits: { requests_per_second: 0 } })
+    const device = { platform: 'IOS', project_user_id: 'ana', device_id: 'ana-phone' }
+    await service.manage('POST', `/projects/${project.id}/simulator/devices`, { json: device })
+    await service.manage('PUT', `/projects/${project.id}/simulator/faults`, { json: { all: { latency_ms: 300 } } })
+    const { program, agent: dying } = await doomed(t, project)
+    const living = agentOf(service, project, 'plain')
+    const asked = await Promise.all(Array.from({ length: 40 }, () => living.send('Send a push to user ana')))
+    const answering = asked.map(({ id }: Json, index) =>
+      dying.call('send', { message: dying.message({ title: `n-${index}` }, { taskId: id }) }).catch(() => undefined)
+    )
+    const sentOf = (index: number) =>
+      service.sql(
+        `select message_id, state from messages
+          where project_id = $1 and content #>> '{notification,title}' = $2 and state <> 'skipped'`,
+        [project.id, `n-${index}`]
+      )
+    await eventually(async () => {
+      const [{ n }] = await service.sql('select count(*)::int as n from messages where project_id = $1', [project.id])
+      assert.ok(n > 0)
+    })
+    const canceling = asked.map(({ id }: Json) => living.call('cancel', { id }))
+    process.kill(program.pid, 'SIGKILL')
+    await Promise.all(answering)
+    const canceled = await Promise.all(canceling)
+    for (const [index, { id }] of asked.entries()) {
+      const task = await eventually(async () => {
+        const found = await living.get(id)
+        assert.match(found.status.state, /^(completed|failed|canceled)$/)
+        return found
+      }, 30_000)
+      const { error, result } = canceled[index]!.json
+      assert.deepEqual([error?.code, result?.status.state], error ? [-32002, undefined] : [undefined, 'canceled'])
+      if (task.status.state === 'canceled') assert.deepEqual(await sentOf(index), [], `n-${index}`)
+      else {
+        assert.ok(error, 'a task that was done is not canceled')
+        const [message] = await sentOf(index)
+        assert.equal(
+          task.artifacts[0]?.parts[0].data.results[0].messageId,
+          message?.message_id,
+          JSON.stringify(task.status)
+        )
+      }
+    }
+    const states = canceled.map(({ json }) => (json.error ? 'done' : 'canceled'))
+    t.diagnostic(`${states.filter((state) => state === 'done').length} of ${states.length} were done`)
+  })
 })

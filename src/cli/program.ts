@@ -25,7 +25,7 @@ const commands: Record<string, Entry> = {
     load: () => import('./projects/project.ts')
   },
   key: {
-    summary: 'Create, list, rotate and revoke the API keys of a project',
+    summary: 'Create, list, rotate and revoke the API keys of a project, and set their policies',
     load: () => import('./projects/key.ts')
   },
   console: {
@@ -64,6 +64,10 @@ const commands: Record<string, Entry> = {
   agent: {
     summary: 'Do what agents do: one command for each skill',
     load: () => import('./agents/agent.ts')
+  },
+  approval: {
+    summary: 'List, show, approve and reject actions of agents that wait for a person',
+    load: () => import('./agents/approval.ts')
   },
   audit: { summary: 'List the changes in a project', load: () => import('./projects/audit.ts') },
   nodes: { summary: 'List the running nodes', load: () => import('./service/nodes.ts') },

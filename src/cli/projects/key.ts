@@ -7,6 +7,7 @@ import { record, time } from '../output.ts'
 import { type Resource, resource } from '../resource.ts'
 import { choice, examples, tell } from '../session.ts'
 import { remark, type Shell } from '../shell.ts'
+import { policyExample, policyHelp, policyInShort, readPolicyArgument } from './policy.ts'
 
 const anId = '0199c0de-0000-7000-8000-000000000001'
 const listsIds = '`tidings key list` shows the ids.'
@@ -15,11 +16,13 @@ export function declare(command: Command, shell: Shell): void {
   examples(command, [
     'tidings key create backend --kind secret',
     'tidings key list -p shop',
-    `tidings key rotate ${anId} --overlap 24h`
+    `tidings key rotate ${anId} --overlap 24h`,
+    `tidings key policy ${anId} ${policyExample}`
   ])
   const keys = resource(command, shell, { name: 'key', path: '/keys' })
   declareCreate(keys)
   declareRotate(keys)
+  declarePolicy(keys)
 
   keys.list<Key>({
     about: 'List the keys of a project, without their texts',
@@ -31,7 +34,8 @@ export function declare(command: Command, shell: Shell): void {
       ['key', ({ prefix }) => `${prefix}…`],
       ['created', (key) => time(key.created_at)],
       ['last used', (key) => time(key.last_used_at)],
-      ['expires', expiry]
+      ['expires', expiry],
+      ['policy', ({ policy }) => policyInShort(policy)]
     ],
     none: 'No keys yet. Create one with `tidings key create <name> --kind secret`.'
   })
@@ -46,27 +50,51 @@ export function declare(command: Command, shell: Shell): void {
 }
 
 function declareCreate(keys: Resource): void {
-  keys.verb<{ kind: string; expires?: string }>(
+  keys.verb<{ kind: string; expires?: string; policy?: string }>(
     {
       usage: 'create <name>',
       about: 'Create a key; its text is shown only now',
       examples: [
         'tidings key create backend --kind secret',
         'tidings key create ci --kind secret --expires 90d',
-        'tidings key create ios-app --kind public -p shop --json | jq -r .key'
+        'tidings key create ios-app --kind public -p shop --json | jq -r .key',
+        `tidings key create assistant --kind secret --policy ${policyExample}`
       ],
+      more: policyHelp,
       options: (create) =>
         create
           .addOption(
             choice('--kind <kind>', 'secret for servers, public for apps', ['secret', 'public']).makeOptionMandatory()
           )
           .option('--expires <when>', expiresHelp, expiryOf)
+          .option('--policy <json|file>', 'What an agent may do with a secret key')
     },
-    async (session, { kind, expires }, name: string) => {
-      const body = { kind, name, ...(expires && { expires_at: expires }) }
+    async (session, { kind, expires, policy: given }, name: string) => {
+      const policy = given === undefined ? {} : { policy: await readPolicyArgument(given) }
+      const body = { kind, name, ...(expires && { expires_at: expires }), ...policy }
       const key = await session.client.json<CreatedKey>('POST', keys.at(session), { body })
       tell(session, key, shown(key))
       if (!session.json) remark(session.shell, '\nSave the key now: it is not shown again.')
+    }
+  )
+}
+
+function declarePolicy(keys: Resource): void {
+  keys.verb(
+    {
+      usage: 'policy <id> <policy>',
+      about: 'Set what an agent may do with a secret key; `none` takes the policy away',
+      examples: [
+        `tidings key policy ${anId} ${policyExample}`,
+        `tidings key policy ${anId} policy.json`,
+        `tidings key policy ${anId} none`
+      ],
+      more: `${policyHelp}\nEvery node applies it within a second. ${listsIds}`
+    },
+    async (session, _, id: string, given: string) => {
+      const body = { policy: await readPolicyArgument(given) }
+      const key = await session.client.json<Key>('PATCH', keys.at(session, id), { body })
+      tell(session, key, `The policy of ${key.name} is now: ${policyInShort(key.policy)}.`)
     }
   )
 }
@@ -77,7 +105,7 @@ function declareRotate(keys: Resource): void {
       usage: 'rotate <id>',
       about: 'Replace a key; the old one works until the overlap ends',
       examples: [`tidings key rotate ${anId}`, `tidings key rotate ${anId} --overlap 0s`],
-      more: `The new key has the kind and the name of the old one.\n${listsIds}`,
+      more: `The new key has the kind, the name and the policy of the old one.\n${listsIds}`,
       options: (rotate) =>
         rotate
           .option('--overlap <duration>', 'How long the old key still works: 15m, 24h, 7d, or 0s (default: 24h)')
@@ -119,5 +147,6 @@ const shown = (key: CreatedKey): string =>
     ['Kind', key.kind],
     ['Name', key.name],
     ['Id', key.id],
-    ['Expires', expiry(key)]
+    ['Expires', expiry(key)],
+    ['Policy', policyInShort(key.policy)]
   ])

@@ -9,7 +9,7 @@ sets no limit.
   max_recipients          users that one action may reach
   max_recipients_per_day  users that all actions of 24 hours may reach
   approval_above          an action for more users waits for a person
-  confirm_broadcasts      true: a broadcast needs the confirmation id of a preview
+  confirm_broadcasts      true: a broadcast needs the id of a preview
   dry_run                 true: reading and previews only
   quiet_hours             {"from": "22:00", "to": "08:00", "timezone": "UTC"}`
 

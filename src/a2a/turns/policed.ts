@@ -1,8 +1,6 @@
 import type { Facts, Oversight } from '../../oversight/oversight.ts'
 import { Refusal } from '../../platform/errors.ts'
-import type { ProjectId } from '../../platform/ids.ts'
 import type { Policy } from '../../projects/projects.ts'
-import type { Task } from '../model.ts'
 import { rejected } from '../skills/check.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
@@ -68,23 +66,10 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
   /** Checked before anything is counted: a caller is shown no facts of a skill that is not its own. */
   const isForbidden = ({ skill }: Run, { skills: listed }: Policy) => listed !== null && !listed.includes(skill.id)
 
-  /** Only the approval continues a task that waits for one. A no cancels both. */
-  function waiting(turn: Turn, { request, status }: Task, approvalId: string, projectId: ProjectId): Turn {
-    if (turn.kind === 'stop' && turn.state === 'canceled') {
-      const write: Turn['write'] = (tx) => oversight.approvals.drop(tx, projectId, approvalId, 'canceled')
-      return { ...turn, request, write }
-    }
-    const { metadata, parts = [] } = status.message ?? {}
-    const reason = parts.flatMap((part) => ('text' in part ? part.text : [])).join('\n')
-    return { kind: 'stop', state: 'auth-required', request, reason, ...(metadata && { metadata }) }
-  }
-
   const judge = (turn: Turn, overseen: Overseen): Turn | Promise<Turn> =>
     turn.kind === 'run' && !turn.repeated && overseen.caller.key?.policy ? judged(turn, overseen) : turn
 
   return (turn, overseen) => {
-    const { task, projectId } = overseen
-    if (task?.request.approvalId !== undefined) return waiting(turn, task, task.request.approvalId, projectId)
     const policy = overseen.caller.key?.policy
     const skill = policy && turn.kind === 'stop' ? askedSkill(turn) : undefined
     if (skill) return judgedQuestion(turn as Stop, skill, overseen)

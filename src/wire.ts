@@ -50,8 +50,6 @@ export type AuditEntry = Static<typeof manage.AuditAnswer>
 export type Node = Static<typeof manage.NodeAnswer>
 export type DeadJob = Static<typeof manage.DeadJobAnswer>
 
-export type Approval = Static<typeof approvals.ApprovalAnswer>
-
 export type User = Static<typeof users.User>
 export type UserProperties = Static<typeof users.UserProperties>['properties']
 export type UserImport = Static<typeof users.ImportResult>

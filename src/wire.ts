@@ -36,11 +36,11 @@ export interface Refused {
 export type Project = Static<typeof manage.ProjectAnswer>
 export type Key = Static<typeof manage.KeyAnswer>
 export type Policy = Static<typeof manage.PolicyAnswer>
-/** With its text, which only this response holds. */
+/** Includes its text, which only this response contains. */
 export type CreatedKey = Static<typeof manage.CreatedKey>
 export type RotatedKey = Static<typeof manage.RotatedKey>
 export type Token = Static<typeof manage.TokenAnswer>
-/** With its text, which only this response holds. */
+/** Includes its text, which only this response contains. */
 export type CreatedToken = Static<typeof manage.CreatedToken>
 /** An action of an agent that a person decides. */
 export type Approval = Static<typeof approvals.ApprovalAnswer>

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test'
 const root = resolve(import.meta.dirname, '..')
 const src = resolve(root, 'src')
 
-// A capability may not import one further right. A new one needs a place in this line.
+// A capability may not import one further right. A new capability needs a place in this line.
 const order = [
   'platform',
   'simulator',

@@ -33,7 +33,7 @@ const anchorOf = (heading: string) =>
 const anchorsOf = (page: string) =>
   new Set([...parts(read(page)).prose.matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) => anchorOf(heading!)))
 
-/** What is wrong with a link, if anything is. */
+/** The problem of a link; undefined if it has none. */
 function fault(page: string, target: string): string | undefined {
   const [path, anchor] = target.split('#') as [string, string | undefined]
   const file = path === '' ? join(root, page) : join(root, dirname(page), path)
@@ -44,7 +44,7 @@ function fault(page: string, target: string): string | undefined {
   return undefined
 }
 
-/** Why a line is no command that can be pasted by itself. */
+/** The reason why a line cannot be pasted as a command. */
 function unfit(line: string): string | undefined {
   if (line === '') return undefined
   if (line.endsWith('\\')) return 'goes on in the next line'

@@ -8,9 +8,10 @@ import { endByForce, laneSetting, startedBy } from './support/processes.ts'
 
 const goneMs = 15_000
 
-/** Runs each file that no other lane has taken. The runner watches from outside what this process cannot end itself. */
+/** Runs each file that no other lane has taken. The runner ends processes that this one cannot end itself. */
 export async function runLane(files: string[], folder: string, limitMs: number): Promise<void> {
-  // Once a process whose tests were over slept on, with nothing to wait for, until a signal woke it: this wakes it too.
+  // A process whose tests were over once slept, with nothing to wait for, until a signal woke it. This timer wakes it
+  // too.
   setInterval(() => {}, 1_000).unref()
   process.env[laneSetting] = String(process.pid)
   const ran: string[] = []
@@ -29,7 +30,7 @@ export async function runLane(files: string[], folder: string, limitMs: number):
     }
     writeFileSync(join(place, 'ended'), '')
   }
-  // Only a process that something keeps open comes to this, well before the runner would end everything.
+  // Only a process that something keeps open gets here, well before the runner would end everything.
   setTimeout(
     () => {
       const open = [...new Set(process.getActiveResourcesInfo())].join(', ')
@@ -52,7 +53,7 @@ function socketsOf(): string {
     .join('')
 }
 
-/** A folder can be made by one process only: that one runs the tests of the file. */
+/** Only one process can make the folder: that process runs the tests of the file. */
 function taken(place: string): boolean {
   try {
     mkdirSync(place)
@@ -63,7 +64,7 @@ function taken(place: string): boolean {
   }
 }
 
-/** The processes of a file that do not end with it. They get a moment, and are ended by force. */
+/** The processes of a file that outlive it. They get a moment, and are then killed. */
 async function leftBehind(limitMs: number) {
   const find = () => startedBy(process.pid)
   for (const untilMs = Date.now() + Math.min(goneMs, limitMs); find().length > 0 && Date.now() < untilMs; )

@@ -3,12 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * Loading the service takes longer than most files of tests do. So a few processes share the files: each takes the next
- * one when it is done with its last, and each file is a test there. A file with the words "a process of its own" gets that.
+ * Loading the service takes longer than most test files. So a few processes share the files: each takes the next one
+ * when it has finished its last, and each file is a test there. A file with the words "a process of its own" gets one.
  */
 export async function inLanes(files: string[], folder: string, lanes: number, limitMs: number): Promise<string[]> {
   const alone = files.filter((file) => /process of its own/i.test(readFileSync(file, 'utf8')))
-  // The largest first: they mostly take longest, and no lane should begin with one when the others are done.
+  // The largest files first: they mostly take longest, and no lane should start one when the others are done.
   const shared = files.filter((file) => !alone.includes(file)).sort((one, other) => sizeOf(other) - sizeOf(one))
   const lists = [
     ...Array.from({ length: Math.min(lanes, shared.length) }, () => shared),

@@ -6,7 +6,7 @@ import { accepts, type Lock, lockProblems } from '../scripts/lock.ts'
 
 const lock = JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package-lock.json'), 'utf8')) as Lock
 
-/** The lock of this project without some of its packages. */
+/** The lock file of this project without some of its packages. */
 const without = (...names: string[]): Lock => ({
   packages: Object.fromEntries(
     Object.entries(lock.packages).filter(([path]) => !names.some((name) => path.endsWith(`node_modules/${name}`)))

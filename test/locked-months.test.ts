@@ -1,23 +1,27 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { statements } from '../src/platform/db/statement.ts'
-// In a process of its own, or statements of other tests would be among them.
+// In a process of its own, because statements of other tests would otherwise be included.
 import '../src/app.ts' // Every capability registers its statements.
 import { firstIdAt, newId } from '../src/platform/ids.ts'
 import { withClient } from './support/database.ts'
 import { startService } from './support/service.ts'
 
-// PostgreSQL 18 looks at a row again that changed while it was waited for, and spoils by that what prunes partitions in the
-// same statement: it crashes, or misses rows (docs/decisions/0034). So no plan may be one of those in which it does.
+// When a row changes while a statement waits for its lock, PostgreSQL 18 evaluates the row again and corrupts the
+// pruning of partitions in the same statement: it crashes, or misses rows (docs/decisions/0034). So no statement may
+// have a plan in which this can happen.
 
 const service = await startService()
 const [{ version }] = await service.sql(`select current_setting('server_version_num')::int as version`)
 /** PostgreSQL before 18 gives the second run a pruning state of its own, and prints its plans in another form. */
 const affected = version >= 180_000
-/** Tests that are skipped fail a run of all tests, so that none is forgotten: here they are not defined. */
+/**
+ * A skipped test fails a full run, so that none is forgotten. On other versions these tests are therefore not defined
+ * at all.
+ */
 const onAffected: typeof it = affected ? it : (((): void => {}) as unknown as typeof it)
 
-/** From the brace at a place to the one that closes it. What the plan quotes has a backslash before it. */
+/** The text from a brace to the brace that closes it. A backslash precedes quoted characters in a plan. */
 function block(plan: string, start: number): string {
   let depth = 0
   for (let at = start; at < plan.length; at += 1) {
@@ -31,7 +35,7 @@ function block(plan: string, start: number): string {
 const blocks = (plan: string, node: string) =>
   [...plan.matchAll(new RegExp(`\\{${node} `, 'g'))].map(({ index }) => block(plan, index))
 
-/** What PostgreSQL 18 spoils in a plan. */
+/** The parts of a plan that PostgreSQL 18 corrupts. */
 function faults(plan: string): string[] {
   const pruning = blocks(plan, 'PARTITIONPRUNEINFO').map((info) => ({
     atStart: info.includes(':initial_pruning_steps ('),
@@ -43,21 +47,22 @@ function faults(plan: string): string[] {
   const changes = blocks(plan, 'MODIFYTABLE').filter((node) => !node.includes(' :operation 3 ')) // An insert.
   const withs = plan.slice(plan.indexOf(' :subplans '), plan.indexOf(' :rewindPlanIDs '))
   return [
-    // Planned again with each row that is looked at again, and freed when the lock has no more rows, while others use it.
+    // Initialised again with each row that is evaluated again, and freed when the lock has no more rows, while the
+    // first run uses it.
     ...(locks.length > 0 && within([...locks, withs]).some(({ asItRuns }) => asItRuns) ? ['under a lock'] : []),
-    // The partitions left at the start are counted once more among themselves.
+    // The partitions left at the start are renumbered twice.
     ...(within(changes).some(({ atStart, asItRuns }) => atStart && asItRuns) ? ['pruned twice'] : [])
   ]
 }
 
-/** Such plans are made where there are rows, and joins by loops. */
+/** The planner chooses such plans only for tables with rows and with nested loops. */
 async function faultsOf(texts: string[]): Promise<string[][]> {
   return withClient(service.databaseUrl, async (client) => {
     let printed = ''
     client.on('notice', ({ message, detail }) => {
       if (message === 'plan:') printed += detail
     })
-    // The log of the server need not have them; only a superuser may say so.
+    // The server's log need not contain the plans; only a superuser may set this.
     await client.query('set log_min_messages = panic').catch(() => {})
     for (const kind of ['hashjoin', 'mergejoin', 'seqscan', 'material']) await client.query(`set enable_${kind} = off`)
     await client.query('set client_min_messages = log; set debug_pretty_print = off; set debug_print_plan = on')
@@ -101,7 +106,7 @@ if (affected) await fill()
 onAffected(
   'no statement that locks or changes rows has a plan that ends PostgreSQL 18, or misses rows there',
   async () => {
-    // Of the sweeps the first months are left at the start, and counted once more among themselves they are the same.
+    // For the sweeps, the first months are left at the start, and renumbering them twice changes nothing.
     const sweeps = ['messages.sweep_window', 'events.sweep_window']
     const risky = [...statements.values()].filter(
       ({ name, text }) =>

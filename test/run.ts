@@ -25,14 +25,14 @@ const long = Boolean(process.env.TIDINGS_LONG)
 /** Far more than a file takes on a slow machine; a hundred kills take longer. */
 const limitMs = Number(process.env.TIDINGS_FILE_SECONDS ?? (long ? 3_600 : 600)) * 1_000
 const graceMs = Math.min(15_000, limitMs)
-/** Processes of this run are known by it, wherever they are. */
+/** The setting by which processes of this run are recognised, wherever they are. */
 const mark = randomUUID()
-/** What kills processes at their work, and what makes up requests by the thousand. */
+/** Tests that kill processes at work, and tests that generate thousands of requests. */
 const ordeals = /^test\/(crash|fuzz)\//
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
-// The long mode is for the tests that know it: those that try more the longer they may. Another server is for the tests
-// that reach it: the rest does the same whatever it is.
+// The long mode applies to the tests that support it: those that try more the longer they may. Another server applies
+// to the tests that use it: the others do the same on any.
 const meant = all.filter(
   (file) => (!long || textOf(file).includes('TIDINGS_LONG')) && (!external || reachesServer(file))
 )
@@ -48,8 +48,8 @@ function reachesServer(file: string, seen = new Set<string>()): boolean {
   return imported.some((target) => target.startsWith('test/') && reachesServer(target, seen))
 }
 
-// Programs that tests start build the console, and tests kill many of them before they have done so. So it is built first;
-// where it cannot be, the suite cannot pass, and says why before anything else.
+// Programs that tests start build the console, and tests kill many of them before they have finished. So it is built
+// first. If that fails, the suite cannot pass, and reports the reason before anything else.
 if (chosen.length === 0) {
   await builtConsole(tmpdir()).catch((error: Error) => {
     console.error(error.message)
@@ -72,12 +72,12 @@ let failed = 0
 
 if (chosen.length > 0 || long) {
   const files = chosen.length > 0 ? chosen : meant
-  // Node would look for tests by itself.
+  // Otherwise Node would search for tests itself.
   if (files.length === 0) throw new Error('there are no such tests')
   const place = join(folder, 'files')
   failed = await ran(await (shared ? inLanes(files, place, 4, limitMs) : inProcesses(files, place, limitMs)), place, 4)
 } else {
-  // More lanes than processors, because tests often wait for something. Fewer where something must be taken over in time.
+  // More lanes than processors, because tests often wait. Fewer for tests in which a takeover has a time limit.
   failed += await phase('The suite', 5, (file) => !ordeals.test(file))
   failed += await phase('Crash and fuzz runs', 3, (file) => ordeals.test(file))
 }
@@ -93,7 +93,7 @@ async function phase(title: string, lanes: number, belongs: (file: string) => bo
   console.log(`\n== ${title}`)
   const place = join(folder, title)
   const programs = await inLanes(meant.filter(belongs), place, lanes, limitMs)
-  // One more for those who want a process of their own.
+  // One more for files that need a separate process.
   const code = await ran(programs, place, lanes + 1)
   console.log(`== ${title}: ${Math.round((Date.now() - beganAt) / 1000)} s`)
   return code
@@ -107,10 +107,11 @@ async function ran(programs: string[], place: string, atOnce: number): Promise<n
     {
       stdio: 'inherit',
       env: {
-        // Each process loads most of the service: compiled once is enough.
+        // Each process loads most of the service, so the compiled code is cached.
         NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
         ...process.env,
-        // A test of this runner has it; Node would take ours for a test that runs itself, and run nothing.
+        // A test of this runner has this variable set; Node would take our tests for tests inside that test, and run
+        // nothing.
         NODE_TEST_CONTEXT: undefined,
         TEST_SERVICE_TEMPLATE: bootstrapped,
         TIDINGS_TEST_RUN: mark
@@ -122,7 +123,7 @@ async function ran(programs: string[], place: string, atOnce: number): Promise<n
     if (pid !== undefined) endByForce(() => [...descendantsOf(pid), ...processesWith('TIDINGS_TEST_RUN', mark)])
     runner.kill('SIGKILL')
   }
-  // Ctrl-C reaches the runner too; it ends by itself, and then so do we. Tests that do not let it are ended.
+  // Ctrl-C reaches the runner too; it ends by itself, and then this process ends. Tests that block this are killed.
   const stop = (signal: NodeJS.Signals) => {
     if (!stopped) setTimeout(endAll, 8_000).unref()
     stopped = true
@@ -136,7 +137,7 @@ async function ran(programs: string[], place: string, atOnce: number): Promise<n
   return code
 }
 
-/** Processes of tests that are over: they get a moment, and are named and ended by force. */
+/** Processes that outlive their tests: they get a moment, and are then named and killed. */
 async function leftBehind(): Promise<number> {
   const find = () => processesWith('TIDINGS_TEST_RUN', mark)
   for (const untilMs = Date.now() + (stopped ? 0 : 2 * graceMs); find().length > 0 && Date.now() < untilMs; )
@@ -149,7 +150,7 @@ async function leftBehind(): Promise<number> {
 async function startServer(): Promise<EmbeddedServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidings-suite-'))
   const embedded = await startEmbedded({ dataDir, say: console.error })
-  // Nothing here has to outlive the suite. What survives a crash is tried on servers that the tests start themselves.
+  // No data here has to outlive the suite. Tests of crashes start servers themselves.
   await withClient(embedded.url, async (client) => {
     for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit', 'autovacuum'])
       await client.query(`alter system set ${setting} = off`)

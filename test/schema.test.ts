@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { statements } from '../src/platform/db/statement.ts'
-// In a process of its own, or statements of other tests would be among them.
+// In a process of its own, because statements of other tests would otherwise be included.
 import '../src/app.ts' // Every capability registers its statements.
 import { withClient } from './support/database.ts'
 import { startService } from './support/service.ts'
@@ -25,7 +25,7 @@ const tables = (
     `select relname as name from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and not relispartition`
   )
 ).map(({ name }) => name as string)
-/** Written so often that a foreign key to projects would cost more than all else (docs/decisions/0003). */
+/** Written so often that a foreign key to projects would cost more than everything else (docs/decisions/0003). */
 const held = ['a2a_tasks', 'idempotency_keys', 'messages', 'triggers', 'users']
 const fills = (text: string, table: string) => new RegExp(`insert into ${table}\\b`).test(text)
 const tenant = tables.filter((name) => !global.has(name))
@@ -96,7 +96,7 @@ describe('the schema', () => {
       filling
         .filter(({ text }) => !/projects where project_id = \$1.* for key share\)|\bfor update\)/s.test(text))
         .map(({ name }) => name),
-      // They change rows that are there, and take back what they write where one is not (test/messages/settling.test.ts).
+      // They change existing rows, and undo their writes if a row does not exist (test/messages/settling.test.ts).
       ['messages.settle', 'messages.settle_moved']
     )
   })
@@ -120,7 +120,7 @@ describe('the schema', () => {
   })
 })
 
-/** Every mention of a tenant table as a source or target of rows, with the name it goes by in the statement. */
+/** Every mention of a tenant table as a source or target of rows, with its alias in the statement. */
 function mentions(text: string): { table: string; alias: string; written: boolean }[] {
   const words = tenant.join('|')
   const pattern = new RegExp(
@@ -134,7 +134,7 @@ function mentions(text: string): { table: string; alias: string; written: boolea
   }))
 }
 
-/** What breaks the rules for statements; nothing for one that touches no tenant table. */
+/** The violations of the rules for statements; none for a statement that touches no tenant table. */
 function faults(text: string): string[] {
   const flat = text.replace(/\s+/g, ' ').toLowerCase()
   const found = mentions(flat)

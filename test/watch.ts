@@ -5,9 +5,9 @@ import { endByForce, livingProcesses, startedBy } from './support/processes.ts'
 const lookMs = 500
 
 /**
- * Looks from outside at the files that lanes run. A lane ends a file at its limit; where it cannot, because the process
- * does not come to it, the process is ended a little later with all that it started. Where nothing begins or ends any
- * more, everything is.
+ * Watches from outside the files that lanes run. A lane ends a file at its limit. If it cannot, because the process is
+ * blocked, this watch ends the process a little later with everything that it started. If no file begins or ends any
+ * more, it ends everything.
  */
 export function watchFiles(folder: string, limitMs: number, graceMs: number, endAll: () => void): () => void {
   const ended = new Set<string>()

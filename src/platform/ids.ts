@@ -3,7 +3,7 @@ import { hash, randomFillSync } from 'node:crypto'
 /** A project's id. Every store function takes one, so that no statement forgets its tenant. */
 export type ProjectId = string & { readonly __brand: 'ProjectId' }
 
-/** Random digits are drawn for many ids at once: a call into the system for each one cost more than the id. */
+/** Random digits are drawn for many ids at once: one system call for each id cost more than the id. */
 const random = Buffer.alloc(8 * 512)
 const digitsOfAnId = 16
 let digits = ''
@@ -14,8 +14,8 @@ let lastTime = ''
 let sequence = 0
 
 /**
- * A UUIDv7 (RFC 9562): time first, so that keys arrive in index order. Within one process ids never go backwards:
- * the 12 bits after the time count up inside a millisecond and borrow from the next one when they run out.
+ * A UUIDv7 (RFC 9562): time first, so that keys arrive in index order. Within one process ids never decrease: the 12
+ * bits after the time count up inside a millisecond and borrow from the next one when they run out.
  */
 export function newId(nowMs: number = Date.now()): string {
   if (nowMs > lastMs) startMillisecond(nowMs)
@@ -38,7 +38,7 @@ function startMillisecond(milliseconds: number): void {
   sequence = 0
 }
 
-/** The least id of a millisecond: ids carry their time, so this bounds everything older. */
+/** The smallest id of a millisecond: ids contain their time, so this separates older ids from newer ones. */
 export function firstIdAt(milliseconds: number): string {
   if (!Number.isFinite(milliseconds)) throw new RangeError(`no id begins at ${milliseconds} ms`)
   const time = Math.max(0, milliseconds).toString(16).padStart(12, '0')

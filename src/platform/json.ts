@@ -4,14 +4,14 @@ export const isStorable = (text: string): boolean => !text.includes('\0') && tex
 export type JsonFault = 'levels' | 'number' | 'text'
 
 /**
- * The first thing in parsed JSON that cannot be stored or comes back as another: more levels than allowed, a number that
- * overflowed to infinity, or, where `texts` are looked at, a string or name that PostgreSQL refuses. Goes level by level
- * with a list, so that depth cannot exhaust the stack. Without `numbers`, one out of range hides no text behind it.
+ * The first problem in parsed JSON that keeps it from being stored unchanged: more levels than allowed, a number that
+ * overflowed to infinity, or, with `texts`, a string or name that PostgreSQL refuses. Walks level by level with a list,
+ * so that depth cannot exhaust the stack. Without `numbers`, a number out of range does not hide the texts after it.
  */
 export function faultIn(root: unknown, levels: number, texts: boolean, numbers = true): JsonFault | undefined {
   let fault: JsonFault | undefined
   let inner: object[] = []
-  /** Returns whether the value is at fault. */
+  /** Returns whether the value has a problem. */
   const look = (value: unknown): boolean => {
     if (typeof value === 'object') {
       if (value !== null) inner.push(value)
@@ -40,5 +40,5 @@ export function faultIn(root: unknown, levels: number, texts: boolean, numbers =
   return undefined
 }
 
-/** Whether a text of JSON holds escapes that can bring in what cannot be stored; its bytes alone cannot. */
+/** Whether a JSON text contains escapes, which can produce characters that cannot be stored; its bytes alone cannot. */
 export const mayHideText = (text: string): boolean => /\\u(?:0000|[dD][89a-fA-F])/.test(text)

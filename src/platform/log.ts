@@ -3,8 +3,8 @@ import pino, { type Logger } from 'pino'
 export type Log = Logger
 
 /**
- * Logs go to stderr: stdout is for what people are meant to read and paste.
- * Keys, tokens and personal data are never handed to it; the redaction is a second net, not the rule.
+ * Logs go to stderr: stdout is for output that people read and paste. The code never passes keys, tokens or personal
+ * data to the log; the redaction is a second safeguard.
  */
 export async function createLog(level: string, terminal: boolean = process.stderr.isTTY === true): Promise<Log> {
   const options = logOptions(level)
@@ -22,8 +22,8 @@ export const logOptions = (level: string) => ({
 })
 
 /**
- * The known fields of an error, without its details: the details of a constraint hold values. Some log the message
- * alone.
+ * The known fields of an error, without its details: the details of a constraint contain values. Some errors log their
+ * message only.
  */
 function writtenError(error: unknown): unknown {
   if (!(error instanceof Error)) return error

@@ -35,7 +35,10 @@ export function createMetrics() {
 
   return {
     registry,
-    /** Plain numbers that are shaped for Prometheus when it asks: its own client looks the labels up at every answer. */
+    /**
+     * Plain numbers that are formatted when Prometheus reads them: its own client looks the labels up for every
+     * response.
+     */
     route(method: string, route: string): RouteMeter {
       const counts: RouteCounts = {
         method,
@@ -61,7 +64,7 @@ export function createMetrics() {
     counter(name: string, help: string, read: () => { labels: Record<string, string>; value: number }[]): void {
       registry.registerMetric(shaped(name, help, 'counter', read) as unknown as Metric)
     },
-    /** A gauge read when it is scraped. One that cannot be read now is left out. */
+    /** A gauge read when it is scraped. A gauge that cannot be read now is left out. */
     gauge(
       name: string,
       help: string,
@@ -114,7 +117,7 @@ function requestDurations(routes: RouteCounts[]) {
   return shaped(name, 'Time from the arrival of a request to the end of its answer.', 'histogram', values)
 }
 
-/** As a registry wants it: `get` is called at every scrape. */
+/** The interface of the registry: it calls `get` at every scrape. */
 const shaped = (name: string, help: string, type: string, values: () => object[]) => ({
   name,
   get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }),

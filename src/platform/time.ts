@@ -1,7 +1,7 @@
 /**
- * Milliseconds since 1970 as they were when this process started, and counted from there: it never jumps. For all that
- * lasts (deadlines, pauses, cached values). A clock that is set, by hand or by NTP, moves `Date.now()` by
- * hours either way; only times that are stored or sent use it.
+ * Milliseconds since 1970 at the start of this process, counted on from there: this clock never jumps. For durations
+ * (deadlines, pauses, cached values). Setting the system clock, by hand or by NTP, moves `Date.now()` by hours either
+ * way; only times that are stored or sent use it.
  */
 export const steadyMs = (): number => performance.timeOrigin + performance.now()
 
@@ -9,17 +9,17 @@ const zone = '(?:Z|[+-](?:0[0-9]|1[0-4])(?::?[0-5][0-9])?)'
 const time = `T[0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?${zone}?`
 
 /**
- * ISO 8601 in its extended form: `2026-11-15`, `2026-11-15T09:30`, `2026-11-15T09:30:00.25+09:00`. A leap second (`:60`)
- * and hour 24 are not in it. The same pattern serves JavaScript and PostgreSQL; whether the day exists is looked at
- * apart, since one pattern for it all took PostgreSQL three times as long.
+ * ISO 8601 in its extended form: `2026-11-15`, `2026-11-15T09:30`, `2026-11-15T09:30:00.25+09:00`. It excludes a leap
+ * second (`:60`) and hour 24. JavaScript and PostgreSQL use the same pattern; a separate check decides whether the day
+ * exists, because one pattern for everything took PostgreSQL three times as long.
  */
 export const instantShape = `^[0-9]{4}-[01][0-9]-[0-3][0-9](?:${time})?$`
 const pattern = new RegExp(instantShape)
 const zoned = /(?:Z|T.*[+-].*)$/
 
 /**
- * A date or a time as PostgreSQL and JavaScript read it alike: always with a zone (UTC unless it says another), to the
- * microsecond. JavaScript reads no offset of hours alone, so it gets its minutes.
+ * A date or a time that PostgreSQL and JavaScript read alike: always with a zone (UTC by default), to the microsecond.
+ * JavaScript cannot read an offset of hours alone, so minutes are added.
  */
 export function instantText(text: unknown): string | undefined {
   if (typeof text !== 'string' || !pattern.test(text) || !exists(text)) return undefined
@@ -29,7 +29,7 @@ export function instantText(text: unknown): string | undefined {
     .replace(/(?<=T.*)([+-][0-9]{2}):?([0-9]{2})?$/, (_, hours, minutes = '00') => `${hours}:${minutes}`)
 }
 
-/** Whether there is such a day and hour. Year 0 exists in ISO 8601, but not in PostgreSQL. */
+/** Whether the day and hour exist. Year 0 exists in ISO 8601, but not in PostgreSQL. */
 function exists(text: string): boolean {
   const [year, month, day, hour] = [text.slice(0, 4), text.slice(5, 7), text.slice(8, 10), text.slice(11, 13)].map(
     Number
@@ -41,7 +41,7 @@ function exists(text: string): boolean {
 
 export const timeRule = 'must be an RFC 3339 time, with Z or an offset'
 
-/** A time that says where its clock stands. Without that it would be read as one where this process runs, hours wrong. */
+/** A time with a zone. Without one it would be read in the zone of this process, hours wrong. */
 export function readTime(text: string): Date | undefined {
   const upper = text.toUpperCase()
   const instant = zoned.test(upper) ? instantText(upper) : undefined

@@ -4,7 +4,7 @@ import type { JobDefinition } from './jobs/definition.ts'
 import { version } from './version.ts'
 
 export interface Tracing {
-  /** A span for each request, under the trace of the caller where it sends one. */
+  /** A span for each request, under the trace of the caller if it sends one. */
   requests(app: FastifyInstance): void
   /** A span for each run of a job. */
   job<Payload>(definition: JobDefinition<Payload>): JobDefinition<Payload>
@@ -13,14 +13,14 @@ export interface Tracing {
 
 const off: Tracing = { requests: () => {}, job: (definition) => definition, close: async () => {} }
 
-/** Spans go out only where a collector is named; otherwise not even the library is loaded. */
+/** Sends spans only if a collector is configured; otherwise not even the library is loaded. */
 export async function openTracing(endpoint: string | undefined): Promise<Tracing> {
   if (endpoint === undefined) return off
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
   const { BatchSpanProcessor, TracerProvider } = await import('@opentelemetry/sdk-trace')
   const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http')
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` })
-  // The queue of the processor is bounded: a collector that is away costs spans, never memory.
+  // The queue of the processor has a limit: an unreachable collector costs spans, never memory.
   const provider = new TracerProvider({ spanProcessors: [new BatchSpanProcessor({ exporter })] })
   const tracer = provider.getTracer('tidings', version)
 
@@ -31,7 +31,7 @@ export async function openTracing(endpoint: string | undefined): Promise<Tracing
         const parent = callersSpan(request)
         const context = parent ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT
         const span = tracer.startSpan(request.method, options, context)
-        // Not Fastify's own hook: that is never called where the client disconnects before the response.
+        // Not Fastify's own hook, which is not called if the client disconnects before the response.
         reply.raw.once('close', () => {
           // The route, never the path: a path holds ids of users.
           const route = request.routeOptions.url ?? 'unknown'

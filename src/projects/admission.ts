@@ -7,17 +7,19 @@ import { hashTextOf, isPossible, prefixes, type Role } from './keys.ts'
 import { isProjectId, noSuchProject, type Project } from './project.ts'
 import type { Allowance, RateLimits } from './rate-limit.ts'
 
-/** Which keys open a route: `secret` keys only, or those in `client` apps too. A `trigger` has a limit of its own besides. */
+/**
+ * The keys that open a route: `secret` keys only, or also those in `client` apps. A `trigger` has an additional limit.
+ */
 export type ApiAccess = 'secret' | 'client' | 'trigger'
 
 export interface ManageCaller {
   token: KnownToken
   actor: string
-  /** Of the path, where it names one. */
+  /** The project of the path, if the path names one. */
   project: Project | undefined
 }
 
-/** The least role that opens a management route, and whether a token bound to one project may. */
+/** The lowest role that opens a management route, and whether a token bound to one project may use it. */
 export type ManageAccess = Role | 'installation'
 
 const rank: Record<Role, number> = { viewer: 0, editor: 1, admin: 2 }
@@ -27,8 +29,8 @@ const tokenLimit = 1_000
 const invalidKey = () => new Refusal('invalid_api_key', 'Invalid API key')
 
 /**
- * The same bytes for a public key that is valid for this project; only the header X-Service-Error-Detail says why. The key
- * is public, so this reveals nothing to a guesser.
+ * The same bytes for a public key that is valid for this project; only the header X-Service-Error-Detail gives the
+ * reason. The key is public, so this reveals nothing to a guesser.
  */
 const publicKey = () =>
   new Refusal('invalid_api_key', 'Invalid API key', [
@@ -68,8 +70,8 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   }
 
   /**
-   * Agents: a secret key alone, which says whose it is, as X-API-Key or else as a bearer token. A key made for browsers is
-   * refused before it is looked up.
+   * Agents authenticate with a secret key alone, which identifies its project, as X-API-Key or as a bearer token. A key
+   * for browsers is refused before it is looked up.
    */
   function byAgentKey(request: FastifyRequest, reply: FastifyReply): ApiCaller | Promise<ApiCaller> {
     const text = header(request, 'x-api-key') || bearerOf(request)
@@ -96,7 +98,10 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return token
   }
 
-  /** A browser sends its cookie by itself, so a page of another site could make it write; but that page cannot set our header. */
+  /**
+   * A browser sends its cookie automatically, so a page of another site could make it write; but that page cannot set
+   * our header.
+   */
   async function signedIn(request: FastifyRequest, session: string): Promise<KnownToken> {
     const reads = request.method === 'GET' || request.method === 'HEAD'
     if (!reads && header(request, consoleHeader) === '') {
@@ -107,7 +112,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
     return token
   }
 
-  /** The project of the path. One that is out of the token's reach and one that does not exist look alike. */
+  /** The project of the path. A project outside the token's reach and one that does not exist get the same response. */
   async function projectOf(request: FastifyRequest, token: KnownToken): Promise<Project | undefined> {
     const { project_id: wanted } = request.params as { project_id?: ProjectId }
     // A text that cannot be an id is not looked up: the database would refuse a NUL.
@@ -122,7 +127,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
   return {
     byKey,
     byAgentKey,
-    /** For an agent that triggers a campaign: its campaign is known only when its message is read. */
+    /** For an agent that triggers a campaign: the campaign is known only after its message was read. */
     spendTrigger: (reply: FastifyReply, project: Project): void => spendTrigger(reply, limits, project),
     async byTokenForManagement(
       request: FastifyRequest,
@@ -166,7 +171,10 @@ export function sessionOf(request: FastifyRequest): string | undefined {
 const lastKey = Symbol('last key')
 type Remembering = Socket & { [lastKey]?: { text: string; hash: string } }
 
-/** A connection sends the same key again and again: it is hashed once for it, and compared only with its own last one. */
+/**
+ * A connection sends the same key again and again, so its hash is kept, and compared only with the connection's own
+ * last key.
+ */
 function hashOnce(socket: Remembering, text: string): string {
   const last = socket[lastKey]
   if (last?.text === text) return last.hash
@@ -205,7 +213,7 @@ function spend(
   show(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
 }
 
-/** The plan's limit (contract 8). Its headers are shown only where it is the one that refuses. */
+/** The plan's limit (contract 8). Its headers are shown only if this limit is the one that refuses. */
 function spendTrigger(reply: FastifyReply, limits: RateLimits, project: Project): void {
   const allowance = limits.take(`triggers_per_second:${project.id}`, project.limits.triggers_per_second)
   if (!allowance.allowed) show(reply, allowance)

@@ -12,7 +12,7 @@ import type { Projects } from './projects.ts'
 /** The content of DATA_DIR/credentials.json: enough for the CLI and for a new operator. */
 export interface Credentials {
   base_url?: string
-  /** Where PUBLIC_URL is set: the address on this machine, since a proxy may not pass /manage/v1 on. */
+  /** If PUBLIC_URL is set: the address on this machine, because a proxy may not forward /manage/v1. */
   local_url?: string
   project_id?: string
   secret_key?: string
@@ -32,13 +32,13 @@ export interface Bootstrapped {
 
 const marker = 'bootstrapped'
 const actor = 'bootstrap'
-/** Shorter keys can be guessed; they are allowed, since a test rig may want them. */
+/** Shorter keys can be guessed; they are allowed for test setups. */
 const shortest = 24
 
 /**
- * Runs at every start, under the migration lock, and only ever adds. What is not named is made on the first start: the
- * file is written before the database, so that a crash between the two cannot lose keys that already work. `furnish` adds
- * a user and devices to the demo project.
+ * Runs at every start, under the migration lock, and only ever adds. The first start makes the credentials that
+ * settings do not name: the file is written before the database, so that a crash between the two cannot lose keys that
+ * already work. `furnish` adds a user and devices to the demo project.
  */
 export async function bootstrap(
   config: Config,
@@ -69,7 +69,7 @@ export async function bootstrap(
   return { credentials, first, named, demo: made && (await projects.find(madeUpId))?.mode === 'simulator' }
 }
 
-/** Keys that were kept for another project do not open this one. */
+/** Keys in the file that belong to another project do not open this one. */
 function keptFor(projectId: string | undefined, kept: Credentials): Credentials {
   if (projectId === undefined || kept.project_id === undefined || kept.project_id === projectId) return kept
   return { ...(kept.admin_token && { admin_token: kept.admin_token }) }
@@ -116,7 +116,7 @@ async function ensure(projects: Projects, wanted: Credentials, id: string, say: 
         78
       )
     } else if (known.left_ms !== null && known.left_ms <= 0) {
-      // A rotation must not be undone by a restart, so the key is not given a new life.
+      // A restart must not undo a rotation, so the key does not become valid again.
       const setting = `BOOTSTRAP_${kind.toUpperCase()}_KEY`
       say(`Warning: ${setting} has expired, so requests with it are refused. Set it to the key that replaced it.`)
     }
@@ -137,7 +137,7 @@ export async function readCredentials(dataDir: string): Promise<Credentials> {
   }
 }
 
-/** Whole or not at all: a reader never sees half a file, and the keys survive a crash. */
+/** Written completely or not at all: a reader never sees half a file, and the keys survive a crash. */
 export async function writeCredentials(dataDir: string, credentials: Credentials): Promise<void> {
   const file = fileIn(dataDir)
   try {

@@ -12,7 +12,7 @@ import { findCodes, findSessions } from './session-store.ts'
 import * as store from './store.ts'
 import { createStrangers } from './strangers.ts'
 
-/** Said by every change of a key, token or project, so that other nodes forget what they cached. */
+/** Announces every change of a key, token or project, so that other nodes drop their cached copies. */
 export const changedChannel = 'tidings_projects'
 
 /** The caller of /api/v1, identified by a key or by a management token on its behalf. */
@@ -36,7 +36,7 @@ export interface KnownKey {
   id: string
   kind: store.KeyRow['kind']
   caller: ApiCaller
-  /** When the key ends, by the monotonic clock of this process; absent where it does not. */
+  /** When the key ends, by the monotonic clock of this process; absent if it does not end. */
   endsAtMs?: number
 }
 
@@ -55,8 +55,8 @@ export interface CredentialsNeeds {
 }
 
 /**
- * Finds keys, tokens, sessions and projects, with a short memory. Unknown credentials cost as little as known ones:
- * lookups.ts says how.
+ * Finds keys, tokens, sessions and projects, with a short cache. Unknown credentials cost as little as known ones:
+ * lookups.ts explains how.
  */
 export function createCredentials({ pool, listener, toProject, log, metrics }: CredentialsNeeds) {
   const strangers = createStrangers()
@@ -94,7 +94,7 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
 
   /** Keys with their projects, in two statements; in one if none of them is known. */
   async function findKeys(hashes: string[]): Promise<Map<string, KnownKey>> {
-    // Taken before the look-up: its duration makes a key end early rather than late.
+    // Read before the look-up: its duration makes a key end early rather than late.
     const askedAtMs = performance.now()
     const rows = await byHash(hashes, (wanted) => store.findKeys(pool, wanted))
     if (rows.size === 0) return new Map()
@@ -111,7 +111,7 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
 
   return {
     forget,
-    /** By the hash of its text. Returns at once, without a promise, when the key was looked up a moment ago. */
+    /** A key by the hash of its text. Returns at once, without a promise, if the key was looked up a moment ago. */
     key(hashText: string, from?: From): Soon<KnownKey> {
       const found = keys.get(hashText, from)
       return noted(used.keys, found instanceof Promise ? found.then(unlessEnded) : unlessEnded(found))
@@ -119,11 +119,11 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
     async token(text: string, from?: From): Promise<KnownToken | undefined> {
       return isPossible(text, 'token') ? noted(used.tokens, tokens.get(hashTextOf(text), from)) : undefined
     },
-    /** The token on whose behalf a browser is signed in. */
+    /** The token with whose rights a browser is signed in. */
     async session(text: string, from?: From): Promise<KnownToken | undefined> {
       return isPossible(text, 'session') ? noted(used.tokens, sessions.get(hashTextOf(text), from)) : undefined
     },
-    /** The id of the token for which a sign-in code stands, if the code is valid. It is used up by `redeemCode`. */
+    /** The id of the token of a sign-in code, if the code is valid. `redeemCode` then invalidates the code. */
     async code(text: string, from?: From): Promise<string | undefined> {
       return isPossible(text, 'code') ? (await codes.get(hashTextOf(text), from))?.token_id : undefined
     },
@@ -142,11 +142,11 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
   }
 }
 
-/** At every use: a look-up that is believed must not prolong a key. */
+/** Checked at every use: a cached look-up must not prolong a key. */
 const unlessEnded = (key: KnownKey | undefined): KnownKey | undefined =>
   key?.endsAtMs !== undefined && key.endsAtMs <= performance.now() ? undefined : key
 
-/** The rows by the text of their hash. Compared once more in constant time. */
+/** The rows by the text of their hash. Compared again in constant time. */
 async function byHash<Row extends { hash: Buffer }>(
   hashes: string[],
   find: (hashes: Buffer[]) => Promise<Row[]>
@@ -161,7 +161,7 @@ async function byHash<Row extends { hash: Buffer }>(
   return found
 }
 
-/** Remembers for the next flush that a credential was used. */
+/** Records for the next flush that a credential was used. */
 function noted<Found extends { id: string }>(used: Set<string>, found: Soon<Found>): Soon<Found> {
   if (found instanceof Promise) return found.then((known) => noted(used, known) as Found | undefined)
   if (found) used.add(found.id)

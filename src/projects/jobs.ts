@@ -12,9 +12,9 @@ import * as store from './store.ts'
 export type EraseWindow = (db: Db, projectId: ProjectId) => Promise<number>
 
 /**
- * Erases a deleted project window by window: one cascade over a million users would be one transaction of half a minute.
- * Safe to run twice, and late: it only ever removes what belongs to a project that is marked as deleted, even where a new
- * one has its id by now.
+ * Erases a deleted project batch by batch: one cascade over a million users would be one transaction of half a minute.
+ * Safe to run twice, and late: it only deletes rows of a project that is marked as deleted, even if a new project has
+ * its id by now.
  */
 export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
   defineJob<{ projectId: ProjectId }>({
@@ -24,7 +24,8 @@ export const eraseProjectJob = (pool: Pool, windows: EraseWindow[]) =>
         pool.transaction(async (tx) => ((await store.holdDeleted(tx, projectId)) ? erase(tx, projectId) : 0))
       for (const erase of windows) while ((await windowOf(erase)) > 0) signal.throwIfAborted()
       await pool.transaction(async (tx) => {
-        // Waits for writers of the project; from here on none can write. Rows that came meanwhile are deleted too.
+        // Waits for writers of the project; from here on none can write. Rows that were added meanwhile are deleted
+        // too.
         if (!(await store.lockDeleted(tx, projectId))) return
         for (const erase of windows) while ((await erase(tx, projectId)) > 0) signal.throwIfAborted()
         await store.deleteKeys(tx, projectId)
@@ -39,10 +40,10 @@ const dayMs = 24 * hourMs
 /** Dead jobs are kept for operators for a month. */
 const deadJobDays = 30
 
-/** An expired key stays in the lists for as long, so that a caller who is refused can find out why. */
+/** An expired key stays in the lists for this long, so that a refused caller can find out why. */
 const expiredKeyDays = 30
 
-/** Hourly: deletes expired rows. */
+/** Runs hourly: deletes expired rows. */
 export const sweepJob = (pool: Pool, nodes: Pick<Nodes, 'sweep'>, auditDays: number) =>
   recurring({
     name: 'platform.sweep',

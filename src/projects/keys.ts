@@ -14,21 +14,24 @@ export const prefixes = {
   code: 'svc_sc_'
 } as const
 
-/** 32 random bytes. Only their hash is stored, so nothing slower than SHA-256 is needed against guessing. */
+/** 32 random bytes. Only their hash is stored; against guessing nothing slower than SHA-256 is needed. */
 export const newCredential = (kind: keyof typeof prefixes): string =>
   prefixes[kind] + randomBytes(32).toString('base64url')
 
 export const hashOf = (credential: string): Buffer => hash('sha256', credential, 'buffer')
 
-/** The same hash as text, to find it in memory. */
+/** The same hash as text, for look-ups in memory. */
 export const hashTextOf = (credential: string): string => hash('sha256', credential, 'base64')
 
-/** The part shown in lists, enough to tell keys apart and too little to use. */
+/** The part shown in lists: enough to distinguish keys, and too little to use. */
 export const shownPrefix = (credential: string): string => credential.slice(0, 12)
 
-/** Longer than any credential: settings may name 255 characters. */
+/** Longer than any credential: settings may contain 255 characters. */
 const longest = 512
 
-/** Whether a text can be a credential of this kind. Others need no look-up. Operators may name tokens without a prefix. */
+/**
+ * Whether a text can be a credential of this kind. Other texts need no look-up. Operators may choose tokens without a
+ * prefix.
+ */
 export const isPossible = (text: string, kind: keyof typeof prefixes): boolean =>
   text.length <= longest && (kind === 'token' || text.startsWith(prefixes[kind]))

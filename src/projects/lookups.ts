@@ -1,10 +1,13 @@
 import { Refusal } from '../platform/errors.ts'
 import { networkOf, type Strangers } from './strangers.ts'
 
-/** At once where the credential was looked up a moment ago. */
+/** Returned without a promise if the credential was looked up a moment ago. */
 export type Soon<Found> = Found | undefined | Promise<Found | undefined>
 
-/** The network address of a caller. Read only where a look-up is needed: behind a proxy the address takes a while to work out. */
+/**
+ * The network address of a caller. Read only if a look-up is needed: behind a proxy the address takes a while to
+ * compute.
+ */
 export interface From {
   readonly ip: string
 }
@@ -24,11 +27,14 @@ interface Waiting<Found> {
 }
 
 /**
- * How long a look-up is believed. A revoked key must be refused everywhere within a second, also when no notification
- * arrives, so this is half of it; at 1,000 requests a second it still saves all but two look-ups.
+ * How long the result of a look-up is trusted. Every node must refuse a revoked key within a second, also if no
+ * notification arrives, so this is half of it; at 1,000 requests a second it still saves all but two look-ups.
  */
 const believedMs = 500
-/** Valid credentials remembered, and unknown ones. They are kept apart: guesses never evict a valid credential. */
+/**
+ * The most remembered credentials: valid ones, and unknown ones. They are stored separately, so guesses never evict a
+ * valid credential.
+ */
 const maxFound = 10_000
 const maxAbsent = 10_000
 /** Credentials in one statement. */
@@ -58,10 +64,10 @@ export interface Lookups<Found> {
 }
 
 /**
- * Finds credentials of one kind by their hash, with a short memory, many in one statement and one statement at a time: a
- * flood of guesses can hold one connection and no more. Credentials that were valid before come first. New ones go in
- * rounds in which addresses take turns, and an address that showed many unknown ones gets a small share of each round:
- * a valid key behind the same NAT waits for its turn and is not refused (docs/decisions/0028).
+ * Finds credentials of one kind by their hash, with a short cache, many in one statement and one statement at a time: a
+ * flood of guesses can hold only one connection. Credentials that were valid before come first. New ones wait for
+ * rounds in which addresses take turns, and an address that sent many unknown ones gets a small share of each round: a
+ * valid key behind the same NAT waits for its turn and is not refused (docs/decisions/0028).
  */
 export function createLookups<Found>(
   find: (hashes: string[]) => Promise<Map<string, Found>>,
@@ -79,7 +85,10 @@ export function createLookups<Found>(
   let nextRoundAtMs = 0
   let timer: NodeJS.Timeout | undefined
 
-  /** Addresses by turns, those that are not slowed first. One that has more left goes to the end of the line. */
+  /**
+   * Takes addresses in turn, those that are not slowed first. An address with more look-ups moves to the end of the
+   * line.
+   */
   function takeNewcomers(batch: Waiting<Found>[]): void {
     const [slowed, free] = [[] as string[], [] as string[]]
     for (const address of newcomers.keys()) (strangers.slowed(address) ? slowed : free).push(address)
@@ -151,10 +160,10 @@ export function createLookups<Found>(
   }
 
   function wait(hash: string, from: From | undefined): Promise<Found | undefined> {
-    // One that was valid before is looked up at once, wherever it comes from.
+    // A credential that was valid before is looked up at once, from any address.
     const address = from === undefined || known.has(hash) ? undefined : networkOf(from.ip)
     const line = address === undefined ? regulars : (newcomers.get(address) ?? [])
-    // Slowed addresses fill one half of the room, so that many of them cannot shut out the others.
+    // Slowed addresses fill at most half of the room, so that many of them cannot shut out the others.
     const most = address !== undefined && strangers.slowed(address) ? maxWaiting / 2 : maxWaiting
     const full = address !== undefined && (line.length >= maxWaitingOfAddress || newcomersWaiting >= most)
     if (full || regulars.length >= maxWaiting) {
@@ -195,7 +204,7 @@ export function createLookups<Found>(
   }
 }
 
-/** The newest last, so that the first is the one that was looked up the longest ago. */
+/** The newest comes last, so that the first is the one that was looked up longest ago. */
 function remember<Entry>(cache: Map<string, Entry>, hash: string, entry: Entry, most: number): void {
   cache.delete(hash)
   if (cache.size >= most) cache.delete(cache.keys().next().value!)

@@ -1,4 +1,4 @@
-/** A daily span on the clock of a time zone. `to` is on the next day where it is before `from`. */
+/** A daily span on the clock of a time zone. `to` is on the next day if it is before `from`. */
 export interface PolicyHours {
   from: string
   to: string
@@ -6,7 +6,7 @@ export interface PolicyHours {
   timezone: string
 }
 
-/** What the holder of a secret key may do. A field of null sets no limit. */
+/** The rights of the holder of a secret key. A null field sets no limit. */
 export interface Policy {
   /** The skills that are allowed, on every surface. */
   skills: string[] | null
@@ -18,19 +18,19 @@ export interface Policy {
   approval_above: number | null
   /** A broadcast needs the confirmation id of a preview. */
   confirm_broadcasts: boolean
-  /** Nothing that changes or sends is done. */
+  /** Refuses every action that changes or sends. */
   dry_run: boolean
   /** Nothing is sent in these hours. */
   quiet_hours: PolicyHours | null
 }
 
-/** What a policy lets one action reach. Plain data, because an action may be stored and run later. */
+/** The limits that a policy sets for one action. Plain data, because an action may be stored and run later. */
 export interface Permit {
   /** The first key of its chain of rotations: limits count over the chain. */
   keyId: string
-  /** Distinct users that the action reaches as far as was counted. */
+  /** Distinct users that the action reaches, as far as they were counted. */
   recipients: number
-  /** Distinct users that it may reach at most, where its audience grows meanwhile. */
+  /** The most distinct users that it may reach, if its audience grows meanwhile. */
   most: number
   /** Recipients of the key within any 24 hours; null: no limit. */
   perDay: number | null

@@ -4,7 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 
 export type Mode = 'simulator' | 'live'
 
-/** Requests per second; 0 is no limit. */
+/** Requests per second; 0 means no limit. */
 export interface Limits {
   requests_per_second: number
   client_requests_per_second: number
@@ -24,7 +24,7 @@ export interface Project {
   limits: Limits
   retention: Retention
   createdAt: Date
-  /** While it is set nothing is given to a gateway. */
+  /** While it is set, nothing is dispatched to a gateway. */
   pausedAt: Date | null
 }
 
@@ -47,7 +47,7 @@ export const retentionOf = (row: Pick<ProjectRow, 'retention'>): Retention => ({
   ...row.retention
 })
 
-/** A row holds only what the project overrides; its plan and the defaults give the rest. */
+/** A row holds only the values that the project overrides; its plan and the defaults give the rest. */
 export const toProject =
   (plans: Config['PLANS']) =>
   (row: ProjectRow): Project => ({
@@ -63,7 +63,7 @@ export const toProject =
 
 export const isProjectId = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text)
 
-/** For callers that may see every project. An id that cannot be one is not repeated: it could be of any length. */
+/** For callers that may see every project. A text that cannot be an id is not repeated: it could have any length. */
 export const noSuchProject = (id: string): Refusal =>
   new Refusal(
     'not_found',

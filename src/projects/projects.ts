@@ -76,7 +76,7 @@ function newKey(
   return { id: newId(), project_id: projectId, kind, name, prefix: shownPrefix(text), ...ends, ...rules, key: text }
 }
 
-/** For the audit log. */
+/** The fields for the audit log. */
 const detailsOf = ({ kind, name, expires_at, policy }: NewKey) => ({
   kind,
   name,
@@ -84,10 +84,10 @@ const detailsOf = ({ kind, name, expires_at, policy }: NewKey) => ({
   ...(policy && { policy })
 })
 
-/** Erases what a deleted project had, in steps; given by the composition root, since users come later in the line. */
+/** Erases the data of a deleted project in steps; passed in, because users come later in the line of imports. */
 export type ScheduleErasure = (tx: Db, projectId: ProjectId) => Promise<void>
 
-/** Wakes what waited while a project was paused, in the transaction that resumes it. */
+/** Wakes the work that waited while a project was paused, in the transaction that resumes it. */
 export type OnResume = (tx: Db, projectId: ProjectId) => Promise<void>
 
 export function createProjects({
@@ -107,7 +107,7 @@ export function createProjects({
 }) {
   const asProject = toProject(plans)
 
-  /** One transaction: the change, its audit entry and the word to the other nodes. */
+  /** One transaction: the change, its audit entry and the notification of other nodes. */
   async function change<Result>(
     projectId: ProjectId,
     entry: AuditEntry,
@@ -128,7 +128,7 @@ export function createProjects({
       throw refusing('invalid_parameter')('plan', `must be one of ${Object.keys(plans).join(', ')}`)
   }
 
-  /** Pauses or resumes. Where the project is as asked already, nothing is changed and nothing is recorded. */
+  /** Pauses or resumes. If the project already is in that state, nothing is changed and nothing is recorded. */
   async function hold(
     actor: string,
     projectId: ProjectId,
@@ -179,7 +179,7 @@ export function createProjects({
       if (!row) throw noSuchProject(projectId)
       return asProject(row)
     },
-    /** From here on nothing more is given to a gateway. A project that is paused stays so since the first time. */
+    /** From here on nothing more is dispatched to a gateway. A paused project keeps the time of its first pause. */
     pause: (actor: string, projectId: ProjectId): Promise<Project> =>
       hold(actor, projectId, 'project.pause', (tx) => store.pauseProject(tx, projectId, new Date())),
     /** Resumes a paused project. */
@@ -189,7 +189,7 @@ export function createProjects({
         if (row) await onResume(tx, projectId)
         return row
       }),
-    /** From here on the project is unknown everywhere; its rows go in the background. */
+    /** From here on the project is unknown everywhere; a job deletes its rows. */
     async remove(actor: string, projectId: ProjectId): Promise<void> {
       await change(projectId, { actor, action: 'project.delete', target: projectId }, async (tx) => {
         if (!(await store.markProjectDeleted(tx, projectId, new Date()))) throw noSuchProject(projectId)
@@ -198,7 +198,7 @@ export function createProjects({
         await scheduleErasure(tx, projectId)
       })
     },
-    /** The text of the key is in this answer and nowhere else. */
+    /** Only this response contains the text of the key. */
     async createKey(
       actor: string,
       projectId: ProjectId,
@@ -216,7 +216,10 @@ export function createProjects({
       })
       return key
     },
-    /** A new key of the same kind, name and policy. The old one works for the overlap, or until its own end if that is earlier. */
+    /**
+     * Makes a new key of the same kind, name and policy. The old key works for the overlap, or until its own end if
+     * that is earlier.
+     */
     async rotateKey(actor: string, projectId: ProjectId, id: string, overlapMs: number, expiresAt: Date | null) {
       return pool
         .transaction(async (tx) => {
@@ -237,7 +240,7 @@ export function createProjects({
     },
     listKeys: (projectId: ProjectId, before: string | null, limit: number) =>
       store.listKeys(pool, projectId, before, limit),
-    /** Every node applies the new policy from its next look-up of the key on, as it refuses a revoked one. */
+    /** Every node applies the new policy from its next look-up of the key on, as with a revoked key. */
     async changePolicy(actor: string, projectId: ProjectId, id: string, policy: Policy | null): Promise<store.KeyRow> {
       const entry = { actor, action: 'key.policy', target: id, details: { policy } }
       return change(projectId, entry, async (tx) => {
@@ -295,7 +298,7 @@ export function createProjects({
       })
       credentials.forget()
     },
-    /** Whether a text is a key already, and of which project: for the bootstrap. */
+    /** The project of a key, if the text is a known key: for the bootstrap. */
     findKey: async (text: string) => (await store.findKeys(pool, [hashOf(text)]))[0],
     findToken: async (text: string) => (await store.findTokens(pool, [hashOf(text)]))[0],
     find: async (projectId: ProjectId) => {
@@ -305,7 +308,7 @@ export function createProjects({
   }
 }
 
-/** The newest key of a chain of rotations that still works, for actions that were asked for earlier. */
+/** The newest valid key of a chain of rotations, for actions that were requested earlier. */
 export async function findCallerKey(db: Db, projectId: ProjectId, originId: string): Promise<CallerKey | undefined> {
   const row = await store.findLiveKey(db, projectId, originId)
   return row && { id: row.id, name: row.name, policy: row.policy, originId }

@@ -14,16 +14,16 @@ interface Bucket {
   fullAtMs: number
 }
 
-/** Buckets kept before the full ones are thrown away; they would start full again anyway. */
+/** The most buckets before full ones are dropped; a dropped bucket would start full again anyway. */
 const maxBuckets = 20_000
-/** So many are free after that, or the oldest go too: not every new name may look through all of them. */
+/** So many are free after that, or the oldest are dropped too: not every new name may search all of them. */
 const freed = 2_000
 
 export type RateLimits = ReturnType<typeof createRateLimits>
 
 /**
- * Token buckets in memory. Each node grants its share of a project's limit, so that all nodes alive together grant the
- * whole; a bucket holds one second's worth, and at least one request.
+ * Token buckets in memory. Each node grants its share of a project's limit, so that all live nodes together grant the
+ * whole; a bucket holds the requests of one second, and at least one.
  */
 export function createRateLimits(nodesAlive: () => number, clock: () => number = Date.now) {
   const buckets = new Map<string, Bucket>()

@@ -5,12 +5,12 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Permit } from './policy.ts'
 
 const within = `interval '24 hours'`
-// What an action reserved counts until it has ended, then what it reached.
+// Until an action has ended, its reserved recipients count; then the recipients that it reached.
 const spent = 'coalesce(sum(case when ended_at is null then most else reached end), 0)::bigint'
 const spentOf = `select ${spent} as spent from recipient_reservations
     where project_id = $1 and key_id = $2 and at > now() - ${within}`
 
-// Takes the row: reservations of one key follow one another, and each sees those before it.
+// Locks the row: reservations of one key follow one another, and each sees those before it.
 const lockBudget = statement(
   'recipients.lock',
   `insert into recipient_budgets (project_id, key_id) select p.project_id, $2 from projects p where p.project_id = $1
@@ -46,13 +46,15 @@ const sweep = statement(
   `delete from recipient_reservations where project_id = $1 and ended_at < now() - ${within} and at < now() - ${within}`
 )
 
-/** Recipients of a key and its rotations within the last 24 hours, and those that running actions may still reach. */
+/**
+ * Recipients of a key and its rotations within the last 24 hours, including those that running actions may still reach.
+ */
 export const recipientsUsed = async (db: Db, projectId: ProjectId, keyId: string): Promise<number> =>
   Number((await db.one<{ spent: string }>(used, [projectId, keyId]))!.spent)
 
 /**
- * Reserves the recipients of an action, in the transaction that accepts it: of two actions at once the second waits for
- * the first. Returns how many it may reach. `ended`: it reaches exactly those that were counted, now.
+ * Reserves the recipients of an action, in the transaction that accepts it: of two simultaneous actions, the second
+ * waits for the first. Returns the number that it may reach. `ended`: it reaches exactly the counted recipients, now.
  */
 export async function reserveRecipients(
   tx: Db,
@@ -74,14 +76,14 @@ export function overspent(recipients: number, perDay: number, used: number): Ref
   return new Refusal('policy_refused', message, [{ path: 'policy.max_recipients_per_day', message }])
 }
 
-/** Locks the reservation of a running action. Undefined where it is gone. */
+/** Locks the reservation of a running action. Undefined if it no longer exists. */
 export const lockReservation = (tx: Db, projectId: ProjectId, id: string) =>
   tx.one<{ most: number; reached: number }>(lockOne, [projectId, id])
 
 export const countReached = (tx: Db, projectId: ProjectId, id: string, users: number) =>
   tx.run(reach, [projectId, id, users])
 
-/** Gives back the recipients that ended actions have not reached. */
+/** Releases the recipients that ended actions did not reach. */
 export const endReservations = (tx: Db, projectId: ProjectId, ids: string[], at: Date) =>
   tx.run(end, [projectId, ids, at])
 

@@ -3,7 +3,7 @@ import { statement } from '../platform/db/statement.ts'
 import { hashOf, newCredential } from './keys.ts'
 import type { TokenRow } from './store.ts'
 
-/** A working day, and longer while the console is used. */
+/** A working day; the use of the console prolongs it. */
 export const sessionSeconds = 12 * 3_600
 export const codeSeconds = 15 * 60
 
@@ -43,15 +43,15 @@ async function make(db: Db, tokenId: string, isCode: boolean, seconds: number): 
 /** Returns the text for the cookie; only its hash is stored. */
 export const openSession = (db: Db, tokenId: string) => make(db, tokenId, false, sessionSeconds)
 
-/** A code that can be exchanged for a session once, soon. */
+/** A code that can be exchanged for a session once, within a short time. */
 export const makeSignInCode = (db: Db, tokenId: string) => make(db, tokenId, true, codeSeconds)
 
-/** The token that a code stands for. It is used up. */
+/** Returns the token of a code, and invalidates the code. */
 export async function redeemCode(db: Db, code: string): Promise<string | undefined> {
   return (await db.one<{ token_id: string }>(redeem, [hashOf(code), new Date()]))?.token_id
 }
 
-/** The tokens of those sessions that still last. Sessions that are used in their second half are prolonged. */
+/** The tokens of those sessions that are still valid. Sessions that are used in their second half are prolonged. */
 export async function findSessions(db: Db, hashes: Buffer[]): Promise<(TokenRow & { hash: Buffer })[]> {
   const found = await db.query<TokenRow & { hash: Buffer; expires_at: Date }>(find, [hashes, new Date()])
   const half = inSeconds(sessionSeconds / 2)

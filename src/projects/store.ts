@@ -68,7 +68,7 @@ export const findProjects = (db: Db, projectIds: ProjectId[]) => db.query<Projec
 export const findProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(find, [projectId])
 
 type OrDefault<Fields> = { [Name in keyof Fields]?: Fields[Name] | null }
-/** A limit or retention of null is what the plan or the default says. */
+/** A null limit or retention means the value of the plan or the default. */
 export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan'>> & {
   limits?: OrDefault<Limits>
   retention?: OrDefault<Retention>
@@ -84,10 +84,10 @@ export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChan
     changes.retention ?? {}
   ])
 
-/** Nothing where it is paused already, or not there. */
+/** Returns nothing if the project is paused already or does not exist. */
 export const pauseProject = (db: Db, projectId: ProjectId, at: Date) => db.one<ProjectRow>(pause, [projectId, at])
 
-/** Nothing where it is not paused, or not there. */
+/** Returns nothing if the project is not paused or does not exist. */
 export const resumeProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(resume, [projectId])
 
 /** Newest first. `only` narrows it to the one project a token may see. */
@@ -97,7 +97,7 @@ export const listProjects = (db: Db, only: string | null, after: [Date, string] 
 export const markProjectDeleted = async (db: Db, projectId: ProjectId, at: Date) =>
   (await db.run(mark, [projectId, at])) > 0
 
-/** Whether it is one to erase, and stays it until the end of the transaction. */
+/** Whether the project is to be erased; this cannot change until the end of the transaction. */
 export const holdDeleted = async (db: Db, projectId: ProjectId) => (await db.one(hold, [projectId])) !== undefined
 
 /** The same, and blocks all writes for the project until the end of the transaction. */
@@ -116,11 +116,11 @@ export interface KeyRow {
   last_used_at: Date | null
   expires_at: Date | null
   policy: Policy | null
-  /** The first key of its chain of rotations; null: itself. */
+  /** The first key of its chain of rotations; null: the key itself. */
   origin_id: string | null
 }
 
-/** A key that was just looked up, with the time it has left: by the database's clock, which all nodes share. */
+/** A key that was just looked up, with its remaining time: by the database's clock, which all nodes share. */
 export type FoundKey = KeyRow & { hash: Buffer; left_ms: number | null }
 
 const keyColumns = 'id, project_id, kind, name, prefix, created_at, last_used_at, expires_at, policy, origin_id'
@@ -149,7 +149,7 @@ const liveOfChain = statement(
     where project_id = $1 and coalesce(origin_id, id) = $2 and (expires_at is null or expires_at > now())
     order by id desc limit 1`
 )
-// An earlier end stays.
+// An earlier end is kept.
 const expireKeyRow = statement(
   'keys.expire',
   `update api_keys
@@ -157,7 +157,7 @@ const expireKeyRow = statement(
     where project_id = $1 and id = $2 returning expires_at`
 )
 const setPolicy = statement('keys.policy', 'update api_keys set policy = $3 where project_id = $1 and id = $2')
-// A bootstrap key stays: the next start would not find it, and add it again without an end.
+// A bootstrap key is kept: the next start would not find it, and would add it again without an end.
 const sweepKeyRows = statement(
   'keys.sweep',
   'delete from api_keys where project_id = $1 and expires_at < $2 and name <> $3'
@@ -190,7 +190,7 @@ export const lockKey = (db: Db, projectId: ProjectId, id: string) =>
 export const findLiveKey = (db: Db, projectId: ProjectId, originId: string) =>
   db.one<KeyRow>(liveOfChain, [projectId, originId])
 
-/** Returns when the key ends now. */
+/** Returns the end of the key. */
 export const expireKey = async (db: Db, projectId: ProjectId, id: string, inMs: number): Promise<Date> =>
   (await db.one<{ expires_at: Date }>(expireKeyRow, [projectId, id, inMs]))!.expires_at
 
@@ -256,11 +256,11 @@ export const insertToken = async (db: Db, hash: Buffer, token: Omit<TokenRow, 'l
 
 export const findTokens = (db: Db, hashes: Buffer[]) => db.query<TokenRow & { hash: Buffer }>(tokensByHash, [hashes])
 
-/** `only`: the project a narrow token is bound to. */
+/** `only`: the project that a token is bound to. */
 export const listTokens = (db: Db, only: ProjectId | null, before: string | null, limit: number) =>
   db.query<TokenRow>(tokensOf, [only, before, limit])
 
-/** The token that went, or nothing where there is none in reach. */
+/** Returns the deleted token, or nothing if none is in reach. */
 export const deleteToken = (db: Db, only: ProjectId | null, id: string) =>
   db.one<Pick<TokenRow, 'project_id'>>(deleteTokenRow, [id, only])
 

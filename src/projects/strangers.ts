@@ -1,7 +1,7 @@
-/** Unknown credentials that an address may show at once, and how many a second it is forgiven. */
+/** Unknown credentials that an address may send at once, and the number by which its count falls each second. */
 const burst = 100
 const forgivenPerSecond = 20
-/** Addresses remembered; the one that guessed the longest ago goes first. */
+/** The most remembered addresses; the one whose last guess is oldest is dropped first. */
 const maxAddresses = 10_000
 
 export type Strangers = ReturnType<typeof createStrangers>
@@ -21,7 +21,7 @@ export function createStrangers(clock: () => number = Date.now) {
 
   return {
     guessed(address: string): void {
-      // Counted no further than twice the burst: five seconds after its last guess an address is free again.
+      // Counted up to twice the burst at most, so that an address is free again five seconds after its last guess.
       const count = Math.min(countOf(address) + 1, 2 * burst)
       guesses.delete(address)
       if (guesses.size >= maxAddresses) guesses.delete(guesses.keys().next().value!)

@@ -4,8 +4,8 @@ import { type Addressee, type Made, type Making, type Rendering, renderingOf } f
 import { TemplateFailed } from './template.ts'
 
 /**
- * The process that renders templates (record 0027). It has no credentials, no connection and no settings; the service
- * stops it where one rendering takes too long, and V8 ends it where one takes too much memory.
+ * The process that renders templates (record 0027). It has no credentials, no connection and no settings. The service
+ * stops it if one rendering takes too long, and V8 ends it if one takes too much memory.
  */
 
 /** A cached value. The service controls the cache: a key with a text adds it, `drop` removes keys. */

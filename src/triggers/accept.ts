@@ -48,7 +48,7 @@ export function createAccept({
       if (claim.state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
       if (claim.state === 'other')
         throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
-      // The key was known a moment ago and has expired since: the next request is judged anew.
+      // The key was known a moment ago and has expired since: the next request is treated as new.
       if (permit === 'repeat') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
       await writeOne(tx, projectId, trigger, permit)
       const answer = { trigger_id: trigger.id }
@@ -57,8 +57,8 @@ export function createAccept({
     })
 
   /**
-   * Contract 4.4. `replayed`: the key is known, and this is the first response again. `permit`: what a policy lets it
-   * reach; `repeat`: only the first response may be returned.
+   * Contract 4.4. `replayed`: the key is known, and this is the first response again. `permit`: the limits of a policy;
+   * `repeat`: only the first response may be returned.
    */
   return async (
     projectId: ProjectId,

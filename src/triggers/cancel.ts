@@ -10,7 +10,7 @@ import { addToCounters, noChange, type OnEnded, tally } from './counter-store.ts
 import { findTrigger, markCanceled, type TriggerRow, terminal } from './store.ts'
 import { wake } from './wake.ts'
 
-/** How long the caller waits for messages that are with the gateways (settled). */
+/** How long the caller waits for messages that gateways have received (settled). */
 const responseMs = 5_000
 const pollMs = 50
 const continueMs = 1_000
@@ -29,7 +29,9 @@ export class Cancel {
     this.#options = options
   }
 
-  /** Returns when no message can be dispatched any more. After 5 s a job goes on, and the state is still canceling. */
+  /**
+   * Returns when no message can be dispatched any more. After 5 s a job continues, and the state is still canceling.
+   */
   async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow | undefined> {
     const { pool } = this.#options
     await markCanceled(pool, projectId, triggerId)
@@ -46,7 +48,7 @@ export class Cancel {
     }
   }
 
-  /** Goes on with a cancel that takes longer. Throws to be called again until the trigger has ended. */
+  /** Continues a cancel that takes longer. Throws to be called again until the trigger has ended. */
   async continue(projectId: ProjectId, triggerId: string): Promise<void> {
     const { pool, messages } = this.#options
     await this.#cancelPending(projectId, triggerId)
@@ -56,7 +58,10 @@ export class Cancel {
       throw new RetryLater('messages are still with the gateways', continueMs, { counts: false })
   }
 
-  /** Cancels what no process owns. It is repeated, because a message that a gateway deferred comes back without an owner. */
+  /**
+   * Cancels the messages that no process owns. It is repeated, because a message that a gateway deferred comes back
+   * without an owner.
+   */
   async #cancelPending(projectId: ProjectId, triggerId: string): Promise<void> {
     const { pool, messages } = this.#options
     await againIfRaced(() => this.#cancelPlanned(projectId, triggerId))

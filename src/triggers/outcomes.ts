@@ -24,7 +24,7 @@ const publishEnds =
       await onTriggerEnded(tx, projectId, { triggerId: id, campaignId: campaign_id, state, counts })
   }
 
-/** For triggers that end by what happens here: wakes their streams, then calls the subscriber. */
+/** For triggers that end in this capability: wakes their streams, then calls the subscriber. */
 export const notifyAndPublish =
   (onTriggerEnded: OnTriggerEnded): OnEnded =>
   async (tx, projectId, triggers) => {

@@ -3,24 +3,24 @@ import { refusing } from '../platform/fields.ts'
 import type { IdempotencyKey } from '../platform/idempotency/idempotency.ts'
 import type { ApiCaller, Permit } from '../projects/projects.ts'
 
-/** What the policy of a key lets a trigger do. */
+/** The limits that the policy of a key sets for a trigger. */
 export interface PermittedTrigger {
   /** `repeat`: only the response of the first request may be returned. */
   permit: Permit | 'repeat' | undefined
-  /** Of the confirmation that the caller redeems: all requests with it are one trigger. */
+  /** The key of the confirmation that the caller redeems: all requests with it lead to one trigger. */
   key?: IdempotencyKey
-  /** The trigger, of the version that the caller agreed to. */
+  /** The trigger, with the version that the caller agreed to. */
   trigger: CheckedTrigger
 }
 
-/** Judges a trigger by the policy of its caller's key, and throws to refuse it. */
+/** Checks a trigger against the policy of its caller's key, and throws to refuse it. */
 export type PermitTrigger = (
   caller: ApiCaller,
   trigger: CheckedTrigger,
   confirmationId?: string
 ) => undefined | Promise<PermittedTrigger>
 
-/** The field means something only to keys with a policy. For others it is one that a trigger does not know. */
+/** Only keys with a policy use this field. For others it is an unknown field. */
 export function confirmationIn(caller: ApiCaller, body: unknown): string | undefined {
   const { confirmation_id: id } = (caller.key?.policy ? body : {}) as { confirmation_id?: unknown }
   if (id === undefined || id === null) return undefined

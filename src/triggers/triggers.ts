@@ -37,9 +37,9 @@ export interface TriggersOptions {
   messages: Messages
   campaigns: Pick<Campaigns, 'versions'>
   idempotencyHours: number
-  /** How many processes work on jobs. */
+  /** The number of processes that run jobs. */
   workers: () => number
-  /** Receives triggers that end by what happens here; `countOnTrigger` passes on those that end by an outcome. */
+  /** Receives triggers that end in this capability; `countOnTrigger` passes on those that an outcome ends. */
   onTriggerEnded: OnTriggerEnded
 }
 

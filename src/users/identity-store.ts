@@ -6,7 +6,8 @@ import { fits } from './store.ts'
 
 export { lock } from './store.ts'
 
-// Users by the service's own id, for what belongs to a user: devices know no other. All run in the caller's transaction.
+// Users by the service's own id, for other capabilities such as devices, which know no other id. All functions run in
+// the caller's transaction.
 
 const createAnonymousRows = statement(
   'users.create_anonymous',
@@ -35,11 +36,11 @@ const removeAnonymousRows = statement(
   'users.remove_anonymous',
   'delete from users where project_id = $1 and id = any($2::uuid[]) and project_user_id is null'
 )
-// Never waits: a user who is being written at this moment is seen by that.
+// Skips locked rows instead of waiting: the write that holds the lock marks the user as seen.
 const markSeenRows = statement(
   'users.mark_seen',
-  // An array and not `in`: on a table that has grown since it was last looked at, the planner would look for the rows of
-  // the one in the other again and again.
+  // An array and not `in`: on a table that has grown since its last analysis, the planner would scan one list for each
+  // row of the other.
   `update users set last_seen_at = $3 where project_id = $1 and id = any(array(
      select id from users where project_id = $1 and id = any($2::uuid[]) for no key update skip locked))`
 )
@@ -61,15 +62,15 @@ const dropNames = statement(
   'update users set properties = properties - $3::text[], updated_at = $4 where project_id = $1 and id = $2'
 )
 
-/** One for each id; none where the project is being erased. */
+/** One row for each id; none if the project is being erased. */
 export const createAnonymous = async (db: Db, projectId: ProjectId, ids: string[], at: Date): Promise<boolean> =>
   (await db.run(createAnonymousRows, [projectId, ids, at])) === ids.length
 
-/** The service's id of the named user, who is created if need be. Nothing where the project is being erased. */
+/** The service's id of the named user, who is created if necessary. Undefined if the project is being erased. */
 export const ensure = async (db: Db, projectId: ProjectId, projectUserId: string, at: Date) =>
   (await db.one<{ id: string }>(ensureRow, [projectId, newId(), projectUserId, at]))?.id
 
-/** Gives the properties of an anonymous user to the one that it turned out to be. */
+/** Merges the properties of an anonymous user into those of the identified one. */
 export const absorb = (db: Db, projectId: ProjectId, from: string, into: string, at: Date) =>
   db.run(absorbRow, [projectId, from, into, at])
 
@@ -80,19 +81,19 @@ export const removeAnonymous = (db: Db, projectId: ProjectId, ids: string[]) =>
 export const markSeen = (db: Db, projectId: ProjectId, ids: string[], at: Date) =>
   db.run(markSeenRows, [projectId, ids, at])
 
-/** By id: the project's own id of each user, null for an anonymous one. */
+/** The project's own id of each user, by the service's id; null for an anonymous user. */
 export async function namesOf(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string | null>> {
   const rows = await db.query<{ id: string; project_user_id: string | null }>(namesOfRows, [projectId, ids])
   return new Map(rows.map((row) => [row.id, row.project_user_id]))
 }
 
-/** By the project's own id: the service's id of each user that exists. */
+/** The service's id of each existing user, by the project's own id. */
 export async function idsOf(db: Db, projectId: ProjectId, projectUserIds: string[]): Promise<Map<string, string>> {
   const rows = await db.query<{ id: string; project_user_id: string }>(idsOfNames, [projectId, projectUserIds])
   return new Map(rows.map((row) => [row.project_user_id, row.id]))
 }
 
-/** The service's id of a user who is there, by either id. */
+/** The service's id of an existing user, by either id. */
 export async function find(
   db: Db,
   projectId: ProjectId,
@@ -103,7 +104,7 @@ export async function find(
   return id
 }
 
-/** False where the user would grow past the limits. */
+/** False if the user would exceed the limits. */
 export const mergeProperties = async (db: Db, projectId: ProjectId, id: string, properties: Properties, at: Date) =>
   (await db.run(mergeRow, [projectId, id, JSON.stringify(properties), at])) > 0
 

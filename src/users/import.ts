@@ -13,11 +13,11 @@ export interface ImportOutcome {
 
 const linesAtOnce = 500
 const errorsShown = 100
-/** A user has at most 64 KiB of properties; a much longer line is no user, and must not be gathered without end. */
+/** A user has at most 64 KiB of properties; a much longer line is not a user, and must not fill the memory. */
 const maxLineBytes = 1024 * 1024
 const bounds = { levels: 256, values: maxLineBytes }
 
-/** Reads one user a line and writes them in batches, so that neither side needs to hold the whole. */
+/** Reads one user per line and writes them in batches, so that neither side needs to hold all of them. */
 export async function importUsers(users: Users, projectId: ProjectId, body: Readable): Promise<ImportOutcome> {
   const outcome: ImportOutcome = { imported: 0, failed: 0, errors: [] }
   let batch: { line: number; user: unknown }[] = []
@@ -48,7 +48,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
   } finally {
     // Also when the stream broke off: complete lines are imported.
     await flush()
-    // The rest of the body is dropped, or the connection would be stuck.
+    // The rest of the body is read and dropped; otherwise the connection would be stuck.
     body.resume()
   }
   return outcome
@@ -65,7 +65,7 @@ async function parseLine(bytes: Buffer): Promise<unknown> {
 
 async function* linesOf(body: Readable): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0)
-  // The request is not destroyed when reading ends early: its answer still has to go out.
+  // The request is not destroyed when reading ends early: its response still has to be sent.
   for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     rest = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
     let start = 0
@@ -81,5 +81,5 @@ async function* linesOf(body: Readable): AsyncGenerator<Buffer> {
   if (rest.length > 0) yield trimmed(rest)
 }
 
-/** Without the carriage return of a Windows line; a line of nothing else is empty. */
+/** Removes the carriage return of a Windows line; a line of nothing else is empty. */
 const trimmed = (line: Buffer) => (line.at(-1) === 13 ? line.subarray(0, -1) : line)

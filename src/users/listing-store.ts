@@ -3,7 +3,7 @@ import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import type { UserRow } from './store.ts'
 
-// Anonymous users are left out everywhere here: an import could not take them back, and there may be very many.
+// All lists here omit anonymous users: an import could not restore them, and there may be very many.
 /** Later than any id of a user. */
 const afterAll = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const columns = 'id, project_user_id, properties, created_at, updated_at'
@@ -14,7 +14,7 @@ const newestRows = statement(
     where project_id = $1 and project_user_id is not null and ($2::uuid is null or id < $2)
     order by id desc limit $3`
 )
-// A key window: the next ids unfiltered, the filter inside. Filtered paging would scan again for every page.
+// Reads a window of the next ids and filters inside it. Filtered paging would scan again for every page.
 const searchWindowRows = statement(
   'users.search_window',
   `with w as materialized (
@@ -25,8 +25,8 @@ const searchWindowRows = statement(
           array(select w.id from w where position(lower($4) in lower(w.project_user_id)) > 0
                  order by w.id desc limit $5) as found`
 )
-// Each user is compared inside the window, so that no more than its id is kept of it. The place is always given: with
-// "or $2 is null" a plan for any value reads each window from the newest user.
+// Each user is compared inside the window, so that only its id is kept. The position is always given: with "or $2 is
+// null" a generic plan reads each window from the newest user.
 const propertyWindowRows = statement(
   'users.property_window',
   `with w as materialized (

@@ -4,7 +4,7 @@ import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { newestUsers, oldestUsers, searchBatch, usersByIds } from './listing-store.ts'
 import { type StoredUser, toUser, type UserRow } from './store.ts'
 
-/** Users looked at for one page of a search: bounded, whatever the size of the project. */
+/** The users that one page of a search examines: a fixed number, whatever the size of the project. */
 const batchSize = 20_000
 const batchesPerPage = 10
 const exportBatch = 1_000

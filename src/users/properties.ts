@@ -10,7 +10,7 @@ const maxIdLength = 512
 const maxNameLength = 256
 export const maxPropertiesBytes = 64 * 1024
 
-/** `field` is the caller's name for it, which the refusal repeats. */
+/** `field` is the caller's name for the properties, which the refusal repeats. */
 export const checkProjectUserId = (id: unknown, field = 'project_user_id'): string =>
   checkChosenId(id, maxIdLength, (message) => new Refusal('invalid_project_user_id', `${field}: ${message}`))
 
@@ -33,13 +33,13 @@ export function checkProperties(properties: unknown): Properties {
     }
     longest += name.length + (typeof value === 'string' ? value.length : longestNumber)
   }
-  // No character takes more than 6 bytes (\u001f), so only what may be too large is measured.
+  // No character takes more than 6 bytes (\u001f), so only texts that may be too large are measured.
   if (longest * 6 + names.length * 6 > maxPropertiesBytes && bytesOf(properties as Properties) > maxPropertiesBytes)
     throw tooLarge()
   return properties as Properties
 }
 
-/** Of a number written out in full: a sign, "0.", 323 zeros and 17 digits. */
+/** The length of a number written out in full: a sign, "0.", 323 zeros and 17 digits. */
 const longestNumber = 343
 
 function bytesOf(properties: Properties): number {
@@ -53,7 +53,7 @@ function bytesOf(properties: Properties): number {
 
 const isScalar = (value: unknown) => typeof value === 'boolean' || value === null || Number.isFinite(value)
 
-/** As the database counts: compact JSON, numbers written out in full (1e300 has 301 digits). */
+/** The size as the database counts it: compact JSON, numbers written out in full (1e300 has 301 digits). */
 function valueBytes(value: PropertyValue): number {
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value))
   const text = String(value)

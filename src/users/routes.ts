@@ -17,7 +17,7 @@ const RemoveBody = Type.Object({
     description: 'Names of properties. Those that the user does not have are ignored.'
   })
 })
-// Each entry is judged by itself, so that one bad entry does not fail its neighbours.
+// Each entry is checked separately, so that one bad entry does not fail the others.
 const BatchBody = Type.Object({
   users: Type.Array(Type.Unknown(), { maxItems: 1_000, description: 'As the body of POST /api/v1/users.' })
 })
@@ -27,7 +27,7 @@ const BatchAnswer = Type.Object({
   })
 })
 
-/** Contract 4.1 to 4.3, and endpoints beside it. */
+/** Contract 4.1 to 4.3, and additional endpoints. */
 export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): void {
   for (const path of ['/users', '/users/']) {
     const hidden = path === '/users/'

@@ -49,8 +49,9 @@ const upsert = statement(
 )
 
 /**
- * Puts users for a statement of someone else: `source` has project_id, id, key and properties of each, in the order of
- * their keys. No user is without properties, so that one who would grow past the limits makes all of it fail.
+ * Saves users for a statement of another capability: `source` has project_id, id, key and properties of each, in the
+ * order of their keys. No user is without properties, so a user that would exceed the limits makes the whole statement
+ * fail.
  */
 export const putUsers = (source: string, at: string): string => `${put(source, at)}
       set properties = case when ${fits(merged)} then ${merged} end, updated_at = excluded.updated_at
@@ -72,7 +73,7 @@ const drop = statement(
     where project_id = $1 and project_user_id = $2 returning properties`
 )
 
-/** Returns the remaining properties; undefined where the user does not exist. */
+/** Returns the remaining properties; undefined if the user does not exist. */
 export const dropUserProperties = async (
   db: Db,
   projectId: ProjectId,
@@ -88,7 +89,7 @@ const find = statement(
     where project_id = $1 and project_user_id = any($2::text[])`
 )
 
-// Devices, tokens and events go by cascade, in the same transaction.
+// The cascade deletes devices, tokens and events in the same transaction.
 const remove = statement('users.delete', 'delete from users where project_id = $1 and id = any($2::uuid[])')
 const lockRows = statement(
   'users.lock',
@@ -105,7 +106,7 @@ const eraseWindow = statement(
      select id from users where project_id = $1 order by id limit 5000)`
 )
 
-/** Removes up to a window of a project's users; for a project that is being erased. */
+/** Deletes one batch of users of a project that is being erased. */
 export const eraseUserWindow = (db: Db, projectId: ProjectId) => db.run(eraseWindow, [projectId])
 
 const exists = statement('users.project_exists', 'select 1 from projects where project_id = $1 and deleted_at is null')
@@ -117,7 +118,7 @@ interface Merged {
   properties: Properties
 }
 
-/** A user as a put left it. */
+/** A user after a write. */
 export interface PutUser {
   id: string
   properties: Properties
@@ -129,7 +130,7 @@ const sorted = (changes: Change[]) => changes.toSorted((a, b) => (a.projectUserI
 const keysOf = (changes: Change[]) => changes.map(({ projectUserId }) => projectUserId).join('\x1e')
 const propertiesOf = (changes: Change[]) => asTexts(changes.map(({ properties }) => properties))
 
-/** Creates or merges. A user that would grow past the limits is left alone and is not in the answer. */
+/** Creates or merges users. A user that would exceed the limits stays unchanged and is not in the result. */
 export async function upsertUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
   const rows = sorted(changes)
   const ids = rows.map(() => newId()).join()
@@ -143,11 +144,11 @@ export interface DrawnUser {
   /** The id that the user gets if it is new. */
   drawn: string
   projectUserId: string
-  /** Written out already, before others wait for it. */
+  /** Serialized before other writes wait for it. */
   properties: string
 }
 
-/** Merges into those that exist, in the database, so that two updates at once cannot lose each other's keys. */
+/** Merges into existing users in the database, so that two simultaneous updates cannot lose each other's keys. */
 export async function mergeUsers(db: Db, projectId: ProjectId, changes: Change[], at: Date) {
   const rows = sorted(changes)
   return byKey(await db.query<Merged>(merge, [projectId, keysOf(rows), at, propertiesOf(rows)]))
@@ -157,11 +158,11 @@ export async function findUsers(db: Db, projectId: ProjectId, projectUserIds: st
   return (await db.query<UserRow>(find, [projectId, projectUserIds])).map(toUser)
 }
 
-/** Until the end of the transaction nothing new can be written for these users. */
+/** Locks these users: until the end of the transaction nothing new can be written for them. */
 export const lock = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<{ id: string }>(lockRows, [projectId, ids])
 
-/** Told which users are about to go, in the transaction that removes them. */
+/** Receives the users that are about to be deleted, in the transaction that deletes them. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
 
 /** Locks devices before their users, as every writer for a user does. */
@@ -172,7 +173,7 @@ export async function deleteUsers(pool: Pool, projectId: ProjectId, projectUserI
       if (users.length === 0) return
       const ids = users.map(({ id }) => id)
       await before(tx, projectId, ids)
-      // By id, as events lock the users they are written for: a deletion alone locks them in the order it finds them.
+      // Locks users by id, as events do: a deletion alone would lock them in the order in which it finds them.
       await lock(tx, projectId, ids)
       await tx.run(remove, [projectId, ids])
     })

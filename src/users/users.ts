@@ -25,7 +25,9 @@ interface Write extends store.Change {
   kind: 'put' | 'merge' | 'remove'
 }
 
-/** A write's outcome: the stored properties, with the id where a user was put, or why it was refused. */
+/**
+ * The outcome of a write: the stored properties, with the id for a new or changed user, or the reason of its refusal.
+ */
 type Outcome = { id?: string; properties: Properties } | Refusal
 
 /** A command. Its refusals name its fields as they stand here. */
@@ -43,7 +45,9 @@ export interface UsersOptions {
 export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   const writes = createCoalescer<Write, Outcome>(runTogether)
 
-  /** One statement for each kind of write. They follow each other, so that after a failure none is still under way. */
+  /**
+   * One statement for each kind of write. They run one after the other, so that after a failure none is still running.
+   */
   async function runTogether(projectId: ProjectId, batch: Write[]): Promise<Outcome[]> {
     metrics.coalesced('users', batch.length)
     const byKind = Map.groupBy(batch, ({ kind }) => kind)
@@ -58,7 +62,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
     const outcomes: Map<string, Outcome> = await store.upsertUsers(pool, projectId, puts, new Date())
-    // No row came back at all where the project is being erased; otherwise the merged user would be too large.
+    // If no row was returned at all, the project is being erased; otherwise the merged user would be too large.
     const erased = outcomes.size === 0
     for (const { projectUserId } of puts) {
       if (!outcomes.has(projectUserId)) outcomes.set(projectUserId, erased ? await refusalOf(projectId) : tooLarge())
@@ -84,7 +88,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
   const settle = (projectId: ProjectId, write: Write) => writes.write(projectId, write.projectUserId, write)
 
   return {
-    /** Creates the user, or changes the keys given of the one that exists. Returns all stored properties. */
+    /** Creates the user, or changes the given keys of an existing one. Returns all stored properties. */
     async put(projectId: ProjectId, projectUserId: unknown, properties: unknown = {}): Promise<Properties> {
       const id = checkProjectUserId(projectUserId)
       const write = { kind: 'put' as const, projectUserId: id, properties: checkProperties(properties) }
@@ -106,7 +110,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       }
       return changes.map((change) => (change instanceof Refusal ? change : (outcomes.get(change) ?? tooLarge())))
     },
-    /** Each entry as by `put`, and each with its own outcome: a bad one does not disturb its neighbours. */
+    /** Writes each entry like `put`, each with its own outcome: a bad entry does not affect the others. */
     async putMany(projectId: ProjectId, entries: unknown[]): Promise<BatchResult[]> {
       return Promise.all(
         entries.map(async (entry) => {
@@ -127,7 +131,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       if (Object.keys(changes).length === 0) return (await this.get(projectId, id)).properties
       return done(await settle(projectId, { kind: 'merge', projectUserId: id, properties: changes })).properties
     },
-    /** Removes properties by name and returns those that are left. Names that the user does not have are fine. */
+    /** Removes properties by name and returns the remaining ones. Names that the user does not have are ignored. */
     async dropProperties(projectId: ProjectId, projectUserId: unknown, names: string[]): Promise<Properties> {
       const id = checkProjectUserId(projectUserId)
       const left = await store.dropUserProperties(pool, projectId, id, names, new Date())
@@ -157,7 +161,7 @@ function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   return outcome
 }
 
-/** For `putUsers`: undefined where the command is refused. */
+/** For `putUsers`: undefined if the command is refused. */
 export function drawUser(command: CreateUser): store.DrawnUser | undefined {
   const change = checked(command)
   if (change instanceof Refusal) return undefined

@@ -43,7 +43,7 @@ export interface CallRow {
   settled_at: Date | null
 }
 
-// Behind all that wait in the lane: ids of several nodes need not be in order, since their clocks are not.
+// Sorts after all waiting calls of the lane: ids of several nodes need not be in order, because their clocks differ.
 const insert = statement(
   'webhooks.insert_call',
   `insert into webhook_calls (project_id, id, lane, position, state, source_kind, source_id, url, headers, body, attempts,
@@ -146,7 +146,7 @@ export const postponeCall = (
   nextAt: Date
 ) => db.run(postpone, [projectId, id, attempts, status, error, nextAt])
 
-/** From the start again, at its old place in its lane. */
+/** Starts the attempts again, at the old position in the lane. */
 export const replayCall = (db: Db, projectId: ProjectId, id: string, at: Date, expiresAt: Date) =>
   db.one<CallRow & { lane: string }>(replay, [projectId, id, at, expiresAt])
 
@@ -167,7 +167,7 @@ export const redirectCalls = (db: Db, projectId: ProjectId, sourceId: string, ur
 export const dropLane = (db: Db, projectId: ProjectId, lane: string) => db.run(dropIn, [projectId, lane])
 export const dropCallsOf = (db: Db, projectId: ProjectId, sourceId: string) => db.run(dropOf, [projectId, sourceId])
 
-/** Up to a window of calls that are older than an id. */
+/** Deletes one batch of calls that are older than an id. */
 export const sweepCalls = (db: Db, projectId: ProjectId, state: CallState, before: string) =>
   db.run(sweep, [projectId, state, before])
 

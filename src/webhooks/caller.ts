@@ -6,7 +6,7 @@ import { version } from '../platform/version.ts'
 
 export interface CallerOptions {
   allowPrivate: boolean
-  /** Instead of the authorities of the system. For tests. */
+  /** Replaces the authorities of the system in tests. */
   ca?: string | undefined
   resolve?: Resolve | undefined
   timeoutMs?: number | undefined
@@ -19,36 +19,42 @@ export interface OutgoingRequest {
   signature: Readonly<Record<string, string>>
   body: string
   signal?: AbortSignal
-  /** Whether it may go to this machine, by plain http too. */
+  /** Whether the call may go to this machine, also by plain http. */
   mayBeLocal?: boolean
 }
 
 export interface Answer {
-  /** Absent: no answer came. */
+  /** Absent: no response arrived. */
   status?: number
-  /** Why it counts as a failure; absent for a success. */
+  /** The reason why the call failed; absent for a success. */
   error?: string
-  /** The wait that the receiver asked for. */
+  /** The wait that the receiver demands. */
   retryAfterMs?: number
 }
 
 const bodyBytes = 4_096
 const longestError = 500
-/** Ours to write: they frame the request or carry our signature. */
+/** Headers that only Tidings sets: they frame the request or carry the signature. */
 const ownHeaders =
   /^(?:host|connection|keep-alive|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|webhook-.*)$/i
 
 export type Caller = ReturnType<typeof createCaller>
 
-/** Calls out to addresses that strangers chose. Guarded at every call and every connection; follows no redirects. */
+/**
+ * Calls addresses that strangers chose. It checks the address at every call and every connection, and follows no
+ * redirects.
+ */
 export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeoutMs = 10_000 }: CallerOptions) {
-  /** Connections that were checked alike. An idle one is used again without a look-up, so no other may share them. */
+  /**
+   * Connections that passed the same checks. An idle one is reused without a look-up, so calls with other checks must
+   * not share them.
+   */
   const poolOf = (allowed: Allowed) => {
     const pooled = {
       keepAlive: true,
       maxFreeSockets: 4,
       maxTotalSockets: 256,
-      // Idle connections go before most servers would end them.
+      // Idle connections are closed before most servers would close them.
       timeout: 4_000
     }
     return {
@@ -72,8 +78,8 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
       const request = (url.protocol === 'https:' ? https : http).request(url, options)
       request.on('error', (error) => fail(Object.assign(error, { again: request.reusedSocket && isReset(error) })))
       request.on('response', (response) => {
-        // An answer is worth its status. A little of the body is read so that the connection can be used again; a
-        // longer or slower one costs the connection, and the call does not wait for it.
+        // Only the status of a response matters. A little of the body is read so that the connection can be reused. A
+        // longer or slower body costs the connection, and the call does not wait for it.
         let read = 0
         response.on('data', (bytes: Buffer) => {
           read += bytes.length
@@ -87,7 +93,7 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
   }
 
   return {
-    /** Never throws. An aborted call is a failure like any other: ask the signal. */
+    /** Never throws. An aborted call is reported as a failure: check the signal. */
     async call({ url, headers, signature, body, signal, mayBeLocal = false }: OutgoingRequest): Promise<Answer> {
       const pool = mayBeLocal ? local : usual
       const reason = refuseUrl(url, pool.allowed)
@@ -102,7 +108,8 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
       }
       const attempt = () => once(pool, new URL(url), sent, body, signal ? AbortSignal.any([signal, limit]) : limit)
       try {
-        // The other side may end an idle connection in the moment we use it: nothing was wrong, once more.
+        // The receiver may close an idle connection at the moment of its reuse. This is no failure, so the call is
+        // repeated once.
         return await attempt().catch((error) => (error.again ? attempt() : Promise.reject(error)))
       } catch (error) {
         const told = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message || 'failed'

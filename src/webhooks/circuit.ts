@@ -1,20 +1,20 @@
 import type { ProjectId } from '../platform/ids.ts'
 
-/** Failures in a row after which a destination is left alone for a while … */
+/** Failures in a row after which calls to a destination pause for a while … */
 const failuresToOpen = 5
 const firstRestMs = 5_000
 const longestRestMs = 5 * 60_000
-/** … and how much one destination, and one project, may occupy here at a time. */
+/** … and the most calls to one destination, and of one project, at a time. */
 const perDestination = 8
 const perProject = 24
-/** The destinations that fail. Forgetting one costs an early attempt, no more. */
+/** The most remembered destinations that fail. Dropping one only costs an early attempt. */
 const mostKnown = 10_000
 
 interface Destination {
   inFlight: number
   failures: number
   restsUntil: number
-  /** When the next of those that wait may come; keeps a thousand waiting calls from asking again all at once. */
+  /** The time of the next waiting call; keeps a thousand waiting calls from trying all at once. */
   turnAt: number
   meanMs: number
 }
@@ -27,8 +27,9 @@ export type Turn =
   | { go: false; waitMs: number; resting: boolean }
 
 /**
- * Keeps a slow or dead destination from occupying the senders. It is kept by project and origin: what one project's
- * receiver does to it says nothing about another project's at the same host. In memory: each node finds out by itself.
+ * Keeps a slow or dead destination from occupying the senders. State is kept by project and origin: how a receiver
+ * treats one project says nothing about another project at the same host. State is in memory: each node learns
+ * separately.
  */
 export function createCircuits(now: () => number = Date.now) {
   const known = new Map<string, Destination>()
@@ -57,7 +58,7 @@ export function createCircuits(now: () => number = Date.now) {
       if (destination.restsUntil > at)
         return { go: false, resting: true, waitMs: (destination.restsUntil - at) * (1 + Math.random() / 4) }
       const busy = byProject.get(projectId) ?? 0
-      // After a rest a single call finds out whether it is over.
+      // After the pause a single call tests whether the destination works again.
       const most = destination.failures >= failuresToOpen ? 1 : perDestination
       if (destination.inFlight >= most || busy >= perProject) {
         destination.turnAt = Math.max(at, destination.turnAt) + destination.meanMs / most

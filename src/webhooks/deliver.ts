@@ -13,9 +13,9 @@ import { givenUpAfterMs, waitAfter } from './schedule.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
 import { signatureOf } from './signing.ts'
 
-/** A call to make. Its body is sent exactly as it is, and signed. */
+/** A call to make. Its body is sent unchanged, and signed. */
 export interface OutgoingCall {
-  /** A UUIDv7. Receivers get it as webhook-id, the same at every try. */
+  /** A UUIDv7. Receivers get it as webhook-id, the same for every attempt. */
   id: string
   url: string
   headers: Record<string, string>
@@ -32,12 +32,12 @@ interface Lane {
   lane: string
 }
 
-/** One run makes no more than this, so that the projects take turns. */
-/** Calls wait for others: slow receivers hold up nothing but each other. */
+/** The most calls of one run, so that projects take turns. */
+/** Calls mostly wait for receivers: slow receivers delay only each other. */
 export const callQueue = 'calls'
 const callsPerRun = 50
 const runMs = 5_000
-/** Receivers say by this that they want nothing more, ever. */
+/** The status by which receivers say that they want no more calls. */
 const gone = 410
 
 const contextOf = (projectId: string, id: string) => `webhook_call:${projectId}:${id}`
@@ -56,17 +56,17 @@ export function createDelivery(options: {
   caller: Caller
   circuits: Circuits
   secrets: Secrets
-  /** Whether a project may call receivers on this machine, as it is now. */
+  /** Whether the project may call receivers on this machine now. */
   mayBeLocal: (projectId: ProjectId) => Promise<boolean>
   count: (result: Result) => void
 }) {
   const { pool, key, caller, circuits, secrets, mayBeLocal, count } = options
 
-  /** A lane's job: it makes the calls in order, and comes back when the first of them is to be tried again. */
+  /** The job of a lane: makes its calls in order, and reschedules itself for the next retry. */
   const job: JobDefinition<Lane> = defineJob<Lane>({
     name: 'webhooks.deliver',
     queue: callQueue,
-    // The calls know when to give up. An attempt of the job is only spent where the database was away.
+    // The calls themselves decide when to stop. The job uses an attempt only if the database could not be reached.
     maxAttempts: Number.POSITIVE_INFINITY,
     backoff: () => 5_000,
     async run({ projectId, lane }, { signal }) {
@@ -84,7 +84,7 @@ export function createDelivery(options: {
   async function make(projectId: ProjectId, call: store.HeadRow, signal: AbortSignal): Promise<void> {
     const turn = circuits.enter(projectId, originOf(call.url))
     if (!turn.go) {
-      // It has had its day: it is not kept for longer because its destination rests.
+      // The call has reached its end: a pause of its destination does not prolong it.
       if (turn.resting && call.expires_at.getTime() <= Date.now())
         return settle(projectId, call, { error: 'the destination kept failing' }, call.attempts)
       throw later('the destination is busy or rests', turn.waitMs)
@@ -95,7 +95,7 @@ export function createDelivery(options: {
     } finally {
       turn.end(signal.aborted && answer?.error !== undefined ? undefined : answer && answer.error === undefined)
     }
-    // An interrupted attempt is no failure: the next run of the job decides. A success counts all the same.
+    // An interrupted attempt is no failure: the next run of the job decides. A success still counts.
     if (answer.error !== undefined) signal.throwIfAborted()
     await settle(projectId, call, answer, call.attempts + 1)
   }
@@ -104,7 +104,7 @@ export function createDelivery(options: {
     const own = call.source_kind === 'outcome' ? await secrets.current(pool, projectId, call.source_id) : []
     const signing = own.length > 0 ? own : await secrets.ensure(pool, projectId, projectOwner)
     const headers = headersOf(projectId, call)
-    // A row that was tampered with must not hold up its lane for ever.
+    // A row that was tampered with must not block its lane for ever.
     if (!headers) return { error: 'the headers of the call cannot be opened with the master key' }
     const signature = signatureOf(signing, call.id, call.body)
     return caller.call({
@@ -146,7 +146,7 @@ export function createDelivery(options: {
   return {
     job,
     wake,
-    /** In the caller's transaction: the call is made if that commits, and never if it does not. */
+    /** Runs in the caller's transaction: the call is made only if that commits. */
     async enqueue(tx: Db, projectId: ProjectId, call: OutgoingCall): Promise<void> {
       const at = new Date()
       const lane = call.order ?? call.id
@@ -165,7 +165,7 @@ export function createDelivery(options: {
       })
       if (stored) await wake(tx, projectId, lane)
     },
-    /** Undefined if there is no such call. */
+    /** Undefined if the call does not exist. */
     replay: (projectId: ProjectId, id: string, also: (tx: Db) => Promise<unknown>) =>
       pool.transaction(async (tx) => {
         const at = new Date()
@@ -181,7 +181,7 @@ export function createDelivery(options: {
 /** Not an attempt of the job: the calls count their own. */
 const later = (reason: string, afterMs: number) => new RetryLater(reason, afterMs, { counts: false })
 
-/** Order keys are of any length, keys of jobs had better not be. */
+/** Order keys may have any length, so the job gets the hash of a long one as its key. */
 const keyOf = (lane: string) => (lane.length <= 64 ? lane : createHash('sha256').update(lane).digest('base64url'))
 
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : '')

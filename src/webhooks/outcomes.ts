@@ -30,7 +30,7 @@ export interface TriggerEnd {
 /** Events in one call. */
 const eventsPerCall = 100
 const everyMs = 1_000
-/** Events one transaction books in one row: a row is read whole. */
+/** The most events that one transaction stores in one row, because a row is read as a whole. */
 const eventsPerRow = 500
 
 const typeOf = ({ kind, to }: OutcomeChange): EventType | undefined => {
@@ -39,7 +39,10 @@ const typeOf = ({ kind, to }: OutcomeChange): EventType | undefined => {
   return undefined
 }
 
-/** Books what webhooks want to hear, in the transaction in which it happened. Without a webhook this is one look-up. */
+/**
+ * Stores the events that webhooks subscribed to, in the transaction in which they happened. Without a webhook this
+ * costs one look-up.
+ */
 async function book(tx: Db, projectId: ProjectId, happened: store.BookedEvent[]): Promise<void> {
   if (happened.length === 0) return
   const types = [...new Set(happened.map(({ type }) => type))]
@@ -57,7 +60,7 @@ export function onOutcomes(tx: Db, projectId: ProjectId, changes: readonly Outco
     const type = typeOf(change)
     if (!type) return []
     const { messageId, campaignId, deviceId, userId, reason } = change
-    // A message that was sent directly stands in the place of its own trigger.
+    // A message of a direct send has its own id in place of a trigger's.
     const triggerId = change.triggerId === messageId ? null : change.triggerId
     const data = { message_id: messageId, trigger_id: triggerId, campaign_id: campaignId, device_id: deviceId }
     return [{ id: newId(), type, at, data: { ...data, user_id: userId, reason } }]
@@ -72,7 +75,7 @@ export function onTriggerEnded(tx: Db, projectId: ProjectId, end: TriggerEnd): P
 
 export type ApprovalEvent = 'approval.requested' | 'approval.decided'
 
-/** In the transaction in which a person is asked, or has decided. */
+/** Runs in the transaction in which an approval is requested or decided. */
 export const onApproval = (
   tx: Db,
   projectId: ProjectId,
@@ -81,15 +84,16 @@ export const onApproval = (
 ): Promise<void> => book(tx, projectId, [{ id: newId(), type, at: new Date().toISOString(), data }])
 
 /**
- * Every second: makes calls of up to a hundred events of those that wait. One job for all, and not one that each booking
- * asks for: its key would be locked until the booking commits, and a broadcast's transactions would wait in line for it.
+ * Runs every second: makes calls of up to a hundred waiting events each. One job serves all, instead of a job that each
+ * transaction adds: its key would be locked until that transaction commits, and the transactions of a broadcast would
+ * wait for each other.
  */
 export const batchEventsJob = (pool: Pool, { enqueue }: Pick<ReturnType<typeof createDelivery>, 'enqueue'>) =>
   recurring({
     name: 'webhooks.batch',
     everyMs,
     async run({ signal }) {
-      // By rounds, a window for each, so that a large backlog of one does not hold up the others.
+      // Runs in rounds, one batch for each webhook, so that a large backlog of one does not delay the others.
       for (;;) {
         const waiting = await store.waitingWebhooks(pool)
         if (waiting.length === 0) return
@@ -131,7 +135,7 @@ async function makeCalls(
   }
 }
 
-/** A call of a made-up event. It does not queue behind waiting calls, because its sender watches for it. */
+/** A call with a made-up event. It does not queue behind waiting calls, because its sender watches for it. */
 export async function callForTest(
   tx: Db,
   projectId: ProjectId,

@@ -8,7 +8,7 @@ import { type EventType, eventTypes } from './schemas.ts'
 import { projectOwner, type Secrets } from './secrets.ts'
 import * as store from './webhook-store.ts'
 
-/** Each costs a row for every transaction with outcomes. */
+/** The most webhooks of a project: each costs a row for every transaction with outcomes. */
 const mostWebhooks = 20
 
 export interface NewWebhook {
@@ -33,7 +33,7 @@ export function createRegistry(options: {
   const secretOf = async (tx: Db, projectId: ProjectId, id: string) => (await secrets.ensure(tx, projectId, id))[0]!
 
   return {
-    /** The text of the secret is in this answer and nowhere else. */
+    /** Only this response contains the text of the secret. */
     async create(actor: string, projectId: ProjectId, wish: NewWebhook) {
       await checkUrl(projectId, wish.url)
       const at = new Date()
@@ -98,7 +98,7 @@ export function createRegistry(options: {
 }
 
 const once = (events: EventType[]) => eventTypes.filter((type) => events.includes(type))
-/** A url may hold a secret in its path; the audit log never does. */
+/** A url may contain a secret in its path, so the audit log omits it. */
 const hostOf = (url: string) => new URL(url).origin
 const noWebhook = (): never => {
   throw new Refusal('not_found', 'There is no such webhook.')

@@ -35,7 +35,7 @@ export const addSecret = (db: Db, projectId: ProjectId, owner: string, sealed: s
 export const findSecret = (db: Db, projectId: ProjectId, owner: string) =>
   db.one<SecretRow>(findRow, [projectId, owner])
 
-/** Keeps the secret before until a time. Returns false where the owner has none. */
+/** Keeps the previous secret until a time. Returns false if the owner has none. */
 export const replaceSecret = async (
   db: Db,
   projectId: ProjectId,

@@ -5,14 +5,14 @@ import { open, seal } from '../platform/secrets/secrets.ts'
 import { addSecret, findSecret, removeSecret, replaceSecret } from './secret-store.ts'
 import { newSecret } from './signing.ts'
 
-/** Whose secret it is: a webhook's, by its id, or the project's, which signs all other calls. */
+/** The owner of a secret: a webhook, by its id, or the project, whose secret signs all other calls. */
 export type Owner = string
 export const projectOwner: Owner = 'project'
 
-/** How long the secret before still signs, so that a receiver can be changed without losing a call. */
+/** How long the previous secret still signs, so that a receiver can be changed without losing a call. */
 const overlapMs = 24 * 3_600_000
 
-/** Bound to its place: a secret copied to another project's row does not open there. */
+/** Bound to its row: a secret copied to another project's row does not open there. */
 const contextOf = (projectId: string, owner: Owner) => `webhook_secret:${projectId}:${owner}`
 
 for (const column of ['sealed', 'previous']) {
@@ -38,7 +38,7 @@ export function createSecrets(key: Buffer) {
   async function ensure(db: Db, projectId: ProjectId, owner: Owner): Promise<string[]> {
     const known = await current(db, projectId, owner)
     if (known.length > 0) return known
-    // Of two at once one wins, and both read that one.
+    // Of two simultaneous inserts one wins, and both callers read that one.
     await addSecret(db, projectId, owner, sealed(projectId, owner, newSecret()), new Date())
     return current(db, projectId, owner)
   }
@@ -46,7 +46,7 @@ export function createSecrets(key: Buffer) {
   return {
     current,
     ensure,
-    /** The new text, to be shown this once. The one before signs for another day. */
+    /** Returns the new secret, which is shown this once. The previous one signs for another day. */
     async rotate(db: Db, projectId: ProjectId, owner: Owner): Promise<string> {
       const text = newSecret()
       const at = new Date()

@@ -12,7 +12,7 @@ export interface WebhookRow {
   updated_at: Date
 }
 
-/** Something that happened, as it waits to be sent. */
+/** An event that waits to be sent. */
 export interface BookedEvent {
   id: string
   type: EventType
@@ -76,7 +76,7 @@ const take = statement(
 )
 const drop = statement('webhooks.drop_events', 'delete from webhook_events where project_id = $1 and webhook_id = $2')
 
-/** False if the project has as many as it may, or was deleted. */
+/** False if the project has the most webhooks allowed, or was deleted. */
 export const insertWebhook = async (db: Db, projectId: ProjectId, row: WebhookRow, most: number): Promise<boolean> =>
   (await db.run(insert, [projectId, row.id, row.url, row.events, row.active, row.created_at, most])) > 0
 
@@ -113,10 +113,10 @@ export const bookEvents = (
     booked.map(({ events }) => JSON.stringify(events))
   ])
 
-/** Which webhooks have events that are part of no call yet. */
+/** The webhooks with events that are not part of a call yet. */
 export const waitingWebhooks = (db: Db) => db.query<{ projectId: ProjectId; webhookId: string }>(waiting)
 
-/** Takes a window of what waits for a webhook, in order. */
+/** Takes a batch of the waiting events of a webhook, in order. */
 export async function takeEvents(db: Db, projectId: ProjectId, webhookId: string): Promise<BookedEvent[]> {
   const rows = await db.query<{ id: string; events: BookedEvent[] }>(take, [projectId, webhookId])
   return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).flatMap(({ events }) => events)

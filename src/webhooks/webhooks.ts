@@ -20,7 +20,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Delivered calls are kept for a look at yesterday, failed ones to be replayed. By the time they were asked for. */
+/** How long calls are kept, from their creation: delivered ones for a day's history, failed ones for a replay. */
 const keptMs = { delivered: 2 * dayMs, failed: 30 * dayMs }
 /** A lane that is overdue by this much has lost its job. */
 const overdueMs = 10 * 60_000
@@ -31,7 +31,7 @@ export interface WebhookOptions {
   /** The master key: secrets and headers are sealed with it. */
   key: Buffer
   allowPrivate: boolean
-  /** Whether a project may have receivers on this machine, as it is now. Asked at registration and at every call. */
+  /** Whether a project may have receivers on this machine now. Checked at registration and at every call. */
   mayBeLocal?: (projectId: ProjectId) => Promise<boolean>
   /** For tests: authorities to trust, and another DNS. */
   ca?: string
@@ -39,7 +39,7 @@ export interface WebhookOptions {
   timeoutMs?: number
 }
 
-/** Calls to addresses that others chose: guarded, signed, in order, tried for a day. */
+/** Calls to addresses that others chose: checked, signed, in order, retried for a day. */
 export function createWebhooks(options: WebhookOptions) {
   const { pool, metrics, key, allowPrivate, mayBeLocal = async () => false, resolve = resolveByDns } = options
   const results: Record<Result, number> = { delivered: 0, retried: 0, failed: 0 }
@@ -63,7 +63,7 @@ export function createWebhooks(options: WebhookOptions) {
     refuseAddress(url, allowPrivate || ((await mayBeLocal(projectId)) && 'loopback'), resolve)
   const registry = createRegistry({ pool, secrets, refuse })
 
-  /** Hourly: deletes old calls, and adds a job to lanes without one. */
+  /** Runs hourly: deletes old calls, and adds a job to lanes without one. */
   const keep = recurring({
     name: 'webhooks.keep',
     everyMs: hourMs,
@@ -81,16 +81,16 @@ export function createWebhooks(options: WebhookOptions) {
 
   return {
     registry,
-    /** Why a url may not be registered, or null. Checked again at every connection. */
+    /** The reason why a url may not be registered, or null. Checked again at every connection. */
     refuse,
-    /** In the caller's transaction: the call is made if that commits, and never if it does not. */
+    /** Runs in the caller's transaction: the call is made only if that commits. */
     enqueue: delivery.enqueue,
     /** The waiting calls of an order key. */
     dropCalls: dropLane,
     onOutcomes,
     onTriggerEnded,
     onApproval,
-    /** The signing secret of the project, made at the first need. */
+    /** The signing secret of the project, made when first needed. */
     secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>
       (await secrets.ensure(db, projectId, projectOwner))[0]!,
     listCalls: (projectId: ProjectId, state: CallState | undefined, before: string | null, limit: number) =>
@@ -107,10 +107,10 @@ export function createWebhooks(options: WebhookOptions) {
         return callForTest(tx, projectId, webhook, delivery.enqueue)
       })
     },
-    /** For a worker of their own: a call may take its whole time, and must not take it from other jobs. */
+    /** A worker for these jobs only: a call may take its whole time limit, and must not delay other jobs. */
     jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,
     keepJob: keep,
-    /** Up to a window of calls of a project that is being erased. */
+    /** Deletes one batch of calls of a project that is being erased. */
     eraseWindow: eraseCallWindow,
     close: caller.close
   }

@@ -12,7 +12,7 @@ import type { TestProject, TestService } from '../support/service.ts'
 export type Name = 'plain' | 'official' | 'legacy'
 export const names: Name[] = ['plain', 'official', 'legacy']
 
-/** How each kind of client spells the same call. */
+/** The spelling of the same call by each kind of client. */
 const methods = {
   send: ['SendMessage', 'message/send'],
   stream: ['SendStreamingMessage', 'message/stream'],
@@ -31,7 +31,7 @@ export type Method = keyof typeof methods
 export const state = (name: Name, plain: string) =>
   name === 'official' ? `TASK_STATE_${plain.toUpperCase().replaceAll('-', '_')}` : plain
 
-/** A client of one spelling, of one project. */
+/** A client with one spelling, for one project. */
 export function agentOf(service: Pick<TestService, 'url'>, { secretKey }: Pick<TestProject, 'secretKey'>, name: Name) {
   const version: Record<string, string> = name === 'legacy' ? {} : { 'a2a-version': '1.0' }
   const methodOf = (method: Method) => methods[method][name === 'legacy' ? 1 : 0]
@@ -66,7 +66,7 @@ export function agentOf(service: Pick<TestService, 'url'>, { secretKey }: Pick<T
     result,
     taskOf,
     state: (plain: string) => state(name, plain),
-    /** Sends one message and answers its task. */
+    /** Sends one message and returns its task. */
     send: async (content: Json, more: Json = {}, configuration?: Json): Promise<Json> =>
       taskOf(await result('send', { message: message(content, more), ...(configuration && { configuration }) })),
     /** The error of a call that must fail with HTTP 200. */
@@ -76,7 +76,7 @@ export function agentOf(service: Pick<TestService, 'url'>, { secretKey }: Pick<T
       return reply.json.error
     },
     get: (id: string, more: Json = {}): Promise<Json> => result('get', { id, ...more }),
-    /** Opens a stream and tells of each event; the promise ends with the stream. */
+    /** Opens a stream and passes on each event; the promise resolves when the stream ends. */
     stream: (method: Method, params: Json, onEvent: (result: Json, stop: () => void) => void = () => {}) =>
       openStream(service.url, headers, { jsonrpc: '2.0', id: 7, method: methodOf(method), params }, onEvent)
   }
@@ -129,23 +129,23 @@ function openStream(
   })
 }
 
-/** The state an event or a task tells, in plain words. */
+/** The state that an event or a task shows, in lower case. */
 export function toldState(event: Json): string {
   const status = (event.task ?? event.statusUpdate ?? event).status
   return String(status?.state).replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-')
 }
 
 const unfinished = new Set<() => void>()
-/** When the test says so, or after 3 s. */
+/** Resolves when the test calls it, or after 3 s. */
 const finished = () =>
   new Promise<void>((resolve) => {
     unfinished.add(resolve)
     setTimeout(resolve, 3_000)
   })
 
-/** Stand-ins of the right shape for what other parts bring: they do as the user id says. */
+/** Stand-ins for the other capabilities; the user id decides what they do. */
 export const doubles = {
-  /** Ends what is slow. */
+  /** Ends the slow calls. */
   finish() {
     for (const end of unfinished) end()
     unfinished.clear()

@@ -17,7 +17,10 @@ const skill = 'trigger-campaign'
 const ana = [{ project_user_id: 'ana' }]
 const bo = [{ projectUserId: 'bo' }]
 
-/** How many devices a request reaches, or the state that it stops in. Three are everyone, by default too. */
+/**
+ * The number of devices that a request reaches, or the state in which it stops. Three devices are everyone, also by
+ * default.
+ */
 async function reached(data: Json, ...more: Json[]): Promise<number | string> {
   let task = await agent.send({ skill, campaignId: 'news', ...data })
   for (const next of more) {

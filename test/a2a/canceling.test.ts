@@ -7,7 +7,7 @@ import type { Json } from '../support/http.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 import { agentOf } from './agent.ts'
 
-// Settled 5: `canceled` says that nothing was done. Gateways, campaigns and keys are the real ones.
+// Settled 5: `canceled` means that nothing was done. Gateways, campaigns and keys are the real ones.
 const service = await startService()
 
 async function shop() {
@@ -20,7 +20,7 @@ async function shop() {
 }
 const count = async (project: TestProject, what: string): Promise<number> =>
   (await service.sql(`select count(*)::int as n from ${what} and project_id = $1`, [project.id]))[0].n
-/** Messages that were given to a gateway, or are to be. */
+/** Messages that were dispatched to a gateway, or will be. */
 const sent = (project: TestProject) => count(project, `messages where state <> 'skipped'`)
 const setPaused = async (project: TestProject, paused: boolean) =>
   assert.equal((await service.manage('POST', `/projects/${project.id}:${paused ? 'pause' : 'resume'}`)).status, 200)
@@ -28,7 +28,7 @@ const setPaused = async (project: TestProject, paused: boolean) =>
 const toAna = { skill: 'trigger-campaign', campaignId: 'news', targets: [{ projectUserId: 'ana' }] }
 const push = { skill: 'send-push-notification', projectUserId: 'ana', title: 'Hi' }
 
-/** Leaves a task as a node does that died after the effect and before it wrote the end. */
+/** Leaves a task in the state of a node that died after the effect and before it wrote the end. */
 async function unwritten(project: TestProject, { id }: Json, request: Json): Promise<void> {
   const { skill, ...fields } = request
   const [{ content }] = await service.sql('select content from a2a_tasks where project_id = $1 and id = $2', [
@@ -43,7 +43,7 @@ async function unwritten(project: TestProject, { id }: Json, request: Json): Pro
   )
 }
 const forgotten = ({ id }: Json) => service.sql(`delete from idempotency_keys where key like $1`, [`${id}.%`])
-/** Cancels while the recovery job looks after the task. */
+/** Cancels while the recovery job works on the task. */
 async function canceledWhileRecovered(agent: ReturnType<typeof agentOf>, id: string) {
   const reply = agent.call('cancel', { id })
   await eventually(async () => {
@@ -162,7 +162,7 @@ describe('a cancel that meets a push at a slow gateway', () => {
 })
 
 describe('a yes and a cancel at the same moment', () => {
-  /** The lies of one round: what is done under a canceled task, or not shown under another. */
+  /** The contradictions of one round: effects under a canceled task, or missing effects under another. */
   async function round(
     { project, agent }: Awaited<ReturnType<typeof shop>>,
     question: Json,

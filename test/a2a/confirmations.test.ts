@@ -10,7 +10,7 @@ import { agentOf, names } from './agent.ts'
 
 const service = await startService({}, { sender: scriptedSender() })
 
-/** A project with as many users, each with a phone, and the campaign `news`. */
+/** A project with this many users, each with a phone, and the campaign `news`. */
 async function given(people: number, campaign: Json = {}) {
   const project = await service.project()
   await more(project, 0, people)
@@ -35,7 +35,7 @@ const triggerIn = (task: Json): string => task.artifacts[0].parts[0].data.trigge
 /** Triggers that a test has seen already. */
 const known: string[] = []
 const broadcast = 'Trigger campaign news for all users'
-/** Everything that a task says about itself, for a failed assertion. */
+/** All texts of a task, for a failed assertion. */
 const said = (task: Json) => JSON.stringify(task.status)
 
 async function asked(agent: ReturnType<typeof agentOf>, content: Json = broadcast): Promise<Json> {
@@ -264,7 +264,7 @@ describe('a yes to a broadcast', () => {
       const undone = rows.every(({ state, sent }) => state === 'canceled' && sent === 0)
       if (status.state === 'canceled') assert.ok(undone, JSON.stringify(rows))
       else assert.deepEqual([artifacts.length, rows.length], [1, 1], JSON.stringify(status))
-      // After a cancel the id stands for nothing; after a yes it returns the trigger again.
+      // After a cancel the id confirms nothing; after a yes it returns the trigger again.
       const again = await agent.send({ confirmationId, confirm: true })
       if (rows.length === 1) assert.equal(triggerIn(again), rows[0]!.id)
       const late = await service.sql('select count(*)::int as n from triggers where project_id = $1', [project.id])
@@ -290,7 +290,7 @@ describe('a yes to a broadcast', () => {
       const refused = await agent.send({ confirmationId: id, confirm: true })
       assert.equal(refused.status.state, 'rejected', said(refused))
     }
-    // The other key may know the task. Its yes is no yes of the key that was asked: it is asked itself.
+    // The other key may know the task. Its yes does not count for the key that was asked, so it gets its own question.
     const again = await stranger.send('yes', { taskId: task.id })
     assert.equal(again.status.state, 'input-required', said(again))
     assert.notEqual(shownBy(again).confirmationId, confirmationId)

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/platform/config.ts'
 import { openDatabase } from '../../src/platform/db/open.ts'
 import { createLog } from '../../src/platform/log.ts'
 
-// The values are those that the kits look for.
+// The values are those that the kits check.
 const text = { name: 'text', parts: [{ text: 'Generated text content' }] }
 const file = { name: 'file', parts: [{ raw: 'aGVsbG8=', filename: 'output.txt', mediaType: 'text/plain' }] }
 const fileUrl = {
@@ -25,7 +25,7 @@ const later = async () => {
   return done()
 }
 
-// The first match counts. Where other agents respond with a direct message, ours responds with a task: it always does.
+// The first match counts. Other agents may respond with a direct message; ours always responds with a task.
 const byPrefix: [prefix: string, does: () => Outcome | Promise<Outcome>][] = [
   ['tck-artifact-text', () => done(text)],
   ['tck-artifact-file-url', () => done(fileUrl)],

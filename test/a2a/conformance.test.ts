@@ -6,11 +6,11 @@ import { eventually, startService } from '../support/service.ts'
 import { agentOf, names, toldState } from './agent.ts'
 import { conformance } from './conformance-agent.ts'
 
-// What the public kits ask of an agent, asked in every spelling (the ids of their cases stand in the names).
+// The cases of the public kits, asked in every spelling (the ids of the cases stand in the names).
 const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' }, { agents: conformance })
 
 for (const name of names) {
-  // They wait for an agent that takes its time.
+  // The kits wait for a slow agent.
   describe(`a ${name} conformance kit`, { concurrency: true }, async () => {
     const project = await service.project()
     const agent = agentOf(service, project, name)

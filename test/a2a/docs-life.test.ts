@@ -39,8 +39,8 @@ describe('docs/tutorials/agent.md', async () => {
       const found = await say(t, calls[index]!)
       assert.equal(found.status.state, state, calls[index])
       const [first] = found.status.message?.parts ?? []
-      // What the page says that the task asks stands there as it is asked.
-      // The figures between are those of the reader's own users.
+      // Each question that the page quotes must be the question that the task asks. Figures in it depend on the
+      // reader's own users.
       const asked = first?.text.replace(/ “.*”\. /, ' … ')
       if (index === 0 || index === 3) assert.ok(page.replaceAll('\n', ' ').includes(asked), asked)
       if (index === 1) assert.deepEqual((await say(t, calls[index]!)).artifacts, found.artifacts)
@@ -67,7 +67,7 @@ describe('docs/tutorials/agent.md', async () => {
   })
 })
 
-/** One that was free a moment ago. */
+/** A port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

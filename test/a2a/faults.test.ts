@@ -42,7 +42,7 @@ describe('a database that goes away', () => {
     }
     assert.equal((await running).status, 503, 'its end could not be written')
     const before = doubles.sent.length
-    // The lease is not renewed, so that it ends, only sooner.
+    // The lease is not renewed, so that it expires, only sooner.
     await service.sql(`update a2a_tasks set due_at = now() where id = $1`, [taskId])
     await service.hurry('a2a.look_after')
     await eventually(async () => assert.equal((await here.get(taskId)).status.state, here.state('completed')), 20_000)

@@ -22,7 +22,7 @@ import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles } from './agent.ts'
 import { contractSkills } from './skills.ts'
 
-// The official client as it is, in its current version and with its own compatibility mode.
+// The unmodified official client, in its current version and with its own compatibility mode.
 const queued: Json[] = []
 const service = await startService(
   {},

@@ -13,7 +13,7 @@ import type { Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { doubles } from './agent.ts'
 
-// The official client of the older protocol, as it is.
+// The unmodified official client of the older protocol.
 const queued: Json[] = []
 const service = await startService(
   {},
@@ -81,7 +81,8 @@ describe('@a2a-js/sdk 0.3.14', () => {
     )
     assert.deepEqual([events.at(-1).status.state, events.at(-1).final], ['completed', true])
     const slow = { skill: 'send-push-notification', projectUserId: 'slow', title: 'a' }
-    // This client says that it waits, whatever it is told; so the task is started by a stream that is left.
+    // This client always waits, whatever its options say; so the test starts the task by a stream and closes the
+    // stream.
     let id = ''
     for await (const event of client.sendMessageStream(say(slow))) {
       id = (event as Task).id

@@ -10,7 +10,7 @@ const agent = agentOf(service, project, 'plain')
 const set = (id: string, columns: string) => service.sql(`update a2a_tasks set ${columns} where id = $1`, [id])
 const lapsed = `now() - interval '1 second'`
 
-/** What a node leaves that died in the middle of a task. */
+/** The rows of a node that died in the middle of a task. */
 async function left(
   data: { skill: string; [field: string]: unknown },
   state: 'submitted' | 'working'

@@ -9,7 +9,7 @@ import { type Agent, agentOf, names } from './agent.ts'
 const service = await startService({}, { agents: { mostStreams: { ofProject: 2, ofNode: 3 } } })
 const noPlaceTaken = () => eventually(() => assert.equal(service.app.agents.stats().places, 0))
 
-/** A stream that stays open until it is told to stop. */
+/** A stream that stays open until the test ends it. */
 async function subscribed(agent: Agent, id: string): Promise<() => void> {
   const told = Promise.withResolvers<() => void>()
   agent.stream('subscribe', { id }, (_, stop) => told.resolve(stop)).catch(told.reject)
@@ -83,7 +83,7 @@ for (const name of names) {
 describe('the total of a list', () => {
   const [one, two] = ['one' as ProjectId, 'two' as ProjectId]
   const all = { contextId: undefined, state: undefined, changedAfter: undefined }
-  /** Answers what it is told to, and notes what it was asked. */
+  /** Responds as the test sets it, and records the requests. */
   function database() {
     const asked: unknown[][] = []
     const answer = { total: 0, fails: false, atOnce: 0, most: 0 }

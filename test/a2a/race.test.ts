@@ -35,14 +35,14 @@ interface Race {
   question: string
   answer: Json
   round: number
-  /** How many ms the second of the two is sent after the first. Every second round they reach different nodes. */
+  /** The milliseconds between the two requests. In every second round they reach different nodes. */
   apart: number | undefined
 }
 interface Raced {
   /** The response to the cancellation: the task, or an error. */
   cancel: Reply | undefined
   task: Json
-  /** In how many ms the answer had its response. */
+  /** The milliseconds until the answer got its response. */
   took: number
 }
 
@@ -72,7 +72,10 @@ async function race([here, there]: [Agent, Agent], { question, answer, round, ap
   return { cancel, task, took }
 }
 
-/** Whether the response to the cancellation said what became of the task. One that was stopped on the way has failed. */
+/**
+ * Whether the response to the cancellation agrees with the end of the task. A task that was stopped on the way has
+ * failed.
+ */
 function isTrue({ cancel, task }: Raced): boolean {
   const { error, result } = cancel!.json
   if (error) return error.code === -32002 && /^(completed|failed)$/.test(task.status.state)
@@ -84,8 +87,8 @@ const dataOf = (task: Json) => (task.artifacts ?? []).flatMap(({ parts }: Json) 
 type Judged = Raced & { happened: unknown; lie: boolean }
 
 /**
- * Races that many times, and names the rounds of which the service did not say the truth. The two are 0 to 10 ms apart, or
- * up to 50 ms where the work takes longer.
+ * Races that many times, and returns the rounds in which a response of the service was not true. The two requests are 0
+ * to 10 ms apart, or up to 50 ms for work that takes longer.
  */
 async function lies(t: TestContext, run: (name: string, at: Pick<Race, 'round' | 'apart'>) => Promise<Judged>) {
   const alone = await run('alone', { round: 0, apart: undefined })

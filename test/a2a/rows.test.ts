@@ -5,14 +5,14 @@ import type { Json } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 import { agentOf, doubles, type Name, names, toldState } from './agent.ts'
 
-// What must hold between the spellings, or in each of them, and is easily true in one only.
+// Rules that must hold between the spellings or in each of them, and that are easily broken in all but one.
 const service = await startService({}, { agents: { messages: doubles.messages } })
 const create = (projectUserId: string) => ({ skill: 'create-user', projectUserId })
 const three = async () => {
   const project = await service.project()
   return { project, agents: names.map((name) => agentOf(service, project, name)) }
 }
-/** What every spelling must say the same of a task. */
+/** The facts about a task that every spelling must show alike. */
 const seen = (task: Json) => [task.id, task.contextId, toldState(task), task.artifacts?.[0]?.artifactId]
 
 describe('a message that comes again in another spelling, version or method', () => {

@@ -27,7 +27,7 @@ const nodes = {
 const card = (service: TestService, headers: Record<string, string> = {}) =>
   service.ask('GET', '/.well-known/agent-card.json', { headers: { 'a2a-version': '1.0', ...headers } })
 
-/** As a reader of cards does it: the key of the signature, from the address that the signature names. */
+/** Verifies as a reader of cards does: with the key from the address that the signature names. */
 const verify = verifyAgentCardSignature(async (kid, jku) => {
   const { keys } = (await (await fetch(jku!)).json()) as Json
   return keys.find((key: Json) => key.kid === kid)
@@ -49,7 +49,7 @@ for (const [alg, service] of Object.entries(nodes)) {
       }).createFromUrl(service.url)
       const extended = await client.getAgentCard()
       assert.ok(extended.description.includes(project.id))
-      // The verifier wants the JSON of a card: it loses the security schemes of one that the client has decoded.
+      // The verifier needs the JSON of a card: it loses the security schemes of a card that the client has decoded.
       await verify(AgentCard.toJSON(extended) as AgentCard)
     })
 

@@ -21,7 +21,8 @@ const task = (): Task => newTask(message('x'), { fields: {} }, 'plain')
 const inState = (state: TaskState): Task => ({ ...task(), status: { state, at: '' } })
 
 describe('the states of a task', () => {
-  // Settled, section 7: submitted and working lead everywhere, those that wait go on, are canceled or fail, the rest ends.
+  // Settled, section 7: `submitted` and `working` lead to every state; tasks that wait go on, are canceled or fail; the
+  // others have ended.
   const running: TaskState[] = [
     'working',
     'completed',

@@ -162,7 +162,7 @@ describe('streams', () => {
       20_000
     )
     assert.equal(agents.stats().running, 0)
-    // Some of the database's may have come in between.
+    // Some connections to the database may have been opened in between.
     await eventually(() => assert.ok(sockets() < before + 50, `${sockets()} sockets are open, ${before} were`))
   })
 

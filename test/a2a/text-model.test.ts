@@ -12,7 +12,7 @@ const key = 'sk-model-3f9a6c51'
 const model = await startReceiver({ secure: false })
 after(model.close)
 const settings = { TEXT_MODEL_URL: `${model.url}/v1/`, TEXT_MODEL_NAME: 'small-1', TEXT_MODEL_KEY: key }
-/** Pushes of this file alone: earlier files in this process may still send. */
+/** Only pushes of this file: earlier files in this process may still send. */
 const sent: unknown[] = []
 const messages: typeof doubles.messages = {
   ...doubles.messages,
@@ -33,7 +33,7 @@ const textOf = (task: Json): string => task.status.message.parts[0].text
 const withoutFacts = (text: string) => text.replace(/ “News” \(version 1\) would reach nobody[^.]*\./, '')
 const completion = (content: unknown) =>
   JSON.stringify({ choices: [{ index: 0, message: { role: 'assistant', content } }] })
-/** What the model answers from now on: a text, or what is written as one. */
+/** The model's next response: a text, or a value that is written as one. */
 function says(content: unknown): void {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   model.respond = (_, response) => response.writeHead(200).end(completion(text))
@@ -41,7 +41,7 @@ function says(content: unknown): void {
 const userExists = async (id: string) =>
   (await service.manage('GET', `/projects/${project.id}/users/${id}`)).status === 200
 
-/** Nothing that the grammar reads. */
+/** A text that the grammar does not understand. */
 const unread = 'Ana is on the gold plan from today'
 const ana = { skill: 'create-user', projectUserId: 'ana', properties: { plan: 'gold' } }
 
@@ -195,7 +195,7 @@ describe('the model is not asked', () => {
     })
 })
 
-/** The answer is the grammar's own, and nothing is kept of what the model said. */
+/** The response is the grammar's own, and nothing of the model's is stored. */
 async function leavesItToTheGrammar(): Promise<void> {
   const task = await agent.send(unread)
   assert.equal(task.status.state, 'input-required')

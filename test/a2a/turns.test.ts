@@ -11,7 +11,7 @@ import { wildPhrasings } from './wild-phrasings.ts'
 
 const readText = readBy(read)
 
-/** Sends one message after the other to the same task, texts and data as they come. */
+/** Sends messages one after the other to the same task, texts and data in the given order. */
 async function talk(...contents: (string | object)[]) {
   let known: Request | undefined
   let turn: Awaited<ReturnType<typeof takeTurn>> | undefined
@@ -20,7 +20,7 @@ async function talk(...contents: (string | object)[]) {
     const parts = [typeof content === 'string' ? { text: content } : { data: content }]
     const message: Message = { messageId: 'm', role: 'user', parts }
     turn = await takeTurn(message, known, { skills, readText })
-    // As it comes back from a database.
+    // As the database returns it.
     known = JSON.parse(JSON.stringify(turn.request))
   }
   return turn!

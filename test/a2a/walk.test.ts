@@ -8,11 +8,11 @@ import type { Json } from '../support/http.ts'
 import { startService, type TestProject } from '../support/service.ts'
 import { givenSpring } from '../support/walk.ts'
 
-// The official clients as they are: find a user, preview a campaign, confirm, broadcast, ask why a user did not get it.
+// The unmodified official clients: find a user, preview a campaign, confirm, broadcast, ask why a user did not get it.
 const service = await startService()
 
 interface Talker {
-  /** Sends a text or data, and answers the task in the spelling of the contract. */
+  /** Sends a text or data, and returns the task in the spelling of the contract. */
   say(content: string | Json, task?: Json): Promise<Json>
 }
 

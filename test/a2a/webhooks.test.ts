@@ -6,7 +6,7 @@ import type { Json } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, doubles, names, toldState } from './agent.ts'
 
-// Stands for the sender, which keeps calls in the same transaction and makes them afterwards.
+// Stands in for the webhook sender, which stores calls in the same transaction and makes them afterwards.
 const queued: OutgoingCall[] = []
 let away = false
 const service = await startService(
@@ -95,7 +95,7 @@ for (const name of names) {
       }
       assert.equal(new Set(calls.map(({ id }) => id)).size, 4)
       if (name === 'plain') {
-        // Contract, section 6: a JSON-RPC request, so with an id, that of the call.
+        // Contract, section 6: the webhook gets a JSON-RPC request, whose id is that of the call.
         assert.deepEqual(Object.keys(bodies[0]), ['jsonrpc', 'id', 'method', 'params'])
         assert.deepEqual(
           bodies.map(({ id }) => id),

@@ -5,7 +5,7 @@ import type { Json } from '../support/http.ts'
 import { eventually, startService } from '../support/service.ts'
 import { agentOf, names, toldState } from './agent.ts'
 
-// Nothing is put in the place of anything here: grammar, delivery, campaigns and webhooks are the real ones.
+// This test replaces nothing: grammar, delivery, campaigns and webhooks are the real ones.
 const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' })
 const textOf = (task: Json) => task.status.message.parts[0].text
 

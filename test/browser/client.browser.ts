@@ -306,7 +306,7 @@ describe('Web Push in a real browser', () => {
     const received = await eventually(() => recorded('PUSH_NOTIFICATION_RECEIVED'))
     assert.deepEqual([received.message_id, received.device_id], [message_id, await page.evaluate('tidings.deviceId')])
 
-    // A tap needs a hand; the event is the one it makes, and the window it opens is written down instead.
+    // A tap needs a person, so the test dispatches the same event and records the window that it would open.
     const [worker] = context.serviceWorkers()
     await worker!.evaluate(`(async () => {
       self.opened = []

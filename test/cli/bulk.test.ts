@@ -31,7 +31,7 @@ test('users are imported and exported in bulk', async (t) => {
     const copied = await tidings('user', 'import', out, '-p', 'copy', '--json')
     assert.deepEqual(copied.json(), { imported: count, failed: 0, errors: [] })
 
-    // By the binary: all that it wrote to the pipe arrives, though it ends at once.
+    // Runs the binary: all its output arrives in the pipe, although the process ends at once.
     const again = await ranBinary(['user', 'export', '-p', 'copy'], { env: { DATA_DIR: dataDir } })
     assert.deepEqual(peopleIn(again.stdout), peopleIn(await readFile(out, 'utf8')))
   })

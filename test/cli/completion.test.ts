@@ -16,7 +16,7 @@ async function scriptFor(shell: string): Promise<string> {
   return stdout
 }
 
-/** What bash itself offers for the last of these words. */
+/** The words that bash itself offers for the last of these. */
 function offered(...words: string[]): string[] {
   const program = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tidings; printf '%s\\n' "\${COMPREPLY[@]}"`
   const ran = spawnSync('bash', ['-c', program, 'bash', join(folder, 'bash'), ...words], { encoding: 'utf8' })
@@ -50,7 +50,7 @@ test('the zsh script is valid and describes every command and option', async () 
     "('secret' 'public')"
   ])
     assert.ok(script.includes(word), word)
-  // Its quotes, cases and brackets are those of bash too; where zsh is there, it is asked as well.
+  // Quotes, cases and brackets of the zsh script are those of bash; if zsh is installed, it checks the script too.
   assert.equal(spawnSync('bash', ['-n', join(folder, 'zsh')], { encoding: 'utf8' }).stderr, '')
   const zsh = spawnSync('zsh', ['-n', join(folder, 'zsh')], { encoding: 'utf8' })
   assert.equal(zsh.error ? '' : zsh.stderr, '')

@@ -6,7 +6,7 @@ import { emptyDatabase, migratedDatabase, withClient } from '../support/database
 import { startNode } from '../support/service.ts'
 import { run, temporaryFolder } from './service.ts'
 
-/** An installation as a first start makes it, with something in every month and kind, and no node running. */
+/** An installation as a first start makes it, with rows of every month and kind, and no running node. */
 async function setUp(t: TestContext) {
   const { url } = await migratedDatabase(t)
   const env = { DATABASE_URL: url, DATA_DIR: await temporaryFolder(t) }
@@ -36,7 +36,7 @@ async function setUp(t: TestContext) {
   return { url, env, api, properties }
 }
 
-/** What is in each table, as text; which processes run and when migrations ran is each database's own. */
+/** The content of each table as text, without the lists of processes and migrations, which differ between databases. */
 const contents = (url: string) =>
   withClient(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(

@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { outputOf, startChild } from '../support/children.ts'
 import { readyUrl, temporaryFolder } from '../support/program.ts'
 
-// In a process of its own: it takes as long as many others.
+// In a process of its own, because it takes as long as many other files together.
 const root = resolve(import.meta.dirname, '../..')
 
 test('the packed package installs into an empty folder and runs there', { timeout: 240_000 }, async (t) => {
   const folder = await temporaryFolder(t)
-  // As an operator has them: settings of this suite would point the service elsewhere.
+  // The environment of an operator: settings of this suite would lead the service elsewhere.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data') }
   const npm = (cwd: string, ...args: string[]) => outputOf(t, 'npm', args, { cwd, env })
 
@@ -40,7 +40,7 @@ test('the packed package installs into an empty folder and runs there', { timeou
   })
   const url = await readyUrl(child).catch((error) => assert.fail(`${error.message}${complaints}`))
   assert.deepEqual(await (await fetch(`${url}/readyz`)).json(), { status: 'ready' })
-  // The console came along: nothing has to be built.
+  // The package contains the console, so nothing has to be built.
   await consoleAt(url)
 
   const set = await outputOf(t, 'npx', ['tidings', 'user', 'set', 'ana', 'plan=premium', '--json'], {
@@ -53,7 +53,7 @@ test('the packed package installs into an empty folder and runs there', { timeou
     headers: { 'x-service-project-id': credentials.project_id, 'x-service-api-key': credentials.secret_key }
   })
   assert.deepEqual(await read.json(), { properties: { plan: 'premium' } })
-  // The process that renders templates is found in the package, too.
+  // The package also contains the process that renders templates.
   const preview = await fetch(`${url}/manage/v1/projects/${credentials.project_id}/campaigns:preview`, {
     method: 'POST',
     headers: { authorization: `Bearer ${credentials.admin_token}`, 'content-type': 'application/json' },
@@ -66,7 +66,7 @@ test('the packed package installs into an empty folder and runs there', { timeou
   assert.ok(sample.length > 0)
   for (const { platform, content } of sample) assert.deepEqual(content.notification, { title: `On ${platform}` })
 
-  // npm itself answers SIGTERM by ending of it, and has its shell end before us: the service must stop all the same.
+  // npm ends on SIGTERM, and its shell ends before the service: the service must stop all the same.
   child.kill('SIGTERM')
   await once(child, 'exit')
   await untilGone(url)
@@ -85,7 +85,9 @@ async function consoleAt(url: string): Promise<void> {
   assert.fail('the console is never there')
 }
 
-/** The one before answers nothing any more, but may still be stopping its PostgreSQL: until then the folder is taken. */
+/**
+ * The previous service no longer responds, but may still be stopping its PostgreSQL: until then the folder is locked.
+ */
 async function startedAgain(t: TestContext, cwd: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const child = startChild(t, 'node_modules/.bin/tidings', ['serve'], {
@@ -115,7 +117,7 @@ async function untilGone(url: string): Promise<void> {
   assert.fail('the service outlives npx')
 }
 
-/** npm of different versions wraps what it packed in a list or in an object. */
+/** Some versions of npm return the packed files in a list, others in an object. */
 function filesIn(report: string): string[] {
   const parsed = JSON.parse(report.slice(report.search(/^[[{]/m))) as object
   const [packed] = Object.values(parsed) as { files: { path: string }[] }[]

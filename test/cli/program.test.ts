@@ -41,7 +41,7 @@ const commands = [
   ['simulate']
 ]
 
-/** Those that only hold other commands. */
+/** Commands that only contain other commands. */
 const groups = new Set(
   commands.filter((one) => commands.some((other) => isUnder(other, one))).map((one) => one.join(' '))
 )
@@ -66,7 +66,7 @@ test('the help of a command mentions only options of that command', async () => 
   for (const command of commands) {
     const { stdout } = await run([...command, '--help'])
     const own = new Set([...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option))
-    // Examples are command lines of other programs and commands too.
+    // Examples also contain command lines of other programs and commands.
     const words = stdout.replace(/^ {2}\$ .*$/gm, '')
     const strange = [...words.matchAll(/--[a-z][a-z-]*/g)].filter(([option]) => !own.has(option))
     if (!groups.has(command.join(' '))) assert.deepEqual(strange.map(String), [], command.join(' '))
@@ -126,7 +126,7 @@ test('the binary prints the same and ends with the same codes', async () => {
 })
 
 test('--role api and --role worker need DATABASE_URL', async () => {
-  // A data folder that cannot be one, so that nothing starts whatever is asked.
+  // A path that cannot be a data folder, so that no command starts a service.
   const env = { DATA_DIR: import.meta.filename }
   for (const role of ['api', 'worker']) {
     const { code, stdout, stderr } = await run(['serve', '--role', role], { env })

@@ -15,7 +15,7 @@ import { bare, binary, run, temporaryFolder } from './service.ts'
 
 const newKey = () => randomBytes(32).toString('base64')
 
-/** An installation with a credential in it, and no node running. */
+/** An installation with a stored credential and no running node. */
 async function setUp(t: TestContext, settings: Record<string, string> = {}) {
   const { url } = await migratedDatabase(t)
   const dataDir = await temporaryFolder(t)
@@ -23,7 +23,7 @@ async function setUp(t: TestContext, settings: Record<string, string> = {}) {
   const file = (name: string) => join(dataDir, name)
   const sql = async (text: string) => (await withClient(url, (client) => client.query(text))).rows
 
-  /** Starts a node, does something with it, and stops it. */
+  /** Starts a node, runs the step, and stops the node. */
   async function serving<Result>(more: Record<string, string>, work: () => Promise<Result>): Promise<Result> {
     const node = await startNode({ ...env, ...more })
     return work().finally(node.close)
@@ -71,7 +71,7 @@ test('rotating the key in the data folder lets the service continue with the new
     [counted['settings.value'], counted['gateway_credentials.secret'], counted['simulators.credentials']],
     [1, 2, 1]
   )
-  // Every column that holds sealed texts is looked at, also where there are none.
+  // The check covers every column of sealed texts, also empty ones.
   assert.deepEqual([counted['webhook_secrets.sealed'], counted['a2a_push_configs.secrets']], [0, 0])
   const after = await keyText()
   assert.notEqual(after, before)
@@ -124,7 +124,7 @@ test('running nodes are reported and stop a rotation, unless --force is given', 
     assert.match(error, /Stop the nodes first.*\(pid \d+\)/)
     assert.deepEqual([await opens(before), await keyText()], [true, before])
     assert.equal((await rotate('--force')).code, 0)
-    // The node has the old key: no node could open what it sealed now.
+    // The node has the old key, and no node could open a secret that it seals now.
     const stored = await sql('select secret from gateway_credentials order by secret')
     const { base_url, admin_token } = JSON.parse(await readFile(file('credentials.json'), 'utf8'))
     const { status } = await fetch(`${base_url}/manage/v1/projects/demo/gateways/webpush`, {
@@ -188,7 +188,7 @@ test('after a kill between commit and file, the next start or rotation finishes 
   for (const finish of ['start', 'change']) {
     const before = await keyText()
     await rm(file('master.key.old'), { force: true })
-    // A copy of the old key into a pipe without a reader blocks: after the commit, before the new file.
+    // Copying the old key into a pipe without a reader blocks: after the commit, before the new file is written.
     execFileSync('mkfifo', [file('master.key.old')])
     const child = spawnRotation()
     await eventually(async () => assert.equal(await opens(before), false), 30_000)

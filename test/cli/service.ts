@@ -25,8 +25,8 @@ export interface RunOptions {
 }
 
 /**
- * A command line, with no setting but those given. In this process, since a process takes longer to start than a command
- * to run: all that is left out is main.ts, which program.test.ts tries by the binary itself.
+ * Runs a command line with only the given settings. It runs in this process, because a process takes longer to start
+ * than a command to run. Only main.ts is left out, which program.test.ts covers by running the binary.
  */
 export async function run(args: readonly string[], { env = {}, input = '' }: RunOptions = {}): Promise<Ran> {
   const [stdout, stderr] = [collector(), collector()]
@@ -62,7 +62,7 @@ export const bare = (env: Record<string, string>) => ({ PATH: process.env.PATH, 
 /** Runs the binary in a process. */
 export async function ranBinary(args: readonly string[], { env = {}, input, cwd }: RunOptions & { cwd?: string } = {}) {
   const child = spawn(process.execPath, [binary, ...args], { env: bare(env), cwd, stdio: ['pipe', 'pipe', 'pipe'] })
-  child.stdin.on('error', () => {}) // A command that refuses does not read to the end.
+  child.stdin.on('error', () => {}) // A command that refuses its input stops reading.
   child.stdin.end(input)
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code: code as number, stdout, stderr }
@@ -87,7 +87,7 @@ export interface Running {
   feed: (input: string, ...args: string[]) => Promise<Ran>
 }
 
-/** A service of its own on a database of its own, for all tests of a file, as a first start makes it. */
+/** A separate service on a separate database, for all tests of a file, as a first start makes it. */
 export async function startService(t: TestContext): Promise<Running> {
   const dataDir = await temporaryFolder(t)
   const { url, databaseUrl } = await inProcess.startService({

@@ -10,7 +10,8 @@ test('B.1: the command line shows the fields that a trigger ignored', async (t) 
   const { tidings, feed, url, credentials } = await startService(t)
   const campaign = 'campaign_id: news\nname: News\nstatus: active\nmessage: { title: Hello }\n'
   assert.equal((await feed(campaign, 'campaign', 'apply', '-f', '-')).code, 0)
-  // A service that is older than the command line does not know all its fields. Renaming one on the way shows the same.
+  // A service that is older than the command line does not know all its fields. The test renames a field on the way,
+  // which has the same effect.
   const older = createServer(async (request, response) => {
     const { host: _, 'content-length': __, 'transfer-encoding': ___, ...headers } = request.headers
     const body = (await text(request)).replace('"audience"', '"recipients"')

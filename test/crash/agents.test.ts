@@ -9,7 +9,7 @@ import { eventually, startService, type TestProject } from '../support/service.t
 
 const service = await startService()
 
-/** A node of its own process on the same database, and an agent that talks to it. */
+/** A node in a separate process on the same database, and an agent that calls it. */
 async function doomed(t: TestContext, project: TestProject) {
   const env = { DATABASE_URL: service.databaseUrl, MASTER_KEY: service.config.MASTER_KEY!.toString('base64') }
   const program = startProgram(t, { ...env, DATA_DIR: await temporaryFolder(t), BOOTSTRAP_PROJECT_ID: 'other' })
@@ -84,7 +84,7 @@ describe('after kill -9', () => {
     assert.ok(answered.size < messages.length, 'some were under way')
     for (const message of messages.filter(({ messageId }) => answered.has(messageId)))
       assert.deepEqual((await living.call('send', { message })).json, answered.get(message.messageId))
-    // Those under way are taken over, or were never begun: sent again, each is done once.
+    // Tasks in progress are taken over, or were never begun: repeated, each is done once.
     for (const message of messages.filter(({ messageId }) => !answered.has(messageId)))
       await eventually(async () => {
         const reply = await living.call('send', { message })

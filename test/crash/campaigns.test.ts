@@ -9,7 +9,7 @@ import { eventually, type TestProject, type TestService } from '../support/servi
 const long = process.env.TIDINGS_LONG !== undefined
 const people = long ? 50_000 : 3_000
 const kills = long ? 20 : 5
-/** With a hundred pushes in flight from each worker, a broadcast lasts long enough for all of its kills. */
+/** With a hundred pushes in flight from each worker, a broadcast lasts long enough for all kills. */
 const answerMs = 50
 const waitMs = long ? 300_000 : 75_000
 
@@ -34,7 +34,7 @@ it('a broadcast survives killed workers: it reaches every device, repeats no acc
   const seen: { accepted: Set<string>; from: number }[] = []
   let underWay = 0
   for (let kill = 0; kill < kills; kill += 1) {
-    // In the middle of something, wherever that is, from the first push on to the last ones.
+    // A random moment between the first push and the last ones.
     await eventually(() => assert.ok(entries().length > (people * kill) / kills), waitMs)
     await sleep(Math.random() * 150)
     const [victim] = workers.splice(0, 1)
@@ -71,7 +71,8 @@ it('a broadcast survives killed workers: it reaches every device, repeats no acc
       [],
       'what was recorded as accepted is never handed over again'
     )
-  // Only what was in the hands of a worker when it died, and under the same id, so that a phone shows it once.
+  // Only pushes that a worker had dispatched when it died are repeated, under the same id, so that a phone shows them
+  // once.
   for (const pushes of repeated) {
     assert.equal(new Set(pushes.map(({ collapseId }) => collapseId)).size, 1)
     assert.deepEqual(

@@ -60,7 +60,7 @@ it('every acknowledged write survives kill -9 of the service, again and again, w
       .map((line) => JSON.parse(line))
       .map((user) => [user.project_user_id, user.properties.value])
   )
-  // A write that was on its way when the process died may be stored too, so a stored value may be newer.
+  // A write in flight when the process died may be stored too, so a stored value may be newer.
   const lost = [...acknowledged].filter(([id, value]) => !(stored.get(id) >= value))
   assert.deepEqual(lost, [])
   t.diagnostic(`${acknowledged.size} users acknowledged over ${rounds} kills, none lost`)

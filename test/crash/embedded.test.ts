@@ -27,7 +27,7 @@ const answers = (url: string) =>
     () => false
   )
 
-// Most of the time is spent waiting, which can be done together.
+// The tests mostly wait, so they run together.
 describe('faults of the embedded PostgreSQL', { concurrency: 3 }, () => {
   test('a killed PostgreSQL restarts under the same url with every acknowledged write', async (t) => {
     const dataDir = await preparedFolder(t)
@@ -145,7 +145,7 @@ describe('faults of the embedded PostgreSQL', { concurrency: 3 }, () => {
     const second = startServer(t, { dataDir })
     assert.deepEqual(await query(await second.url, 'select * from note'), [])
     assert.deepEqual([await postmasterPid(dataDir), second.said], [pid, []])
-    // The watch of the first one must not end what is the second one's by now.
+    // The watch of the first process must not end the PostgreSQL that the second one uses by now.
     await sleep(4_000)
     assert.equal(isRunning(pid), true)
 

@@ -6,14 +6,14 @@ import { ask, type Json, type Reply } from '../support/http.ts'
 import { startProgram, temporaryFolder } from '../support/program.ts'
 import { eventually } from '../support/service.ts'
 
-// The whole program is killed while twenty clients ask for everything that is kept; TIDINGS_LONG=1 does it ten times.
+// Kills the whole program while twenty clients make every kind of durable request; TIDINGS_LONG=1 does it ten times.
 const rounds = process.env.TIDINGS_LONG ? 10 : 1
 const clients = 20
 const project = 'crash'
 const secret = 'svc_sk_crash-crash-crash-crash'
 const token = 'svc_at_crash-crash-crash-crash-crash'
 
-/** One thing to ask for. Its name is in what comes of it, so that it can be counted there. */
+/** One kind of request. Its effects contain its name, so that they can be counted. */
 interface Ask {
   kind: 'send' | 'trigger' | 'event' | 'user' | 'push'
   name: string
@@ -101,7 +101,7 @@ it('a killed service loses no acknowledged write, and does nothing twice when re
     alive = false
     await program.exited
     await Promise.all(working)
-    // Claims of the dead process expire at once here.
+    // The test makes the claims of the dead process expire at once.
     const accepted = new Set(
       (await sql(`select content #>> '{notification,title}' as title from messages where state = 'accepted'`)).map(
         ({ title }) => title
@@ -159,7 +159,7 @@ it('a killed service loses no acknowledged write, and does nothing twice when re
     const said = `${kind} ${name}: ${reply.status} ${reply.text}`
     assert.equal(reply.status, 200, said)
     if (kind === 'send') {
-      // Pending if a job had claimed it when the request was repeated; it has arrived by now.
+      // Pending if a job had claimed it when the request was repeated; by now it has arrived.
       assert.match(reply.json.delivery_results[0].status, /_(SUCCEED|PENDING)$/, said)
       assert.deepEqual(messages.get(name), once, said)
     } else if (kind === 'trigger') {
@@ -170,7 +170,7 @@ it('a killed service loses no acknowledged write, and does nothing twice when re
       assert.ok(tasks.has(task.id), said)
       if (kind === 'user') assert.deepEqual([task.status.state, users.get(name)], ['completed', once], said)
       else {
-        // One that was cut off may have failed with the word that it may have been done; never has it been done twice.
+        // An interrupted task may have failed with the remark that it may have been done. It has never been done twice.
         assert.ok(['completed', 'failed'].includes(task.status.state), said)
         if (task.status.state === 'completed') assert.deepEqual(messages.get(name), once, said)
         else assert.match(said, /may have been done/)

@@ -56,7 +56,7 @@ it('a worker that was stopped for longer than its lease cannot end its job and g
   assert.equal(await jobRows(pool, 'test.count'), 0)
   assert.deepEqual(await jobs.dead(pool, 1), [])
 
-  // The stall has cost it those jobs and nothing else.
+  // The stall has cost the worker only these jobs.
   const before = await begunBy(pool, stalled.pid!)
   await jobs.addMany(pool, 'test.count', numbered(40))
   await eventually(
@@ -107,7 +107,7 @@ it('recurring work stays one job when many nodes start at once and any is killed
     10_000
   )
   assert.equal(await jobRows(pool, 'test.tick'), 1)
-  // The nodes start within a moment of each other; ten jobs would have ticked ten times as often.
+  // The nodes start within a moment of each other; ten separate jobs would have run ten times as often.
   const most = (performance.now() - startedAt) / 300 + 12
   assert.ok(after!.times <= most, `${after!.times} ticks where at most ${most} are possible`)
 })

@@ -11,7 +11,7 @@ import { eventually } from '../support/service.ts'
 const items = 500
 type Entry = [deviceId: string, messageId: string, collapseId: string, pushId: string]
 
-/** A service that can be killed, with 500 phones, and what its gateways accepted. */
+/** A service that can be killed, with 500 phones, and the pushes that its gateways accepted. */
 async function given(t: TestContext) {
   const folder = await temporaryFolder(t)
   const { url } = await emptyDatabase(t)
@@ -45,7 +45,7 @@ async function given(t: TestContext) {
   }
 }
 
-/** Each push is known by one collapse id: what was repeated shows once. */
+/** Each push has one collapse id, so a phone shows a repeated push once. */
 function assertOneIdentity(entries: Entry[]): void {
   const byDevice = Map.groupBy(entries, ([device]) => device)
   assert.equal(byDevice.size, items)
@@ -73,7 +73,7 @@ it('repeating a killed request with its key sends no accepted message again', as
   assert.equal(known.length, items, 'all was written before the first was handed over')
   assert.ok(recorded.length > 50 && recorded.length < items, `${recorded.length} answers were recorded`)
 
-  // That the first is dead is what counts, not that its time is over.
+  // The takeover depends on the death of the first node, not on the end of its claim.
   await sql(`update idempotency_keys set held_until = now() + interval '1 hour'`)
   const reply = await eventually(async () => {
     const answer = await repeat()
@@ -107,7 +107,7 @@ it('the next process finishes a killed request that is not repeated', async (t) 
   first.child.kill('SIGKILL')
   await first.exited
   const recorded = (await sql(`select device_id from messages where state = 'accepted'`)).map((row) => row.device_id)
-  // The claims of the dead process end now, so that the test need not wait half a minute.
+  // The test ends the claims of the dead process, so that it need not wait half a minute.
   await sql(`update messages set due_at = now() where due_at is not null`)
   await start().ready
   await eventually(async () => {

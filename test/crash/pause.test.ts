@@ -19,7 +19,7 @@ it('a pause survives kill -9 of all nodes; a broadcast sends nothing during it a
   const { trigger_id: id } = await call(api!, 'POST', '/api/v1/campaigns/news:trigger', everyone)
   await eventually(() => assert.ok(entries().length > 100), waitMs)
   await call(api!, 'POST', ':pause')
-  // Some of it is still with the gateways, some is being released.
+  // Some messages are still with the gateways, others are being released.
   await sleep(Math.random() * 200)
   for (const { child, exited } of first) {
     child.kill('SIGKILL')
@@ -35,7 +35,7 @@ it('a pause survives kill -9 of all nodes; a broadcast sends nothing during it a
     push_notifications: [{ target: { device_id: 'p-1' }, title: 'Later' }]
   })
   assert.equal(held.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_PENDING')
-  // The leases of the dead end, their messages fall due, and the sweepers make several rounds.
+  // The leases of the dead workers expire, their messages become due, and the sweepers run several rounds.
   await sleep(16_000)
   assert.equal(entries().length, left, 'nothing left in the pause')
   const { state, counts } = await call(again, 'GET', `/api/v1/triggers/${id}`)
@@ -51,7 +51,7 @@ it('a pause survives kill -9 of all nodes; a broadcast sends nothing during it a
   assert.deepEqual([targeted, sent, failed, pending], [people, people, 0, 0])
   const reached = new Set(entries().map(({ device }) => device))
   assert.equal(reached.size, people)
-  // What was with a gateway at the kill is sent once more under the same collapse id; nothing else is.
+  // Messages that a gateway had at the kill are sent again under the same collapse id; no others are.
   t.diagnostic(`${entries().length - people - 1} pushes were sent twice`)
   assert.ok(entries().length - people - 1 <= 2 * 800, String(entries().length))
 })

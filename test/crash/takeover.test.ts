@@ -6,12 +6,12 @@ import { cluster, secretKey } from '../support/cluster.ts'
 import { eventually, type TestProject, type TestService } from '../support/service.ts'
 
 const people = 1_200
-/** Longer than any test: a node that is killed with these has received no response. */
+/** Longer than any test: a node that is killed with these pushes has received no response. */
 const neverMs = 600_000
 const withinMs = 15_000
 const everyone = { audience: { broadcast: true } }
 
-/** It dispatches pushes and never gets a response. */
+/** A node that dispatches pushes and never gets a response. */
 async function aNodeThatWillDie(t: TestContext) {
   const nodes = await cluster(t)
   const dying = nodes.start('all', neverMs)

@@ -21,7 +21,7 @@ import {
 const usual = await chooseIdentity()
 const anotherUser = 1
 
-/** The server works, stops cleanly when Tidings is killed, and finds what was written without having to recover. */
+/** The server works, stops cleanly when Tidings is killed, and finds its data without a recovery. */
 async function provesItself(dataDir: string, start: () => Server): Promise<void> {
   const first = start()
   const url = await first.url
@@ -86,7 +86,8 @@ test('where user namespaces are forbidden root runs it as the user nobody, and a
     assert.equal((await stat(join(dataDir, 'postgres'))).uid, isRoot ? 65534 : process.getuid!())
     return
   }
-  // A namespace with all users in it, in which no further one can be made: as near to a container as root gets at once.
+  // A namespace with all users in it, in which no further one can be made: the closest to a container that root can get
+  // at once.
   const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
   const before = ['unshare', '--user', 'sh', '-c', `read -r go; exec sh -c '${forbid}' sh "$@"`, 'sh']
   const server = startServer(t, { dataDir, before })

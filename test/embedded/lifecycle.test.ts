@@ -20,7 +20,7 @@ import {
 const silent = () => {}
 
 test('a first start makes the database, and a later one finds its rows', async (t) => {
-  // Deep, and with all that a careless command line would stumble over.
+  // A deep path with every character that a careless command line would mishandle.
   const dataDir = join(await tempFolder(t), `It's "my" data, größer ${'x'.repeat(100)}`, 'deep')
   const began = performance.now()
   const first = await startEmbedded({ dataDir, say: silent })

@@ -78,7 +78,7 @@ it('a process takes DATABASE_POOL_SIZE connections and three more, as docs/guide
   const project = await service.project({ limits: { requests_per_second: 0 } })
   const burst = () => Array.from({ length: 100 }, (_, n) => project.call('GET', `/api/v1/users/nobody-${n}`))
   const of = `select count(*)::int as n from pg_stat_activity where application_name = 'tidings' and usename = $1`
-  // One that the process has just closed is still there for a moment.
+  // A connection that the process has just closed still exists for a moment.
   await eventually(async () => {
     // The pool grows only while requests wait for a connection, so a fast burst may need fewer.
     await Promise.all(burst())

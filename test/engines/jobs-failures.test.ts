@@ -94,7 +94,7 @@ it('the wait after a failure grows with each attempt', async (t) => {
     waits.push(due!.ms)
     await pool.run(untilDue, [attempt])
   }
-  // The upper half of 1, 2, 4, 8 and 16 s is random; some of it has passed before we look.
+  // The upper half of 1, 2, 4, 8 and 16 s is random; part of the wait has passed before the test reads it.
   for (const [index, ms] of waits.entries()) {
     assert.ok(ms <= 1_000 * 2 ** index && ms > 500 * 2 ** index - 400, `attempt ${index + 1} waits ${ms} ms`)
   }
@@ -110,7 +110,7 @@ it('a job that brings down every worker ends among the dead', async (t) => {
   const pool = await testPool(t)
   let ran = 0
   const job = defineJob<null>({ name: 'test.poison', maxAttempts: 2, run: async () => void ran++ })
-  // As five lost workers leave it behind: two attempts and three more that were forgiven.
+  // The row after five lost workers: two attempts, and three more that did not count.
   await pool.run(addPoison, [newId(), 'test.poison', 5])
   await workerHere(t, pool, [job]).idle()
   const [dead] = await jobs.dead(pool, 1)

@@ -19,7 +19,7 @@ it('a worker that was blocked for longer than its lease loses the job to another
     async run(_, { signal, complete }) {
       if (++ran > 1) return
       const until = Date.now() + 900
-      while (Date.now() < until) {} // The event loop stands still, as with a regular expression gone wrong.
+      while (Date.now() < until) {} // Blocks the event loop, as a bad regular expression would.
       await new Promise((resolve) => setTimeout(resolve, 300))
       outcomes.push(signal.aborted ? 'aborted' : 'not aborted')
       await pool.transaction(complete).catch((error: Error) => {
@@ -89,7 +89,7 @@ it('a run that lost its lease unnoticed can neither end nor fail nor release its
     (n) => n === 1,
     5_000
   )
-  // Another job goes all the way, and with it whatever the first runs had to say.
+  // Another job runs to its end, and with it everything that the first runs would record.
   await jobs.add(pool, job, 'return')
   await eventually(
     () => ran.length,

@@ -37,7 +37,7 @@ it('a worker that stops waits for its jobs, then aborts the rest and releases th
   assert.deepEqual(ended, ['short', 'long aborted'])
   assert.equal(await jobRows(pool, 'test.long'), 1)
 
-  // It is not the lease of 10 s that the next worker waits for, and the aborted attempt does not count.
+  // The next worker does not wait for the lease of 10 s, and the aborted attempt does not count.
   workerHere(t, pool, [job])
   await eventually(
     () => ended.length,
@@ -146,7 +146,7 @@ it('a worker outlives the loss of the database, says so once, and goes on when i
   await asServer(async (client) => {
     await client.query(`alter database ${name} with allow_connections false`)
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, [name])
-    // The job ends while the database is away, so its end cannot be recorded yet.
+    // The job ends while the database cannot be reached, so its end cannot be recorded yet.
     gate.resolve()
     await eventually(
       () => said.length,

@@ -21,7 +21,7 @@ it('a process that lost nothing but the connection it is known by is not taken f
   const isGone = () => pool.transaction((tx) => asking.listener.presence.isGone(tx, lost.name))
   assert.equal(await isGone(), false)
 
-  // Only a connection that has lived for a moment is opened again at once.
+  // Only a connection that has lasted for a moment is reopened at once.
   await new Promise((resolve) => setTimeout(resolve, 150))
   await pool.adhoc(
     `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid = $1::oid and objsubid = 2`,

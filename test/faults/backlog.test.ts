@@ -9,7 +9,7 @@ const [many, people, taskMs] = process.env.TIDINGS_LONG ? [1_000, 3_000, 2_000] 
 const latencyMs = 500
 const atOnce = 5
 
-/** Jobs that would wake a worker for a trigger, of those that have more than one. */
+/** Jobs that would wake a worker for a trigger that has several. */
 const wokenTwice = `
   with wakes as (
     select j.id, t.id as trigger_id from jobs j
@@ -85,7 +85,7 @@ describe('with slow gateways', () => {
     await swept(running)
     assert.deepEqual(await wakes(), [], 'all of it is written: nothing is left to expand')
 
-    // It waits as behind a backlog: each job is moved to a later hour in the transaction that adds it.
+    // Simulates a backlog: each job is moved to a later hour in the transaction that adds it.
     await service.sql(`create function later() returns trigger language plpgsql as
       $$ begin new.ready = false; new.run_at = now() + interval '1 hour'; return new; end $$`)
     await service.sql(`create trigger later before insert on jobs for each row when (new.name = 'campaigns.begin')
@@ -94,7 +94,7 @@ describe('with slow gateways', () => {
     await service.sql('drop function later cascade')
     await swept(waiting)
     assert.deepEqual(await wakes(), [])
-    // Its job is lost, as after a restored backup: now the sweeper is the one who wakes it.
+    // Its job is lost, as after a restored backup: now only the sweeper can wake it.
     await service.sql(`delete from jobs where payload -> 'triggerIds' ? $1`, [waiting])
     await swept(waiting)
     assert.equal((await ended(project, waiting)).state, 'completed')

@@ -20,7 +20,7 @@ it('a node whose clock jumps two hours and back continues with one provider toke
     const before = arrived().length
     const reply = post(url, '/messages:send', toDevices(1 + sent, 20))
     await eventually(() => assert.ok(arrived().length > before))
-    // In the middle: with some of them at the gateway.
+    // In the middle of the broadcast, with some messages at the gateway.
     if (jumps) process.kill(pid, 'SIGUSR2')
     const { delivery_results } = (await reply).json
     assert.deepEqual(

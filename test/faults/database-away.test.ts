@@ -68,7 +68,7 @@ describe('a database that is away at the start', () => {
     proxy.mend()
     await program.ready
     assert.ok(!program.stdout().includes('tidings:tidings@'), 'the password is not printed')
-    // Before the way to the database is shut for good: it would try to say good-bye.
+    // Closed before the proxy to the database shuts for good, because closing sends a message.
     program.child.kill('SIGTERM')
     await program.exited
   })

@@ -28,7 +28,7 @@ it('a gateway response during a database outage is not lost, and nothing is sent
   await new Promise((done) => setTimeout(done, 1_500))
   proxy.mend()
   const reply = await first
-  // Recorded when the database was back; only the answer of the request may have come too late.
+  // The outcome was recorded when the database was back; only the response to the request may have come too late.
   assert.ok([200, 503].includes(reply.status), reply.text)
   await eventually(async () => {
     const [row] = await service.sql('select state from messages where project_id = $1', [project.id])

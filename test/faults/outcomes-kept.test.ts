@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { outage, toDevices } from '../support/outage.ts'
 import { eventually } from '../support/service.ts'
 
-/** Longer than any lease of a job, and than the recorder once waited. */
+/** Longer than any lease of a job, and longer than the recorder waited in earlier versions. */
 const awayMs = 13_000
 const everyone = { audience: { broadcast: true } }
 const hurry = `update messages set due_at = now() where due_at is not null`
@@ -24,7 +24,7 @@ describe('while the database is away', { concurrency: 2 }, () => {
     proxy.cut()
     await sleep(awayMs)
     const before = arrived().length
-    // From now on a takeover would find all of it.
+    // From now on a takeover would find all rows.
     await sql(hurry)
     proxy.mend()
     const results = (await reply).json.delivery_results

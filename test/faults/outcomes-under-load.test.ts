@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { outage, toDevices } from '../support/outage.ts'
 import { eventually } from '../support/service.ts'
 
-// By hand: TIDINGS_LONG=1. A minute without a database, with a broadcast under way and callers that repeat what failed.
+// Run by hand with TIDINGS_LONG=1: a minute without a database, with a broadcast in progress and callers that repeat
+// failed requests.
 const long = process.env.TIDINGS_LONG !== undefined
 const people = 5_000
 const callers = 8
@@ -24,7 +25,7 @@ async function underLoad(t: TestContext): Promise<void> {
     while (!over) {
       const key = `request-${requests++}`
       const body = toDevices(1 + ((requests * perRequest) % (people - perRequest)), perRequest)
-      // At another node each time, until it is answered.
+      // Repeats at another node each time, until one responds.
       for (let turn = caller; ; turn += 1) {
         const reply = await post(urls[turn % 2]!, '/messages:send', body, key).catch(() => undefined)
         if (reply?.status === 200) break

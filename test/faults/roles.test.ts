@@ -34,7 +34,7 @@ it('an api node serves requests and warns that no worker runs, until a worker st
   const sent = await ask(api, 'POST', '/manage/v1/projects/demo/api/v1/messages:send', sending)
   assert.equal(sent.json.delivery_results[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED')
 
-  // Everything that looks after the service says what waits, and nothing that is untrue.
+  // Every health check reports the waiting jobs, and nothing that is untrue.
   await eventually(async () => {
     const { status, json } = await ask(api, 'GET', '/readyz')
     assert.deepEqual([status, json.status], [200, 'ready'])

@@ -233,7 +233,7 @@ describe('ten nodes that start at once on an empty database', () => {
       MASTER_KEY: master,
       BOOTSTRAP_SECRET_KEY: 'svc_sk_shared'
     })
-    // Three are processes, the others are in this one: to the database they are all the same.
+    // Three nodes are processes, the others run in this one: the database sees no difference.
     const starting = await withClient(url, async (client) => {
       await client.query('select pg_advisory_lock($1)', [lockKey])
       const all = [

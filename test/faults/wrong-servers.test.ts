@@ -19,7 +19,7 @@ import { startProgram, temporaryFolder } from '../support/program.ts'
 import { databaseProxy } from '../support/proxy.ts'
 import { transactionPooler } from '../support/transaction-pooler.ts'
 
-/** Starts the program, which must end with a sentence and no trace of the stack. */
+/** Starts the program, which must end with a sentence and without a stack trace. */
 async function refusedStart(t: TestContext, url: string): Promise<string> {
   const program = startProgram(t, { DATA_DIR: await temporaryFolder(t), DATABASE_URL: url })
   program.ready.catch(() => {})
@@ -28,7 +28,7 @@ async function refusedStart(t: TestContext, url: string): Promise<string> {
   return program.stderr()
 }
 
-/** A copy of a server that follows a primary, which it never hears of. */
+/** A copy of a server that follows a primary which it cannot reach. */
 async function standby(t: TestContext): Promise<string> {
   const identity = await chooseIdentity()
   const dataDir = await preparedFolder(t)
@@ -66,7 +66,7 @@ describe('a server on which Tidings cannot run', () => {
   })
 
   it('a pooler that refuses a start parameter is reported with its own message', async (t) => {
-    // As pgbouncer says it.
+    // The error text of pgbouncer.
     const fields = ['SFATAL', 'C08P01', 'Munsupported startup parameter: statement_timeout', '']
     const body = Buffer.from(fields.map((field) => `${field}\0`).join(''))
     const size = Buffer.alloc(4)

@@ -24,7 +24,9 @@ const call = (body: string | Buffer, headers: Record<string, string> = {}) =>
     body,
     headers: { 'content-type': 'application/json', 'x-api-key': project.secretKey, ...headers }
   })
-/** A kept connection may end while it is used again, as it may for any client: then it is sent once more. */
+/**
+ * The service may close a kept connection at the moment of its reuse, as any server may: then the request is repeated.
+ */
 const callAgain: typeof call = (body, headers) =>
   call(body, headers).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ECONNRESET') throw error

@@ -10,7 +10,7 @@ import type { Json, Reply } from '../support/http.ts'
 import { givenUser, results, to } from '../support/messages.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
-// Every operation that /openapi.json names, asked wrongly in every way there is. TIDINGS_LONG=1 asks a hundred times as often.
+// Sends every operation of /openapi.json every kind of wrong request. TIDINGS_LONG=1 sends a hundred times as many.
 const runs = process.env.TIDINGS_LONG ? 2_000 : 16
 const service = await startService()
 const document: OpenApi = (await service.ask('GET', '/openapi.json')).json
@@ -22,7 +22,7 @@ type Asked = (typeof operations)[number]
 const unlimited = { requests_per_second: 0, client_requests_per_second: 0, triggers_per_second: 0 }
 const wish = { mode: 'simulator', limits: unlimited }
 
-/** A project that has what the examples of the document name. */
+/** A project with the things that the examples of the document name. */
 async function furnished(): Promise<TestProject> {
   const project = await service.project(wish)
   await givenUser(project, 'ana', 'ana-phone')
@@ -31,7 +31,8 @@ async function furnished(): Promise<TestProject> {
 }
 const main = await furnished()
 const other = await furnished()
-// What changes how a project works is tried on projects of their own, and what calls out where nothing happens.
+// Operations that change how a project works run on separate projects, and calls to other hosts lead to an address
+// without effect.
 const faulty = await service.project(wish)
 const changing = await service.project(wish)
 const calling = await service.project(wish)
@@ -81,7 +82,7 @@ function answerOf(operation: Operation, status: number): Answer | undefined {
 const seen = new Map<number, number>()
 let count = 0
 
-/** What must hold of every answer, whatever was asked. */
+/** Rules for every response, whatever the request. */
 function assertSound(reply: Reply, asked: Asked, what: string, elsewhere = false): void {
   count += 1
   seen.set(reply.status, (seen.get(reply.status) ?? 0) + 1)
@@ -89,7 +90,7 @@ function assertSound(reply: Reply, asked: Asked, what: string, elsewhere = false
   assert.ok(reply.status < 500, said)
   assert.ok(reply.headers['x-request-id'], `X-Request-ID: ${said}`)
   if (elsewhere && [400, 404, 405].includes(reply.status)) return
-  // A key that is refused without a look-up belongs to no project that could be counted for.
+  // A key that is refused without a look-up belongs to no project, so no project counts it.
   if (asked.operation.security.length > 0 && ![401, 403].includes(reply.status))
     for (const name of ['limit', 'remaining', 'reset'])
       assert.match(String(reply.headers[`x-ratelimit-${name}`]), /^\d+$/, `x-ratelimit-${name}: ${said}`)
@@ -183,7 +184,7 @@ for (const asked of operations) {
           )
           const target = `${pathOf(asked, project, chosen as Record<string, string>)}?${search.join('&')}`
           const reply = await send(method, target, json, body)
-          // Before a verb, what is no id may be read as another verb, which is none.
+          // Before a verb, a text that is no id may be read as another verb, which does not exist.
           assertSound(reply, asked, `${method} ${target}`, /\}:[a-z-]+$/.test(path))
         }),
         { numRuns: runs, endOnFailure: true }
@@ -195,7 +196,7 @@ for (const asked of operations) {
       if (all.length === 0) return
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...params, all.at(-1)!), rawSegment, async (name, raw) => {
-          // An empty name may lead to the operation above, which is another.
+          // An empty name may lead to the operation above.
           if (raw === '' && method === 'DELETE') return
           const target = pathOf(asked, project, { [name]: raw })
           const reply = await send(method, target, json, example === undefined ? undefined : '{}')
@@ -234,7 +235,7 @@ for (const asked of operations) {
         const body = typeof example === 'string' ? example : bodyText(example)
         const reply = await send(method, pathOf(asked, project), { ...given, 'content-type': type }, body)
         assertSound(reply, asked, `${method} ${path} as ${type}`)
-        // A.2: where a fixed text is the only refusal, JSON is read under the types that clients send unasked.
+        // A.2: endpoints whose only refusal is a fixed text read JSON under the types that clients send by default.
         const read = type === 'text/plain' && hasFixedText(operation)
         const statuses = read ? [200] : [400, 415, 401, 409]
         assert.ok(statuses.includes(reply.status), `${type}: ${reply.status} ${reply.text}`)

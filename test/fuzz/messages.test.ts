@@ -8,7 +8,7 @@ import { accepted, lost, rejected, retry, scriptedSender } from '../support/send
 import { eventually, startService } from '../support/service.ts'
 
 const sender = scriptedSender()
-/** Into a table, as those who count do: a transaction that is done again must not count twice. */
+/** Counts in a table, as real subscribers do: a repeated transaction must not count twice. */
 const tell = {
   name: 'test.tell',
   text: `insert into told select * from json_to_recordset($1::json) as t(message_id uuid, device_id text, kind text)`,
@@ -138,7 +138,7 @@ describe('sending while users are created, linked, reported and deleted', () => 
     const told = await service.sql('select message_id, device_id, kind from told')
     for (const kind of ['state', 'delivered', 'tapped']) {
       const keys = told.filter((row) => row.kind === kind).map((row) => row.message_id + row.device_id)
-      // Whether a report meets a message that is still there is left to chance.
+      // Chance decides whether a report meets a message that still exists.
       if (kind === 'state') assert.ok(keys.length > 0)
       assert.equal(new Set(keys).size, keys.length, `${kind} is told once`)
     }

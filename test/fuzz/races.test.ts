@@ -63,7 +63,7 @@ describe('concurrent sends to, moves and deletions of the same few users and dev
     const triggers: string[] = []
     const call = async (method: string, path: string, json?: unknown) => {
       const reply = await project.call(method, `/api/v1${path}`, json === undefined ? {} : { json })
-      // 503: it lost against the others again and again, and says so. Everything else is a fault.
+      // 503: the request lost against the others again and again. Every other error is a bug.
       if (![200, 404, 503].includes(reply.status)) bad.push(`${method} ${path}: ${reply.status} ${reply.text}`)
       return reply
     }

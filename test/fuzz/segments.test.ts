@@ -10,7 +10,7 @@ import { testPool } from '../support/database.ts'
 import fc from '../support/fuzz.ts'
 
 const long = process.env.TIDINGS_LONG !== undefined
-/** Conditions tried on each set of people; a set has all kinds of them. */
+/** The number of conditions tried on each set of people; a set has all kinds of people. */
 const [worlds, tries] = long ? [20, 500] : [2, 200]
 
 async function selected(pool: Pool, { usesDevice, condition, values }: CompiledSegment): Promise<string[]> {
@@ -26,7 +26,7 @@ async function selected(pool: Pool, { usesDevice, condition, values }: CompiledS
   return rows.filter(({ holds }) => holds).map(({ id }) => id)
 }
 
-/** As a broadcast reads them: by small windows, some of which end within a user. */
+/** Reads as a broadcast does: in small windows, some of which end within a user. */
 async function reached(pool: Pool, segment: SegmentAt): Promise<string[]> {
   const found: string[] = []
   let place: Place | null = { user: firstUser, device: null }

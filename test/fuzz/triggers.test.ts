@@ -64,7 +64,7 @@ describe('concurrent triggers', () => {
       `select (select count(*) from trigger_chunks)::int + (select count(*) from messages where state in ('queued', 'handed', 'unknown'))::int as open`
     )
     assert.equal(open, 0)
-    // What was counted is what is there, apart from those who were deleted with their messages.
+    // The counters equal the rows, apart from users who were deleted with their messages.
     const wrong = await service.sql(
       `select t.id from triggers t where t.sent < (
          select count(*) from messages m where m.trigger_id = t.id and m.state = 'accepted')`
@@ -78,7 +78,7 @@ describe('concurrent triggers', () => {
     const project = await service.project()
     await givenMany(service, project, 3, 'bad')
     await givenCampaign(service, project, { throttle_per_second: 1 })
-    // A fault that no code could foresee.
+    // An error that no code could foresee.
     await service.sql(`alter table messages add constraint broken check (campaign_id is null) not valid`)
     const id = await triggered(project, everyone)
     await eventually(async () => {

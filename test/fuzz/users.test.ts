@@ -5,11 +5,11 @@ import type { Reply } from '../support/http.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
 const service = await startService()
-/** How much more `npm run test:long` tries. */
+/** The factor by which `npm run test:long` tries more. */
 const more = process.env.TIDINGS_LONG ? 50 : 1
 const fixed = 'Project User Id must be provided'
 
-/** Few ids, so that steps meet; odd ones, so that they are worth meeting. */
+/** Few ids, so that steps collide, and unusual ones. */
 const id = fc.constantFrom('ana', 'a/b', 'a b', '%41', 'é', '__proto__', 'constructor', '🧑‍🚀', ':trigger', '0')
 const name = fc.oneof(
   fc.constantFrom('plan', '__proto__', 'constructor', 'a.b', 'é'),
@@ -33,7 +33,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constantFrom('delete' as const, 'get' as const), id })
 )
 
-/** JSON text with these keys in this order, whatever they are called. */
+/** JSON text with these keys in this order, whatever their names. */
 const objectText = (entries: [string, unknown][]) =>
   `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${JSON.stringify(inner)}`).join(',')}}`
 
@@ -50,7 +50,7 @@ async function perform(project: TestProject, taken: Step): Promise<Reply> {
   return project.call(taken.kind === 'delete' ? 'DELETE' : 'GET', path)
 }
 
-/** The whole contract of 4.1 to 4.3 in a map. */
+/** A model of contract 4.1 to 4.3 in a map. */
 function expected(store: Map<string, Map<string, unknown>>, taken: Step): [number, Map<string, unknown> | undefined] {
   const user = store.get(taken.id)
   if (taken.kind === 'delete') {

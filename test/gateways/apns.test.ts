@@ -98,7 +98,10 @@ test('a Live Activity is started, changed and ended at APNs', async (t) => {
   assert.equal(headers['apns-priority'], '5')
 })
 
-/** Every reason of Apple's table: what the outcome is, and whether the token is dead. Those retried inside are below. */
+/**
+ * Every reason of Apple's table: the outcome, and whether the token is dead. Reasons that the sender retries itself are
+ * below.
+ */
 const table: [reason: keyof typeof apnsReasons, outcome: string, dead?: 'dead'][] = [
   ['BadDeviceToken', 'rejected TOKEN_INVALID', 'dead'],
   ['DeviceTokenNotForTopic', 'rejected TOKEN_MISMATCH', 'dead'],
@@ -144,7 +147,7 @@ test('every reason of Apple has its outcome', async (t) => {
   let version = 0
   for (const [each, expected, dead] of table) {
     reason = each
-    // A credential of its own for each: gates and circuits must not mix.
+    // Each case has its own credential, because gates and circuits must not mix.
     version += 1
     const sender = senderFor(t, { ...server.credential, version }, { providerTokens: anyToken })
     const outcome = await send(sender, push())
@@ -207,7 +210,7 @@ test('a push with an invalid token or too large a payload is refused before it i
   ]
   for (const [change, expected] of cases) assert.equal(named(await send(sender, push(change))), expected)
   assert.deepEqual(sim.ledger.items(), [])
-  // Exactly what Apple takes is sent.
+  // The exact size that Apple accepts is sent.
   const empty = Buffer.byteLength(JSON.stringify({ aps: { alert: { title: '' } }, message_id: push().messageId }))
   const fits = { title: 'x'.repeat(4_096 - empty) }
   assert.equal((await send(sender, push({ content: { kind: 'alert', notification: fits } }))).kind, 'accepted')

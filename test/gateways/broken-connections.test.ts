@@ -8,7 +8,7 @@ import { apnsCredential, fcmCredential, push, pushes, send, sendAll, senderFor, 
 
 const only = { fcm: false, webpush: false, apns: { streams: 1_000 }, ledgerSize: 4_000 } as const
 
-/** How often a gateway took each push, whether or not its answer came back. */
+/** The number of times that a gateway received each push, whether or not its response arrived. */
 function taken(sim: Simulator): Map<string, number> {
   const times = new Map<string, number>()
   const untouched = new Set(['refused', 'beyond', 'crowded', 'reconnect'])
@@ -19,7 +19,7 @@ function taken(sim: Simulator): Map<string, number> {
 
 const reasons = (sim: Simulator, token: string) => sim.ledger.items({ token }).map(({ answer }) => answer.reason)
 
-/** Repeats what may be repeated, until it ends otherwise. */
+/** Repeats the push while its outcome allows it, and returns the first other outcome. */
 async function sendUntilTaken(sender: ReturnType<typeof senderFor>): Promise<Outcome> {
   const until = Date.now() + 60_000
   for (;;) {
@@ -113,7 +113,7 @@ test('an expired certificate is named in the outcome, and pushes leave once it i
 
 test('requests that a GOAWAY calls unprocessed are sent again on another connection, and no others', async (t) => {
   const sim = await simulator(t, only)
-  // Streams of a client have odd numbers: ten of these twenty are taken.
+  // Streams of a client have odd numbers: the gateway processed ten of these twenty.
   sim.faults.set('apns', { goawayAfter: 20, goawayLastStream: 19 })
   const sender = senderFor(t, apnsCredential(sim), { settings: { deadlineMs: 60_000 } })
   const all = pushes(20)
@@ -130,7 +130,7 @@ test("Firebase's GOAWAY for too many streams loses no push that it had not taken
   const outcomes = await sendAll(sender, all)
   const counts = tally(outcomes)
   assert.deepEqual(Object.keys(counts).sort(), ['accepted', 'unknown CONNECTION_LOST'])
-  // Taken once each: also those whose answer was lost, which is why they are not repeated.
+  // The gateway received each once, also those whose response was lost; for that reason they are not repeated.
   assert.deepEqual(taken(sim), new Map(all.map(({ token }) => [token, 1])))
   assert.ok(sim.ledger.items().some(({ answer }) => answer.reason === 'crowded'))
   sim.faults.reset()

@@ -23,7 +23,7 @@ const only = { fcm: false, webpush: false } as const
 const many = process.env.TIDINGS_LONG ? 100_000 : 20_000
 
 test(`with GOAWAY every 300 requests ${many} pushes arrive, none twice and none reported as failed`, async (t) => {
-  // A gateway that counts and nothing else: what the simulators check of each push is not what this is about.
+  // A gateway that only counts: these tests need none of the simulators' checks.
   const arrived = new Map<string, number>()
   const requests = new Map<unknown, number>()
   const server = await plainServer(t, (stream, headers) => {
@@ -86,7 +86,7 @@ test('requests above the last stream of a GOAWAY are sent again, those below are
     }
     first.push({ stream, path })
     if (first.length < 20) return
-    // Ten were taken, and are answered later; the rest never happened, as far as this server is concerned.
+    // Ten were processed and get a response later; the server ignores the rest.
     first.sort((a, b) => a.stream.id! - b.stream.id!)
     stream.session!.goaway(0, first[9]!.stream.id!)
     for (const taken of first.slice(0, 10)) {
@@ -109,7 +109,7 @@ test('GOAWAY with an error code ends taken requests as unknown and repeats the r
     if (streams === 10) stream.session!.goaway(2, 9)
   })
   const sender = senderFor(t, server.credential, { providerTokens: anyToken })
-  // Streams of a client have odd numbers: 1, 3, 5, 7 and 9 were taken.
+  // Streams of a client have odd numbers: 1, 3, 5, 7 and 9 were processed.
   assert.deepEqual(tally(await sendAll(sender, pushes(10))), { 'unknown CONNECTION_LOST': 5, accepted: 5 })
 })
 
@@ -134,7 +134,7 @@ test('all pushes to a gateway that never responds end at the deadline', async (t
   assert.equal((await send(sender, push())).kind, 'accepted')
   sim.faults.set('apns', { hang: true })
   const counts = tally(await sendAll(sender, pushes(100)))
-  // What was never sent may be repeated for free; what was sent may have arrived.
+  // A request that was never sent may be repeated at no cost; a request that was sent may have arrived.
   assert.deepEqual(
     Object.keys(counts)
       .filter((name) => !name.startsWith('unknown'))
@@ -148,7 +148,7 @@ test('all pushes to a gateway that never responds end at the deadline', async (t
 
 test('a connection that responds neither to requests nor to PING is cut, and the next push takes another', async (t) => {
   const sim = await simulator(t, { ...only, apns: { streams: 1_000 } })
-  // Between the two: it forwards until it is told to swallow everything.
+  // A proxy between the two, which forwards until the test makes it swallow everything.
   const { proxy } = await import('./swallowing-proxy.ts')
   const between = await proxy(t, sim.apns!.port)
   const credential = apnsCredential(sim, { origin: `https://127.0.0.1:${between.port}` })
@@ -233,7 +233,7 @@ test('pushes to an unreachable gateway come back after a moment, and leave once 
   const [first] = outcomes as Extract<Outcome, { kind: 'retry' }>[]
   assert.equal(first!.free, true)
   assert.match(first!.message, /cannot be reached/)
-  // Nothing piles up: while it is away they are given back at once.
+  // Nothing piles up: while the gateway cannot be reached, pushes are returned at once.
   const later = (await send(sender, push())) as Extract<Outcome, { kind: 'retry' }>
   assert.equal(later.kind, 'retry')
   sim.faults.reset()
@@ -248,7 +248,7 @@ test('pushes to an unreachable gateway come back after a moment, and leave once 
 
 test('a gateway that was unreachable long ago gets the time to connect', async (t) => {
   const sim = await simulator(t, only)
-  // Connecting takes its time, as it does far from here.
+  // Connecting takes a while, as over a long distance.
   const slow: H2Transport = {
     async open(...args) {
       await delay(500)
@@ -294,7 +294,7 @@ test('no push is sent without TLS', async (t) => {
 })
 
 test('under any faults of connections and streams each push ends once, and an accepted one arrived once', async (t) => {
-  // The same row of numbers each time: mulberry32.
+  // The same sequence each time: mulberry32.
   let state = 11
   const random = () => {
     state = (state + 0x6d2b79f5) | 0
@@ -317,7 +317,7 @@ test('under any faults of connections and streams each push ends once, and an ac
     if (dice < 0.2) return void setTimeout(answer, 20 * random(), stream, 200)
     answer(stream, 200)
   })
-  // Patient: how fast the machine is that runs this is not the question.
+  // A generous limit: the speed of the machine is not tested.
   const settings = { maxConnections: 4, deadlineMs: 60_000 }
   const sender = senderFor(t, server.credential, { providerTokens: anyToken, settings })
   const all = pushes(5_000)

@@ -9,7 +9,7 @@ import {
   type Simulator
 } from '../../src/simulator/simulator.ts'
 
-/** Bodies of PUT that are right. Made by the simulator's tools, which share no code with the parsers. */
+/** Valid bodies of PUT, made by the simulator's tools, which share no code with the parsers. */
 export async function apnsBody(change: Record<string, unknown> = {}) {
   const { keyId, teamId, privateKey } = await createApnsCredentials()
   return { key: privateKey, key_id: keyId, team_id: teamId, topic: 'com.example.app', ...change }
@@ -42,7 +42,7 @@ export const pemOf = {
     }) as string
 }
 
-/** What a project in simulator mode would get, from a simulator of the suite. */
+/** The credentials that a project in simulator mode would get, from a simulator of the suite. */
 export function standIns({ apns, apnsSandbox, fcm, webpush, ca, credentials }: Simulator): SimulatedGateways {
   const { keyId, teamId, privateKey } = credentials.apns
   return {

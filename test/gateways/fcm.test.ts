@@ -44,7 +44,7 @@ test('FCM gets the push as the documentation shows it, and the name in its respo
   const sender = senderFor(t, fcmCredential(sim))
   const one = toFcm({
     collapseId: 'sum-12',
-    // Longer than Firebase keeps anything.
+    // Longer than Firebase keeps a message.
     notAfter: Date.now() + 30 * 86_400_000,
     content: {
       kind: 'alert',
@@ -145,7 +145,7 @@ const quotaOf = (subject: string) => ({
   violations: [{ subject, description: 'exceeded' }]
 })
 
-/** Each row of Firebase's table, and what proxies say. */
+/** Each row of Firebase's table, and the responses of proxies. */
 const table: [http: number, status: string, details: object[] | string, outcome: string, dead?: 'dead'][] = [
   [
     400,
@@ -246,7 +246,7 @@ test('an access token that is refused is exchanged once; refused again, the cred
   assert.equal(asked.filter((each) => each === 'first').length, 1)
   good = 'none'
   const outcome = await send(sender, toFcm())
-  // The same token comes back: its owner has no newer one, which is no proof against the credential.
+  // The same token is returned: its owner has no newer one, which proves nothing against the credential.
   assert.ok(outcome.kind === 'retry' && outcome.gatewayCode === 'UNAUTHENTICATED')
 })
 

@@ -27,7 +27,7 @@ const run = promisify(execFile)
 const only = { fcm: false, webpush: false } as const
 type Retry = Extract<Outcome, { kind: 'retry' }>
 
-/** Does what it is told: waits and tries again, until it is not told to any more. */
+/** Waits and repeats as the outcomes demand, until one demands no repeat. */
 async function persist(sender: GatewaySender, one: Push, withinMs: number): Promise<Outcome> {
   const until = Date.now() + withinMs
   for (;;) {
@@ -52,7 +52,7 @@ test('a wrong key stops sending within 50 requests, fails few pushes and turns o
   assert.ok(outcomes.every((outcome) => outcome.kind !== 'retry' || outcome.free))
   assert.equal(sender.stats().pools[0]!.suspended, true)
 
-  // The right key is saved: all that waits goes out by itself.
+  // The right key is saved: all waiting pushes are sent without further calls.
   saved = { ...right, version: 2 }
   const all = await Promise.all(pushes(100).map((one) => persist(sender, one, 30_000)))
   assert.deepEqual(tally(all), { accepted: 100 })
@@ -160,7 +160,7 @@ test('the queue is bounded: a slow gateway makes the caller wait, and every push
   }
   assert.deepEqual(tally(await Promise.all(outcomes)), { accepted: 1_500 })
   assert.ok(refused > 0)
-  // The first 64 wait for the credential to be found, before there is a pool to ask.
+  // The first 64 wait for the look-up of the credential, before a pool exists.
   assert.ok(most <= 64, `${most} more than twice the window`)
   assert.equal(sim.ledger.items().length, 1_500)
 })

@@ -20,7 +20,7 @@ test('a payload is measured as each gateway measures it, to the byte', async (t)
   for (const gateway of ['apns', 'fcm', 'webpush'] as const) {
     const sender = senderFor(t, credentialOf[gateway](sim))
     const { bytes, most } = payloadSize(gateway, titled(0))
-    // An empty title is not written at all, so the first letter brings its name along.
+    // An empty title is omitted, so the first letter also adds the field's name.
     const first = payloadSize(gateway, titled(1)).bytes
     assert.ok(first > bytes)
     sizes.add(first)

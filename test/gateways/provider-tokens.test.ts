@@ -124,7 +124,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
   it('is made by another process when the one that makes it dies', async (t) => {
     const { pool, process } = await setUp(t)
     const before = await process().of(apns)
-    // As a process leaves it that was killed between taking the row and writing to it.
+    // The row of a process that was killed between claiming it and writing to it.
     await pool.run({
       name: '',
       text: `update provider_tokens set token = '', issued_at = to_timestamp(0), refresh_at = to_timestamp(0),
@@ -137,7 +137,7 @@ describe('a provider token for APNs', { concurrency: 4 }, () => {
   })
 })
 
-// They wait for pauses after failures.
+// These tests wait for pauses after failures.
 describe('an access token for FCM', { concurrency: 4 }, () => {
   it('comes from the token endpoint once, by one process for all, and the gateway takes it', async (t) => {
     const sim = await simulator(t, { apns: false, webpush: false })
@@ -240,7 +240,7 @@ describe('an access token for FCM', { concurrency: 4 }, () => {
       /^refused: Google refuses .*Invalid JWT Signature/
     )
     assert.match(await failureOf({ clientEmail: 'no@x.iam.gserviceaccount.com' }), /^refused: .*account not found/)
-    // Each with a key id of its own, and so a token of its own: after a failure no process asks for the same one for a while.
+    // Each has its own key id, and so its own token: after a failure no process requests the same one for a while.
     assert.match(await failureOf({ ca: undefined, privateKeyId: 'a' }), /^unavailable: .*cannot be reached/)
     assert.match(await failureOf({ tokenUri: 'https://127.0.0.1:1/token' }), /^unavailable: .*ECONNREFUSED/)
     assert.match(await failureOf({ tokenUri: `${sim.fcm!.url}/nowhere` }), /^unavailable: .*cannot answer/)

@@ -20,15 +20,15 @@ test('while a gateway fails, repeats are at most a fifth of all pushes; the rest
   assert.equal(requests, 500)
   const again = (await sendAll(sender, pushes(500, { repeat: true }))) as Retry[]
   const tried = requests - 500
-  // A fifth of 500 and what everybody may; a slow machine gives one more for each second that passes.
+  // A fifth of 500, and the minimum for every project; a slow machine allows one more for each second that passes.
   assert.ok(tried >= 100 && tried < 300, `${tried} were tried again`)
   const waiting = again.filter(({ free }) => free)
   assert.equal(waiting.length, 500 - tried)
   assert.ok(waiting.every(({ message, notBefore }) => /waits its turn/.test(message) && notBefore > Date.now()))
-  // What was never tried is not concerned.
+  // Pushes that were never tried are not affected.
   fails = false
   assert.deepEqual(tally(await sendAll(sender, pushes(300))), { accepted: 300 })
-  // Each that succeeds lets one more go: soon all of them.
+  // Each repeat that succeeds allows one more: soon all of them leave.
   for (const wave of [30, 60, 90, 120])
     assert.deepEqual(tally(await sendAll(sender, pushes(wave, { repeat: true }))), { accepted: wave })
 })

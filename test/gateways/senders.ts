@@ -27,7 +27,7 @@ import { silentLog } from '../support/log.ts'
 export const project = 'p1' as ProjectId
 export const topic = 'com.example.app'
 
-/** Tokens as gateways want them, made here: where they come from in the service is not what these tests are about. */
+/** Valid provider tokens, made here: these tests do not cover how the service obtains them. */
 export const providerTokens: ProviderTokens = {
   async of(credential) {
     return credential.gateway === 'fcm' ? accessToken(credential) : apnsToken(credential)
@@ -36,7 +36,7 @@ export const providerTokens: ProviderTokens = {
 
 const tokens = new Map<string, string>()
 
-/** Exchanged at the token address with Node's own HTTP client, once. */
+/** Exchanged once at the token address with Node's own HTTP client. */
 async function accessToken({ clientEmail, privateKeyId, privateKey, tokenUri, ca }: FcmCredential): Promise<string> {
   const known = tokens.get(privateKey)
   if (known) return known
@@ -165,7 +165,7 @@ export function push(change: Partial<Push> = {}): Push {
   }
 }
 
-/** Hands one over, waiting for room if it must. */
+/** Dispatches one push, and waits for room if necessary. */
 export async function send(sender: GatewaySender, one: Push): Promise<Outcome> {
   for (;;) {
     let taken = false
@@ -177,7 +177,7 @@ export async function send(sender: GatewaySender, one: Push): Promise<Outcome> {
   }
 }
 
-/** As a campaign does: as fast as the sender takes them. What is to be repeated for free is repeated. */
+/** Sends as a campaign does: as fast as the sender accepts pushes. Repeats at no cost are repeated. */
 export async function sendAll(sender: GatewaySender, pushes: Iterable<Push>): Promise<Outcome[]> {
   const outcomes: Promise<Outcome>[] = []
   for (const one of pushes) {
@@ -214,7 +214,7 @@ export interface PlainServer {
   credential: ApnsCredential
 }
 
-/** A gateway of nothing but node:http2, so that a mistake of our simulators cannot hide one of the sender. */
+/** A gateway made only of node:http2, so that a mistake of our simulators cannot hide one of the sender. */
 export async function plainServer(
   t: TestContext,
   onStream: (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders, body: string) => void,
@@ -258,7 +258,7 @@ export async function plainServer(
   return { origin, ca, sessions, credential }
 }
 
-/** For servers that do not look at it. */
+/** For servers that do not check it. */
 export const anyToken: ProviderTokens = { of: async () => 'token' }
 
 export const answer = (stream: http2.ServerHttp2Stream, status: number, body?: object, headers: object = {}) => {

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** Forwards TCP until it is told to swallow: then connections stay open and nothing passes, as behind a dead NAT. */
+/**
+ * Forwards TCP until the test makes it swallow: then connections stay open and nothing passes, as behind a dead NAT.
+ */
 export async function proxy(t: TestContext, port: number) {
   let swallowing = false
   const sockets = new Set<Socket>()

@@ -1,4 +1,4 @@
-// The duties of every transport: a second one is added to the list and has to pass.
+// The duties of every transport: add a second one to the list, and it has to pass too.
 import assert from 'node:assert/strict'
 import type { ServerHttp2Stream } from 'node:http2'
 import { type TestContext, test } from 'node:test'

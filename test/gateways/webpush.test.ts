@@ -21,7 +21,7 @@ const toBrowser = (sim: Simulator, change: Partial<Push> & { label?: string; key
   return push({ gateway: 'webpush', token: JSON.stringify(sim.createSubscription(wish)), ...rest })
 }
 
-/** A browser that is not ours: keys made here, opened by the library that browsers' makers test with. */
+/** A browser independent of our code: keys made here, opened by a library that browser makers test with. */
 function browser() {
   const keys = createECDH('prime256v1')
   const p256dh = keys.generateKeys()

@@ -73,7 +73,7 @@ describe('a provider token that the gateway does not take because of a clock', (
     const sim = await simulator(t)
     const credential = apnsCredential(sim)
     let made = 0
-    // As a machine makes them whose clock is two hours slow.
+    // Made with a clock that is two hours slow.
     const tokens = { of: async () => jwtOf(credential, Date.now() - 2 * hourMs - 1000 * ++made) }
     const sender = senderFor(t, credential, { providerTokens: tokens })
     for (const outcome of await Promise.all(pushes(30).map((one) => send(sender, one)))) {
@@ -96,7 +96,7 @@ describe('a provider token that the gateway does not take because of a clock', (
     assert.equal((await send(sender, push())).kind, 'accepted')
     current = ahead
     const before = sim.ledger.items().length
-    // The pool asks for its token again every ten seconds: a refusal by the gateway has it ask at once.
+    // The pool requests its token every ten seconds; a refusal by the gateway makes it request one at once.
     sim.faults.set('apns', { errorRate: 1, errorStatus: 403 })
     const waiting = await sendAll(sender, pushes(20))
     sim.faults.set('apns', { errorRate: 0 })

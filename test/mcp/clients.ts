@@ -6,7 +6,7 @@ import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/cl
 import { StreamableHTTPClientTransport as OlderHttp } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Json } from '../support/http.ts'
 
-/** The official clients, as they are: the current one with both of its protocols, and the one of the older line. */
+/** The unmodified official clients: the current one with both of its protocols, and the one of the older line. */
 export const lines = ['2.4.0', '2.4.0 without negotiation', '1.32.2'] as const
 export type Line = (typeof lines)[number]
 
@@ -46,7 +46,7 @@ export async function overStdio(line: Line, command: Command): Promise<AnyClient
   return client
 }
 
-/** The data of a tool that does what it is asked for. */
+/** The data of a tool call that succeeds. */
 export async function done(client: AnyClient, name: string, args: Json): Promise<Json> {
   const result = (await client.callTool({ name, arguments: args })) as Json
   assert.ok(!result.isError, JSON.stringify(result.content))
@@ -54,7 +54,7 @@ export async function done(client: AnyClient, name: string, args: Json): Promise
   return result.structuredContent
 }
 
-/** The sentence of a tool that does not, and the data beside it. */
+/** The sentence of a tool call that fails, and the data beside it. */
 export async function refused(client: AnyClient, name: string, args: Json): Promise<{ reason: string; data: Json }> {
   const result = (await client.callTool({ name, arguments: args })) as Json
   assert.equal(result.isError, true, JSON.stringify(result))

@@ -20,7 +20,7 @@ const rowOf = (sent: number, ended = false) => ({
   tapped: '0'
 })
 
-/** Follows a trigger whose rows are given one by one, and returns what the client is told. */
+/** Follows a trigger whose rows are given one by one, and returns the notifications that the client gets. */
 async function followed(
   rows: Json[],
   { meta = { progressToken: 't' } as Json, signal = new AbortController().signal, limits = {} }

@@ -52,7 +52,7 @@ it('a clock that jumps makes no second run dispatch a message that waits for roo
   sender.shut()
   const handing = messages.dispatch(projectId, rows, { deadline: steadyMs() + 20_000 })
   await eventually(async () => assert.equal((await sql(`select 1 from messages where state = 'handed'`)).length, 2))
-  // As the retry job of this process sees it when its clock jumps an hour ahead.
+  // Runs as the retry job of this process whose clock jumped an hour ahead.
   await sql(`update messages set due_at = due_at - interval '1 hour'`)
   const retries = messages.jobs[0]!.run({ projectId } as never, {
     jobId: newId(),

@@ -11,7 +11,7 @@ import { scriptedSender } from '../support/sender.ts'
 
 export const projectId = 'p' as ProjectId
 
-/** Messages by themselves, as triggers use them: a project, one user, and a sender that the test directs. */
+/** The messages capability alone, as triggers use it: a project, one user, and a sender that the test directs. */
 export async function messagesAlone(t: TestContext, options: Pick<MessagesOptions, 'nodeId' | 'onSettled'> = {}) {
   const pool = await testPool(t)
   const at = new Date()

@@ -76,7 +76,7 @@ it('a message that waits in one run of this process for room at the gateway is n
   const options = () => ({ deadline: steadyMs() + 5_000 })
   sender.shut()
   const first = messages.dispatch(projectId, rows, options())
-  // As a job does that runs again because its lease was lost while the database was away.
+  // Runs as a job that runs again because its lease was lost while the database could not be reached.
   const found = await messages.findUnanswered(projectId, [triggerId])
   for (const one of found) one.endpoint = row.endpoint
   const second = messages.dispatch(projectId, found, options())

@@ -11,7 +11,7 @@ import { testPool } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
 const projectId = 'p' as ProjectId
-/** Twice this is another month, and one of those that are made ahead. */
+/** Twice this is another month, one of those that are made ahead. */
 const monthMs = 28 * 24 * 3_600_000
 
 /** Messages of two users in three months, and another session with a transaction that has just begun. */
@@ -65,7 +65,7 @@ async function given(t: TestContext) {
   })
   assert.equal(await insertMessages(pool, projectId, rows), rows.length)
   await other.query('begin')
-  /** Settles them while the other session has rows that this waits for, and answers which were settled. */
+  /** Settles them while the other session holds locks that this waits for, and returns those that were settled. */
   async function settleMeanwhile(as: Pick<MessageRow, 'state' | 'due_at'> = { state: 'accepted', due_at: null }) {
     const settlements = rows.map((row) => ({ ...row, ...as, attempts: 1, claimed: row }))
     const settled = againIfRaced(() => pool.transaction((tx) => settleMessages(tx, projectId, settlements, new Date())))
@@ -79,7 +79,7 @@ async function given(t: TestContext) {
 
 it('outcomes of several months are settled while another transaction changes some of the messages', async (t) => {
   const { pool, other, users, rows, settleMeanwhile } = await given(t)
-  // Some move to the other user, as where two are joined, and some are reported by their device.
+  // Some move to the other user, as when two users are merged, and devices report on some.
   await other.query(`update messages set user_id = $1 where user_id = $2 and place < 20`, [users[1], users[0]])
   await other.query(`update messages set delivered_at = now() where place % 4 = 1`)
   const settled = await settleMeanwhile()

@@ -18,9 +18,12 @@ const members = (bytes: number) => {
   return parts.join(',')
 }
 
-/** Generous: a shared machine collects garbage in between. The texts took 400 ms and more when they were parsed at once. */
+/**
+ * A generous limit: a shared machine collects garbage in between. The texts took 400 ms and more when they were parsed
+ * at once.
+ */
 const mostTurnMs = 120
-/** The best of three: what is measured is the service and not the moment. */
+/** The best of three, so that a busy moment of the machine does not count. */
 async function inTurns<Result>(work: () => Promise<Result>): Promise<Result> {
   return eventually(async () => {
     const { result, turnMs } = await longestTurn(work)

@@ -31,7 +31,7 @@ function post(agent: Agent, url: string, { id, secretKey }: TestProject, user: s
   })
 }
 
-/** The refusals that one connection gets which asks again at once, for so long. */
+/** The number of refusals that one connection gets in this time if it repeats at once. */
 export async function refusedBy(service: TestService, project: TestProject, ms: number): Promise<Answered[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const until = performance.now() + ms
@@ -44,7 +44,10 @@ export async function refusedBy(service: TestService, project: TestProject, ms: 
   return refused
 }
 
-/** Floods the service by 500 connections of one project while another asks now and then, until something was shed. */
+/**
+ * Floods the service by 500 connections of one project while another sends a request from time to time, until something
+ * was shed.
+ */
 export async function askTimes(service: TestService, noisy: TestProject, quiet: TestProject) {
   const agent = new Agent({ keepAlive: true, maxSockets: 500 })
   const own = new Agent({ keepAlive: true, maxSockets: 1 })

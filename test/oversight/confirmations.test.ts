@@ -27,7 +27,7 @@ const factsNow: Facts = {
   complete: true,
   obstacle: null
 }
-/** What the audience is now, and what time it is. */
+/** The present audience and the present time. */
 const world = { facts: factsNow, at: Date.now() }
 const confirmations = createConfirmations({
   pool,
@@ -37,7 +37,7 @@ const confirmations = createConfirmations({
 })
 const [ana, bo] = [{ actor: 'key ana' }, { actor: 'key bo' }]
 
-/** Shows the facts of now. */
+/** Shows the present facts. */
 function issued(caller = ana, projectId = here): Promise<string> {
   world.facts = factsNow
   return confirmations.issue(projectId, caller, command, factsNow)

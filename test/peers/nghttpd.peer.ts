@@ -15,7 +15,7 @@ import { anyToken, project, push, pushes, send, sendAll, senderFor, tally, topic
 
 interface Nghttpd {
   credential: ApnsCredential
-  /** What it says it received: device tokens, in order. */
+  /** The device tokens that it reports as received, in order. */
   received: string[]
   stop(): Promise<void>
   start(): Promise<void>

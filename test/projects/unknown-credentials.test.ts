@@ -52,7 +52,7 @@ const kinds: [string, string, number, Guess][] = [
   ]
 ]
 
-/** So many at once, until all are done; returns how often each status came. */
+/** Runs this many at once until all are done; returns the count of each status. */
 async function flood(guess: Guess, count: number): Promise<Map<number, number>> {
   const seen = new Map<number, number>()
   let left = count

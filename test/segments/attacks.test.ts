@@ -19,7 +19,7 @@ function refusal(work: () => unknown): string {
   assert.fail('it was taken')
 }
 
-/** Processor time, which a crowded machine does not stretch; each of these takes some milliseconds of it. */
+/** Processor time, which does not depend on the load of the machine; each of these takes some milliseconds of it. */
 function bounded<Result>(work: () => Result): Result {
   const before = process.cpuUsage()
   const result = work()

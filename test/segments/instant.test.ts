@@ -8,7 +8,7 @@ import { dates, odd } from './world.ts'
 
 const forms = [...dates, ...odd, '2026-11-15T12:00:00.123Z', '2024-02-29T23:59:59Z', '1999-12-31T00:00:00.000Z']
 const sign = fc.constantFrom(...'0123456789-:.TZ+ \nx漢')
-/** Times, and what differs from one in a sign or two: most are none, by little. */
+/** Times, and texts that differ from one in a character or two: most of them are almost times. */
 const nearly = fc
   .tuple(fc.constantFrom(...forms), fc.array(fc.tuple(fc.nat(25), fc.option(sign)), { maxLength: 2 }))
   .map(([form, changes]) => {

@@ -1,6 +1,7 @@
 /**
- * The segment language once more, evaluated in memory, one user and one device at a time. It is written from the rules
- * of docs/reference/segments.md and shares no code with the compiler: where the two differ, one of them is wrong.
+ * A second implementation of the segment language, evaluated in memory, one user and one device at a time. It is
+ * written from the rules of docs/reference/segments.md and shares no code with the compiler: where the two differ, one
+ * of them is wrong.
  */
 export interface ModelUser {
   id: string
@@ -37,7 +38,7 @@ interface Asking {
 
 class MissingTriggerProperty extends Error {}
 
-/** Ids of the users that match, or of the devices if the segment speaks of devices. */
+/** Ids of the users that match, or of the devices if the segment has conditions on devices. */
 export function matching(segment: Json, trigger: Json, now: Date, world: World): string[] {
   const ofUser = (user: ModelUser) => world.events.filter((event) => event.userId === user.id)
   try {
@@ -62,7 +63,7 @@ export const usesDevice = (segment: Json): boolean =>
   (segment.not !== undefined && usesDevice(segment.not as Json)) ||
   String(segment.attribute ?? '').startsWith('device.')
 
-// Every part is evaluated, so that a missing trigger property is met wherever it stands.
+// Every part is evaluated, so that a missing trigger property is found wherever it stands.
 function holds(segment: Json, asking: Asking): boolean {
   if (segment.all) return (segment.all as Json[]).map((part) => holds(part, asking)).every(Boolean)
   if (segment.any) return (segment.any as Json[]).map((part) => holds(part, asking)).some(Boolean)
@@ -294,7 +295,7 @@ function wantedOf({ value }: Json, trigger: Json): unknown {
   return Array.isArray(value) ? value.map(one) : one(value)
 }
 
-/** What the trigger brings into a pattern stands for itself. */
+/** Text of the trigger in a pattern is matched literally. */
 const patternOf = (written: string, trigger: Json) =>
   written.replace(/\{\{ trigger\.([\w.]+) \}\}/g, (_, path: string) =>
     inText(lookUp(path, trigger)).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

@@ -5,7 +5,7 @@ import { createTurns, patiently, SegmentBusy } from '../../src/segments/turns.ts
 
 const of = (name: string) => name as ProjectId
 
-/** Questions that are answered when the test says so, and wait for their turn so long. */
+/** Evaluations that end when the test says so, with this limit for the wait. */
 function asking(waitMs = 60_000) {
   const inTurn = createTurns(waitMs)
   const begun: string[] = []

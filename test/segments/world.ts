@@ -9,7 +9,7 @@ export const projectId = 'p'
 export const now = new Date('2026-11-15T12:00:00.000Z')
 const dayMs = 86_400_000
 
-/** Few values, so that comparisons often hold; odd ones, so that they are worth it. */
+/** Few values, so that comparisons often hold, and unusual ones. */
 export const dates = [
   '2026-11-15',
   '2026-11-15T00:00:30Z',
@@ -165,7 +165,7 @@ const person = fc.record({
   })
 })
 
-/** People made of chance, the same for the same seed. */
+/** Random people, the same for the same seed. */
 export function makeWorld(seed: number, size: number): World {
   const world: World = { users: [], devices: [], events: [] }
   const idOf = (index: number) => (index < words.length && words[index] !== '' ? words[index]! : `user-${index}`)
@@ -184,7 +184,10 @@ export function makeWorld(seed: number, size: number): World {
   return world
 }
 
-/** Puts the people where the service keeps them, and a neighbour's beside them, who must never be seen. */
+/**
+ * Writes the people into the tables of the service, with those of another project beside them, which must never be
+ * found.
+ */
 export async function storeWorld(pool: Pool, world: World): Promise<void> {
   await makePartitions(pool, eventMonths, now)
   await makePartitions(pool, eventMonths, new Date(now.getTime() - 31 * dayMs))
@@ -239,7 +242,7 @@ const mixed = fc.constantFrom(
 const late = fc.oneof({ weight: 4, arbitrary: references }, mixed)
 const orLate = (literal: fc.Arbitrary<unknown>) => fc.oneof({ weight: 5, arbitrary: literal }, late)
 
-/** What a trigger may carry: sometimes what is asked for, sometimes something else, sometimes nothing. */
+/** The properties of a trigger: sometimes the requested value, sometimes another one, sometimes none. */
 export const triggers = fc.record(
   {
     x: fc.oneof(scalar, fc.constantFrom<unknown>([], { a: 1 }, ['a', 5, null, true])),
@@ -260,7 +263,7 @@ const lists = ['in', 'not_in']
 const inText = ['contains', 'not_contains', 'starts_with', 'ends_with']
 const existence = ['exists', 'not_exists']
 const durations = fc.constantFrom('1d', '24h', '30d', '720h', '1s', '520w')
-/** Those that mean the same to JavaScript and to PostgreSQL. */
+/** Patterns that mean the same to JavaScript and to PostgreSQL. */
 const patterns = fc.constantFrom(
   '^a',
   'b$',
@@ -343,7 +346,7 @@ const ofEvents = fc.record(
   { requiredKeys: ['event', 'operator', 'count'] }
 )
 
-/** One condition, over everything that can be asked. */
+/** One random condition, over everything that the language can express. */
 export const leaves: fc.Arbitrary<Condition> = fc.oneof(
   { weight: 5, arbitrary: ofProperties('user.') },
   ofText(fc.constant('user.id'), text),

@@ -1,9 +1,9 @@
-// Pushes twice with apns2 and prints how that ended. Started by apns2.test.ts.
+// Pushes twice with apns2 and prints the results. Started by apns2.test.ts.
 import { ApnsClient, Notification } from 'apns2'
 
 const { origin, ...credentials } = JSON.parse(process.argv[2]!)
 const client = new ApnsClient({ ...credentials, defaultTopic: 'com.example.app' })
-// It knows port 443 only: the same pool with the same settings, at another address.
+// The library knows port 443 only: the test makes the same pool with the same settings, at another address.
 const Pool = client.client.constructor as new (origin: string, options: object) => typeof client.client
 Object.assign(client, { client: new Pool(origin, { connections: 1, pipelining: 1, allowH2: true }) })
 

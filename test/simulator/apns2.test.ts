@@ -15,7 +15,7 @@ test('the library apns2 pushes to the simulated APNs, and gets 410 for a dead to
   t.after(() => rm(folder, { recursive: true, force: true }))
   const { keyId, teamId, privateKey } = sim.credentials.apns
   await writeFile(join(folder, 'ca.pem'), sim.ca)
-  // In a process of its own: it trusts no authority but those Node was started with.
+  // In a process of its own, because it trusts only the authorities that Node was started with.
   const setup = JSON.stringify({ origin: sim.apns!.url, team: teamId, keyId, signingKey: privateKey })
   const client = join(import.meta.dirname, 'apns2-client.ts')
   const env = { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') }

@@ -34,7 +34,7 @@ for (const kind of ['url', 'clearUrl'] as const)
 test('bad HPACK makes the client close the connection with a compression error', async (t) => {
   const { sim, push } = await setUp(t)
   sim.faults.set('apns', { badHpackAfter: 2 })
-  // Between the two, to see what the client says.
+  // A proxy between the two, which records what the client sends.
   const said: Buffer[] = []
   const between = createServer((near) => {
     const far = netConnect(sim.apns!.port, '127.0.0.1')

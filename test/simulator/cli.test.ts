@@ -10,7 +10,7 @@ import { alert, apnsHeaders, connect, request } from './client.ts'
 async function start(t: TestContext, ...options: string[]) {
   const folder = join(await temporaryFolder(t), 'simulator')
   const program = startProgram(t, {}, [process.execPath, 'bin/tidings.js', 'simulate', '--folder', folder, ...options])
-  program.ready.catch(() => {}) // It waits for the words of the service, which never come.
+  program.ready.catch(() => {}) // It waits for the greeting of the service, which never comes.
   return { folder, program }
 }
 

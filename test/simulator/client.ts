@@ -13,7 +13,7 @@ export interface Reply {
 
 export type Headers = Record<string, string | string[] | undefined>
 
-/** Plain node:http2, so that the simulators are judged by something they were not written with. */
+/** Plain node:http2, so that code independent of the simulators judges them. */
 export function request(
   session: http2.ClientHttp2Session,
   path: string,

@@ -76,7 +76,7 @@ test('tokens delay, hang, reset, refuse and drop', async (t) => {
   hanging.on('response', () => {
     answered = true
   })
-  // The same connection goes on answering others: only this stream waits.
+  // The same connection continues to serve others: only this stream waits.
   assert.equal((await request(session, device('ab'), headers, alert)).status, 200)
   assert.equal(answered, false)
   const silent = sim.ledger.items().filter(({ answer }) => answer.status === 0)

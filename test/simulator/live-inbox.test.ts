@@ -32,7 +32,7 @@ async function follow(t: TestContext, id: string, headers: Record<string, string
   return { response, seen, items, titles: () => items().map(({ item }) => item.title) }
 }
 
-// One of them waits for a sign of life.
+// One of them waits for a heartbeat.
 describe('the inbox as a stream', { concurrency: true }, () => {
   it('shows the pushes of other processes from now on, in order and each once', async (t) => {
     const { id } = await simulated()
@@ -101,7 +101,8 @@ describe('the inbox as a stream', { concurrency: true }, () => {
       const streams = await Promise.all(Array.from({ length: 40 }, () => follow(t, id)))
       assert.deepEqual([...new Set(streams.map(({ response }) => response.statusCode))], [200])
       for (const { response } of streams) response.destroy()
-      // More than may read at once have come by the end, so what is not given up is missed then.
+      // By the end more streams have come than may read at once, so a stream that is not released would be missing
+      // then.
       await eventually(async () => {
         const next = await follow(t, id)
         next.response.destroy()

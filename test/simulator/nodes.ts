@@ -12,7 +12,7 @@ import type { TestService } from '../support/service.ts'
 import { connect, request, seconds } from './client.ts'
 import { post } from './post.ts'
 
-/** The simulators of another process on the same database: nothing is shared with the service but that. */
+/** The simulators of another process, which shares only the database with the service. */
 export function anotherNode(
   t: TestContext,
   service: TestService,
@@ -22,7 +22,7 @@ export function anotherNode(
   const listener = createListener(pool, silentLog)
   const simulators = createSimulators({
     pool,
-    // A node that hears no notification must come to the same a little later.
+    // A node that receives no notification must reach the same state a little later.
     listener: deaf ? { ...listener, on() {} } : listener,
     log: silentLog,
     key: service.config.MASTER_KEY!,
@@ -58,7 +58,7 @@ export async function pushApns(
   return reply
 }
 
-/** The address of the subscription gives way to the one that this process has; all else is as for a real one. */
+/** The address of the subscription is replaced by that of this process; all else is as for a real one. */
 export async function pushWeb(
   { ca, webpush: { origin, ...keys } }: SimulatedGateways,
   subscription: string,

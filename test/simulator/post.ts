@@ -1,6 +1,6 @@
 import { request } from 'node:https'
 
-/** One POST over HTTP/1.1 and TLS with an authority of one's own, which fetch does not offer. */
+/** One POST over HTTP/1.1 and TLS with a given authority, which fetch does not offer. */
 export const post = (url: string, ca: string, headers: Record<string, string>, body: string) =>
   new Promise<{ status: number; text: string }>((resolve, reject) => {
     const outgoing = request(url, { method: 'POST', ca, headers, agent: false, timeout: 30_000 }, (response) => {

@@ -87,7 +87,7 @@ describe('Web Push', () => {
 
   it('refuses the encoding of an old draft', async () => {
     const sending = webpush.sendNotification(sim.createSubscription(), payload, options({ contentEncoding: 'aesgcm' }))
-    // In that draft the VAPID header is another one too, and it is looked at first.
+    // That draft also has another VAPID header, which is checked first.
     assert.deepEqual(await fails(sending), [401, 'BadJwtToken'])
   })
 
@@ -105,7 +105,7 @@ describe('Web Push', () => {
     assert.deepEqual([error.statusCode, error.headers['retry-after']], [429, '7'])
   })
 
-  /** A VAPID header by jose, as right or as wrong as wanted. */
+  /** A VAPID header made by jose, valid or invalid as the test needs it. */
   async function vapid(claims: Record<string, unknown> = {}, k = sim.credentials.vapid.publicKey): Promise<string> {
     const point = Buffer.from(sim.credentials.vapid.publicKey, 'base64url')
     const [x, y] = [point.subarray(1, 33).toString('base64url'), point.subarray(33).toString('base64url')]

@@ -11,7 +11,7 @@ await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } }
 
 const target = { project_user_id: 'ana' }
 const activity = { target, attributes_type: 'Ride', attributes: {}, content_state: {} }
-/** The endpoints of the contract that take a body, with a good one and the text of a bad one. */
+/** The endpoints of the contract that take a body, with a valid body and the text of the refusal. */
 const contract = [
   ['4.1', 'POST', '/api/v1/users', { project_user_id: 'bo' }, 'Project User Id must be provided'],
   ['4.2', 'PATCH', '/api/v1/users/ana', { properties: { a: 1 } }, 'Project User Id must be provided'],
@@ -26,7 +26,7 @@ const contract = [
   ['4.6', 'POST', '/api/v1/live-activities:start', { live_activities: [activity] }, 'Invalid live activity parameters']
 ] as const
 
-/** What clients send unasked: `curl -d`, `fetch` with a text, a client that sets nothing. */
+/** The types that clients send by default: `curl -d`, `fetch` with a text, a client that sets none. */
 const unasked = [
   undefined,
   'text/plain',

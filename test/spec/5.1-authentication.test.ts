@@ -41,7 +41,7 @@ describe('every endpoint of /api/v1 wants both headers (spec 5.1)', () => {
         assert.deepEqual([reply.status, reply.text], [401, text], `${method} ${path}`)
         assert.equal(reply.headers['content-type'], 'text/plain; charset=utf-8')
         assert.equal(reply.headers['x-service-error-code'], text.toLowerCase().replaceAll(' ', '_'))
-        // Of a public key the header says more; the body does not.
+        // For a public key the header says more; the body does not.
         if (what !== 'a public key') assert.equal(reply.headers['x-service-error-detail'], text)
         assert.ok(reply.headers['x-request-id'])
         assert.equal(reply.headers['x-ratelimit-limit'], undefined, 'limits are for callers we know')
@@ -89,7 +89,7 @@ describe('keys', () => {
 
 describe('rate limits (settled)', () => {
   it('answer 429 with Retry-After and the limits, after 401 and before 400', async () => {
-    // The whole limit is this node's once it has heard that the other one left.
+    // This node grants the whole limit once it knows that the other one left.
     await eventually(async () => assert.equal((await service.manage('GET', '/nodes')).json.items.length, 1))
     const slow = await service.project({ limits: { requests_per_second: 2 } })
     const replies = []
@@ -120,7 +120,7 @@ describe('rate limits (settled)', () => {
   it('are shared by the nodes alive', async () => {
     const shared = await service.project({ limits: { requests_per_second: 40 } })
     const node = await service.another()
-    // Each node hears of the other with its next heart-beat; then a fresh bucket holds half.
+    // Each node learns of the other with its next heartbeat; then a fresh bucket holds half.
     await eventually(async () => {
       const probe = await service.project({ limits: { requests_per_second: 40 } })
       const allowed = async (from: typeof service) => {

@@ -6,7 +6,7 @@ import type { Json } from '../support/http.ts'
 import { failed, givenUser, results, to } from '../support/messages.ts'
 import { startService } from '../support/service.ts'
 
-// What the REST API offers beside the contract for the care of single things: a device, a property, a campaign's state.
+// Endpoints beside the contract for single things: a device, a property, a campaign's state.
 
 const service = await startService()
 const { read, count } = lookInto(service)
@@ -50,7 +50,7 @@ describe('DELETE /api/v1/devices/{device_id}', () => {
     const id = await triggered(project, users('ana'))
     assert.equal((await project.call('DELETE', '/api/v1/devices/phone')).status, 200)
     const { counts } = await ended(project, id)
-    // None where the device went between the look-up of the audience and the writing of messages.
+    // None if the device was deleted between the look-up of the audience and the writing of messages.
     assert.ok(counts.targeted <= 1)
     assert.equal((await link(project, 'phone', 'ana')).status, 404)
     await put(project, ios)

@@ -25,7 +25,7 @@ async function withDevices(...ids: string[]): Promise<TestProject> {
   return project
 }
 
-/** As the recurring job does it, now. */
+/** Runs the recurring job now. */
 async function keep(): Promise<void> {
   const pool = openPool({ connectionString: service.databaseUrl }, silentLog, 2)
   const context = {

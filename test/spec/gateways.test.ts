@@ -261,5 +261,5 @@ describe('between projects and roles', () => {
   })
 })
 
-/** A line out of the middle of a PEM. */
+/** A line from the middle of a PEM. */
 const keyTextOf = (pem: string) => pem.split('\n')[1]!.slice(8, 40)

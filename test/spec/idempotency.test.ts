@@ -131,7 +131,7 @@ describe('a request with an idempotency key', () => {
     await givenUser(project, 'ana', 'dead-1', 'dead-2', 'dead-3')
     const first = await send(project, [to('ana')], keyed('k'))
     const [{ message_id }] = first.json.delivery_results
-    // As kill -9 leaves it: one response was lost, one push was never made, and no process holds the key.
+    // The state after kill -9: one response was lost, one push was never made, and no process holds the key.
     await service.sql(
       `update messages set state = case device_id when 'dead-2' then 'handed' else 'queued' end, settled_at = null,
               due_at = date_trunc('milliseconds', now() + interval '30 s'), gateway_message_id = null, attempts = 0

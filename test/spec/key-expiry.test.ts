@@ -13,7 +13,7 @@ const rotate = (id: string, keyId: string, json?: object, node = service) =>
 const listed = async (id: string, keyId: string): Promise<Json> =>
   (await service.manage('GET', keysOf(id))).json.items.find((key: Json) => key.id === keyId)
 
-/** 404 where the key opens the door: there is no such user. */
+/** 404 if the key is accepted: the user does not exist. */
 const opens = async (node: Pick<TestService, 'url'>, projectId: string, key: string) => {
   const headers = { 'x-service-project-id': projectId, 'x-service-api-key': key }
   return ask(node.url, 'GET', '/api/v1/users/none', { headers })
@@ -33,7 +33,7 @@ describe('a key with an end (B.1)', () => {
       })
     for (const each of [service, node]) assert.equal((await opens(each, id, made.json.key)).status, 404)
     assert.equal((await agent()).status, 200)
-    // Asked all the time, so that a look-up is always believed: it must not outlive the key.
+    // Called all the time, so that a cached look-up always exists: it must not outlive the key.
     for (const each of [service, node])
       await eventually(async () => assert.equal((await opens(each, id, made.json.key)).status, 401), 4_000)
     assert.ok(Date.now() >= Date.parse(expires_at), 'not before its time')

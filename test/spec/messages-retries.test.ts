@@ -7,7 +7,7 @@ import { eventually, startService, type TestProject } from '../support/service.t
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
-/** Another, whose gateway is full for a while. */
+/** Another project, whose gateway is full for a while. */
 const full = scriptedSender()
 const crowded = await startService({}, { sender: full })
 
@@ -18,10 +18,10 @@ const settled = (project: TestProject, messageId: string, status: string): Promi
     return json
   }, 30_000)
 
-/** One identity for all repeats: what a phone knows them by. */
+/** One id for all repeats, by which a phone recognises them. */
 const identities = (device: string) => new Set(sender.to(device).map(({ pushId, collapseId }) => pushId + collapseId))
 
-// They wait for the deadline of a request together.
+// The tests wait for the deadline of a request together.
 describe('sending', { concurrency: true }, () => {
   describe('a message that no gateway accepts at once', { concurrency: true }, () => {
     it('is repeated within the request, as the same push', async () => {
@@ -118,7 +118,7 @@ describe('sending', { concurrency: true }, () => {
       const project = await service.project()
       await givenUser(project, 'h', 'h-1')
       const [result] = await results(project, [to('h')])
-      // As kill -9 leaves it.
+      // The state after kill -9.
       await service.sql(
         `update messages set state = 'handed', settled_at = null, attempts = 0, gateway_message_id = null,
                 due_at = now() - interval '1 minute', owner = gen_random_uuid() where project_id = $1`,

@@ -11,8 +11,8 @@ import type { Schema } from '../../src/platform/http/openapi/schema.ts'
 import type { Reply } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
-// Fastify announces its instances here: the routes it really has, seen without a door of our own for tests. It takes a
-// process of its own, or the instances of other files would be among them.
+// Fastify announces its instances here, so the test sees the real routes without a special access for tests. It takes a
+// process of its own, because the instances of other files would otherwise be included.
 const registered: string[] = []
 subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { fastify: FastifyInstance }
@@ -50,7 +50,7 @@ function assertPasses(schema: unknown, value: unknown, what: string): void {
   assert.deepEqual(errors, [], `${what}: ${JSON.stringify(value)}`)
 }
 
-/** The same schema without room for fields it does not name: what is answered must be documented. */
+/** The same schema without room for unnamed fields: every returned field must be documented. */
 function closed(schema: Schema): Schema {
   const { properties, items, anyOf } = schema
   return {
@@ -158,7 +158,7 @@ describe('responses match their documentation', () => {
     }
   })
 
-  /** In this order: each finds what those before it left. */
+  /** In this order: each step uses the results of those before it. */
   async function calls(): Promise<Record<string, () => Promise<Reply>>> {
     const { id, call } = await service.project()
     const pages = await service.project({ mode: 'simulator' })

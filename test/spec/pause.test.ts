@@ -17,7 +17,7 @@ const real = await startService()
 const pause = (project: TestProject, node = service) => node.manage('POST', `/projects/${project.id}:pause`)
 const resume = (project: TestProject, node = service) => node.manage('POST', `/projects/${project.id}:resume`)
 const sentTo = (device: string) => sender.to(device).length
-/** Enough for a job that was added to run, and for the sweepers, which are hurried. */
+/** Enough time for an added job to run, and for the sweepers, which run more often here. */
 const quietMs = 1_500
 
 describe('pausing a project (B.1)', () => {
@@ -199,7 +199,7 @@ describe('a pause in the middle of sending', () => {
     const id = await triggered(project, everyone)
     await eventually(async () => assert.ok((await arrived()) > 0))
     await pause(project, node)
-    // A second for the pause to reach all nodes, and what is with the gateway is finished.
+    // A second for the pause to reach all nodes, in which messages at the gateway are settled.
     await sleep(2_600)
     const before = await arrived()
     assert.ok(before < 400, `${before} had left`)

@@ -7,7 +7,7 @@ import { scriptedSender } from '../support/sender.ts'
 import { startService, type TestProject } from '../support/service.ts'
 
 const service = await startService({}, { sender: scriptedSender() })
-// The second one only looks on while the first is attacked with.
+// `hostile` attacks with its templates; `other` must not be slowed by that.
 const [hostile, other] = [await service.project(), await service.project()]
 await givenMany(service, hostile, 5, 'victim')
 await givenMany(service, other, 2, 'other')
@@ -29,7 +29,7 @@ const attacks: Record<string, { title: string; properties: Json }> = {
   }
 }
 
-/** The longest time for which this process, service and test in one, could do nothing else. */
+/** The longest time for which this process, service and test in one, was blocked. */
 async function longestGapMs(work: () => Promise<unknown>): Promise<number> {
   const delay = monitorEventLoopDelay({ resolution: 5 })
   delay.enable()
@@ -38,7 +38,10 @@ async function longestGapMs(work: () => Promise<unknown>): Promise<number> {
   return delay.max / 1e6
 }
 
-/** Another project's requests go on meanwhile, and the process is never busy for long; a crowded machine gets three tries. */
+/**
+ * Another project's requests continue meanwhile, and the process is never blocked for long; a crowded machine gets
+ * three tries.
+ */
 async function undisturbed(work: () => Promise<unknown>): Promise<void> {
   const gaps: number[] = []
   for (let attempt = 0; attempt < 3; attempt++) {

@@ -25,7 +25,7 @@ after(() => {
 })
 const { port } = collector.address() as { port: number }
 
-/** Says half of a request, and hangs up. */
+/** Sends half of a request and disconnects. */
 async function leaveEarly(url: string, headers: Record<string, string>): Promise<void> {
   const asked = request(`${url}/api/v1/users`, { method: 'POST', headers: { ...headers, 'content-length': '100' } })
   asked.on('error', () => {})

@@ -6,8 +6,8 @@ import { ask, type Json, type Reply } from '../support/http.ts'
 import { givenUser, results, to } from '../support/messages.ts'
 import { eventually, startService, type TestProject } from '../support/service.ts'
 
-// Every operation, asked by one project with the ids of what another one has. Nothing is found, nothing is shown, and
-// not a row of the other changes.
+// One project calls every operation with the ids of another project's things. Nothing is found, nothing is shown, and
+// no row of the other changes.
 
 const service = await startService({ WEBHOOK_ALLOW_PRIVATE: 'true' })
 const document: OpenApi = (await service.ask('GET', '/openapi.json')).json
@@ -31,7 +31,7 @@ const asking = (data: Json, more: Json = {}) => ({
   message: { messageId: crypto.randomUUID(), role: 'user', parts: [{ data }], ...more }
 })
 
-// What they have.
+// The things of the other project.
 await givenUser(theirs, 'theirs-ana', { id: 'theirs-phone', push_token: 'ab'.repeat(32) })
 await givenCampaign(service, theirs, { campaign_id: 'theirs-news' })
 const webhook = await manageTheirs('POST', '/webhooks', {
@@ -60,7 +60,7 @@ await theirs.call('POST', '/api/v1/devices/theirs-phone/live-activity-update-tok
   json: { attributes_type: 'DeliveryAttributes', activity_id: 'theirs-activity', push_token: 'a1b2c3' }
 })
 await service.app.idle()
-// Nothing of theirs calls out any more, so that every change from here on is one that must not be.
+// Nothing of the other project calls out any more, so every change from here on is a fault.
 await manageTheirs('PATCH', `/webhooks/${webhook.id}`, { active: false })
 const delivery = await eventually(async () => {
   const [found] = await service.sql(
@@ -73,7 +73,7 @@ const delivery = await eventually(async () => {
 })
 await service.sql(`update webhook_calls set state = 'failed', settled_at = now() where project_id = $1`, [theirs.id])
 
-// What I have: a token that reaches my project alone, and one device.
+// My own things: a token that reaches only my project, and one device.
 const { token: myToken } = must(
   await service.manage('POST', '/tokens', { json: { name: 'mine', role: 'admin', project_id: mine.id } })
 )
@@ -93,7 +93,7 @@ const ids: Record<string, string> = {
 }
 const secrets = [...Object.values(ids).filter((id) => id !== 'fcm'), task.id, task.contextId, 'theirs-', theirs.id]
 
-/** All rows of theirs, table by table. */
+/** All rows of the other project, table by table. */
 async function snapshot(): Promise<Record<string, string>> {
   const tables = await service.sql(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'project_id'
@@ -125,7 +125,7 @@ const withTheirIds = (value: Json): Json =>
       .replaceAll('"demo"', `"${theirs.id}"`)
   )
 
-/** Operations that do something of mine whatever ids they are given; their effect on me is not looked at here. */
+/** Operations that change my own project whatever ids they get; their effect on it is not tested here. */
 const mineAnyway = new Set([
   'POST /api/v1/users',
   'DELETE /api/v1/users/{project_user_id}',
@@ -153,7 +153,7 @@ const mineAnyway = new Set([
   // For the token itself.
   'POST /manage/v1/sign-in-links'
 ])
-/** Answers 200 and tells of each item that there is no such user, device or activity. */
+/** Responds 200 and reports for each item that the user, device or activity does not exist. */
 const perItem = /^POST \/api\/v1\/(messages:send|live-activities:\w+)$/
 
 const before = await snapshot()
@@ -184,7 +184,7 @@ describe('a project that knows the ids of another', () => {
       service.ask(method, target, { ...body, headers: { ...headers, ...body?.headers } })
 
     it(`${name} finds nothing of it`, async () => {
-      // These have tests of their own below.
+      // These have separate tests below.
       if (name === 'DELETE /manage/v1/projects/{project_id}' || /^\/manage\/v1\/(tokens|projects$)/.test(path)) return
       const keys = { 'x-service-project-id': mine.id, 'x-service-api-key': mine.secretKey }
       const ways: [string, Record<string, string>][] = withKey
@@ -197,7 +197,7 @@ describe('a project that knows the ids of another', () => {
         const reply = await send(target, headers)
         assert.ok(reply.status < 500, `${name} ${reply.text}`)
         if (mineAnyway.has(name)) continue
-        // What was asked for may be said back where it is refused, or told to be unknown.
+        // A refusal may repeat the requested id, or report it as unknown.
         assertSilent(reply, name, reply.status >= 400 ? Object.values(ids) : [])
         // For the administrators of the installation.
         if (path.startsWith('/manage/v1/dead-jobs')) assert.equal(reply.status, 403, reply.text)
@@ -283,7 +283,7 @@ describe('a project that knows the ids of another', () => {
     assert.equal(must(reply).delivery_results[0].status, 'DELIVERY_RESULT_STATUS_FAILED')
   })
 
-  // Last: from here on I have users and devices of the same names myself.
+  // Last: from here on my project has users and devices of the same names.
   for (const asked of operations) if (mineAnyway.has(`${asked.method} ${asked.path}`)) asks(asked)
 
   it('cannot report that a message of the other was tapped, with a device of the same id', async () => {

@@ -85,7 +85,7 @@ describe('rules of a campaign', () => {
     assert.equal((await run(project, users('bo'))).counts.sent, 1)
   })
 
-  /** Quiet hours that rule now, and for the next hours, in UTC. */
+  /** Quiet hours that contain now and the next hours, in UTC. */
   const quietNow = (action: string) => {
     const at = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16)
     return { from: at(-1), to: at(2), timezone: 'UTC', action }
@@ -122,7 +122,7 @@ describe('rules of a campaign', () => {
     await run(project, users('ana'))
     const found = await ended(project, id, 30_000)
     assert.equal(found.counts.sent, 61)
-    // 62 messages at 20 a second, of which the first 20 need not wait.
+    // 62 messages at 20 a second; the first 20 need not wait.
     assert.ok(Date.now() - began >= 1_900, 'not all at once')
   })
 

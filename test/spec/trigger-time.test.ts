@@ -38,7 +38,7 @@ describe('time passes for triggers', () => {
     const inMs = held.due_at.getTime() - Date.now()
     assert.ok(inMs > 3_600_000 && inMs <= 2 * 3_600_000, String(inMs))
     await service.close()
-    // As two hours later: the clock cannot be turned, so what it is compared with is.
+    // Simulates two hours: the clock cannot be set, so the stored times are moved.
     await service.sql(`update campaign_versions set definition = definition - 'quiet_hours' where project_id = $1`, [
       project.id
     ])
@@ -127,7 +127,7 @@ describe('time passes for triggers', () => {
       })
     })
     await pool.close()
-    // It is still quiet, so that the other one is held once more, in a chunk of a higher number.
+    // The quiet hours still last, so the other device is deferred again, in a batch with a higher number.
     const left = await eventually(async () => {
       const found = await chunks()
       assert.ok(found.length === 1 && found[0].number > number, JSON.stringify(found))
@@ -145,7 +145,7 @@ describe('time passes for triggers', () => {
     await givenCampaign(service, project)
     const old = [await run(project, users('ana')), await run(project, users('ana', 'who'))]
     const fresh = await run(project, users('ana'))
-    // As days later: an id carries its time. What refers to it is not needed here.
+    // Simulates days: an id contains its time. Rows that refer to it are not needed here.
     await service.sql('delete from trigger_skips')
     for (const [index, { trigger_id }] of old.entries()) {
       const before = `${idTime(Date.now() - 2 * 86_400_000)}-7000-8000-00000000000${index}`
@@ -178,7 +178,7 @@ describe('time passes for triggers', () => {
   })
 })
 
-/** How a UUIDv7 of that time begins. */
+/** The beginning of a UUIDv7 of that time. */
 function idTime(ms: number): string {
   const time = ms.toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}`

@@ -193,7 +193,7 @@ describe('GET /api/v1/triggers by time', () => {
     for (let index = 0; index < 4; index += 1) {
       times.push(new Date().toISOString())
       ids.push(await triggered(project, users('nobody')))
-      // An id tells its time to the millisecond.
+      // An id contains its time to the millisecond.
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     const list = async (query: string): Promise<Json> => (await project.call('GET', `/api/v1/triggers?${query}`)).json
@@ -246,7 +246,7 @@ describe('a trigger whose job is lost', () => {
   it('also where only the jobs of its batches are lost', async () => {
     const project = await service.project()
     await givenMany(service, project, 40, 'lost')
-    // A throttle keeps chunks waiting, so that there is something to lose.
+    // A throttle keeps batches waiting, so that the test has jobs to lose.
     await givenCampaign(service, project, { throttle_per_second: 10 })
     const id = await triggered(project, everyone)
     await eventually(async () => {
@@ -264,7 +264,7 @@ describe('a trigger whose job is lost', () => {
 
 describe('a hostile segment', () => {
   const never = new Promise<never>(() => {})
-  /** Ends what has been looking for a while, as the limit of time does. */
+  /** Ends queries that have run for a while, as the time limit does. */
   const cutOff = `select pg_cancel_backend(pid) from pg_stat_activity
     where datname = current_database() and state = 'active' and query like '% ~ %'`
 
@@ -281,7 +281,7 @@ describe('a hostile segment', () => {
     )
     for (let round = 0; round < 5; round += 1) await put(good, 'ana', { round })
     assert.equal((await run(good, users('ana'))).counts.sent, 1)
-    // The time of the first ones was up; what is asked after them is cut off by us, so that it costs less.
+    // The first queries ran into the time limit; the test cancels later ones itself, which is faster.
     const first = await Promise.race(
       previews.map(async (preview) => ((await preview).status === 200 ? preview : never))
     )

@@ -4,7 +4,7 @@ import type { Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 
-// A node of its own process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
+// A node in a separate process, for tests that kill it. Its gateway writes each push into a ledger that outlives it,
 // and accepts it a moment later: a worker that dies in between never gets the response.
 
 const [role, ledger, answerMs] = process.argv.slice(2) as ['all' | 'api' | 'worker', string, string]

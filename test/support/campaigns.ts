@@ -5,7 +5,7 @@ import { eventually, type TestProject, type TestService } from './service.ts'
 export const invalid = 'Campaign Id must be provided'
 export const refused = 'Failed to send campaign trigger message'
 
-/** Saves a campaign that can be triggered, unless the wish says otherwise. */
+/** Saves a campaign that can be triggered, unless the given fields say otherwise. */
 export async function givenCampaign(service: TestService, project: TestProject, wish: Json = {}): Promise<Json> {
   const campaign = { campaign_id: 'news', name: 'News', status: 'active', message: { title: 'Hello' }, ...wish }
   const path = `/projects/${project.id}/campaigns/${encodeURIComponent(campaign.campaign_id)}`
@@ -20,7 +20,7 @@ export const trigger = (project: TestProject, body?: Json, campaign = 'news', as
     ...asked
   })
 
-/** Triggers and answers the id; anything but 200 fails the test. */
+/** Triggers and returns the id; any status but 200 fails the test. */
 export async function triggered(project: TestProject, body?: Json, campaign?: string): Promise<string> {
   const reply = await trigger(project, body, campaign)
   assert.equal(reply.status, 200, reply.text)
@@ -41,7 +41,7 @@ export async function readTrigger(project: TestProject, id: string): Promise<Jso
 
 const ends = ['completed', 'canceled', 'failed']
 
-/** Waits until the trigger has ended, and answers it. */
+/** Waits until the trigger has ended, and returns it. */
 export const ended = (project: TestProject, id: string, withinMs = 20_000): Promise<Json> =>
   eventually(async () => {
     const found = await readTrigger(project, id)
@@ -66,7 +66,7 @@ export const put = async (project: TestProject, user: string, properties: Json) 
     200
   )
 
-/** Many users with a phone each, written behind the back of the service: making them by calls would take minutes. */
+/** Many users with a phone each, written directly into the database: creating them by calls would take minutes. */
 export async function givenMany(
   service: TestService,
   project: TestProject,

@@ -5,19 +5,19 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { descendantsOf, endByForce, livingProcesses } from './processes.ts'
 
-/** Starts a process that ends with the test, also when the test runs into its limit. */
+/** Starts a process that ends with the test, also when the test reaches its time limit. */
 export function startChild(t: TestContext, command: string, args: string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, options)
-  child.on('error', () => {}) // Without a listener it would end this process; 'close' follows it.
+  child.on('error', () => {}) // Without a listener the error would end this process; 'close' follows it.
   t.after(() => endChild(child))
   return child
 }
 
-/** Asks a process to end, and ends by force what has not ended within a while, of it and of all that it started. */
+/** Asks a process to end, and after a while kills it and all processes that it started. */
 export async function endChild(child: ChildProcess, politeMs = 20_000): Promise<void> {
   const { pid } = child
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  // Found before it ends: npm leaves its shell and what runs in it behind, and they would hold our pipes open.
+  // Found before it ends: npm leaves its shell and the shell's children behind, and they would hold our pipes open.
   const family = new Set([pid, ...descendantsOf(pid).map((one) => one.pid)])
   const living = () => livingProcesses().filter((one) => family.has(one.pid))
   const exited = once(child, 'exit')
@@ -28,7 +28,7 @@ export async function endChild(child: ChildProcess, politeMs = 20_000): Promise<
   await exited
 }
 
-/** What a command wrote to its standard output. Throws with its complaints where it fails. */
+/** The standard output of a command. If it fails, throws with its standard error. */
 export async function outputOf(
   t: TestContext,
   command: string,

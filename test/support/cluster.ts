@@ -10,14 +10,14 @@ const program = join(import.meta.dirname, 'campaign-worker.ts')
 const token = 'svc_at_cluster'
 export const secretKey = 'svc_sk_cluster'
 
-/** A push as it reached the gateway, and whose hands it came from. */
+/** A push as it reached the gateway, and the worker that dispatched it. */
 export interface Entry {
   device: string
   collapseId: string
   pid: number
 }
 
-/** Processes on one database that can be killed, with one ledger of what reached the gateways. */
+/** Processes on one database that can be killed, with one ledger of the pushes that reached the gateways. */
 export async function cluster(t: TestContext) {
   const { url } = await emptyDatabase(t)
   const folder = await temporaryFolder(t)
@@ -33,7 +33,7 @@ export async function cluster(t: TestContext) {
     SHUTDOWN_SECONDS: '1'
   }
   return {
-    /** A node whose gateway accepts a push so long after it came. */
+    /** A node whose gateway accepts a push this long after it arrived. */
     start: (role: 'all' | 'api' | 'worker', answerMs: number) =>
       startProgram(t, env, [process.execPath, program, role, ledger, String(answerMs)]),
     call: async (base: string, method: string, path: string, json?: Json): Promise<Json> => {

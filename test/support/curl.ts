@@ -1,4 +1,4 @@
-// As much of curl as our printed lines use, for machines that have none: curl -X METHOD url -H header … -d body
+// The part of curl that our printed lines use, for machines without curl: curl -X METHOD url -H header … -d body
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({

@@ -7,10 +7,10 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 import { silentLog } from './log.ts'
 
 forbidSecondConnections()
-/** For a test that plays another process beside a transaction of its own. */
+/** For a test that acts as another process beside its own transaction. */
 export const elsewhere = AsyncResource.bind(<Result>(work: () => Result): Result => work())
 
-/** The server the suite runs on: the embedded one that test/run.ts started, or the operator's own. */
+/** The server that the suite runs on: the embedded one that test/run.ts started, or the operator's own. */
 export function serverUrl(): string {
   const url = process.env.TEST_DATABASE_URL
   if (!url) throw new Error('TEST_DATABASE_URL is not set: run the tests with `npm test` or `node test/run.ts <file>`')
@@ -30,10 +30,10 @@ export interface TestDatabase {
   connection: Connection
 }
 
-/** An empty database of its own for one test. It is dropped when the test passes and kept for a look when it fails. */
+/** An empty database for one test. It is dropped when the test passes, and kept for inspection when it fails. */
 export const emptyDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'empty')
 
-/** The same with the tables in it. */
+/** The same with migrated tables. */
 export const migratedDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'migrated')
 
 async function databaseFor(t: TestContext, kind: Kind): Promise<TestDatabase> {
@@ -49,14 +49,14 @@ async function databaseFor(t: TestContext, kind: Kind): Promise<TestDatabase> {
 type Kind = 'empty' | 'migrated' | 'bootstrapped'
 
 /**
- * test/run.ts migrates a database, bootstraps another, and names them: a copy is made in a tenth of the time that either
- * takes. Without such names the database is migrated here, and the service bootstraps by itself.
+ * test/run.ts migrates one database, bootstraps another, and passes their names: a copy takes a tenth of the time of
+ * either. Without these names the database is migrated here, and the service bootstraps itself.
  */
 export async function createDatabase(kind: Kind): Promise<string> {
   const name = `tidings_test_${randomBytes(6).toString('hex')}`
   const { TEST_DATABASE_TEMPLATE: migrated, TEST_SERVICE_TEMPLATE: bootstrapped = migrated } = process.env
   const template = { empty: undefined, migrated, bootstrapped }[kind]
-  // Files are copied as they are: to write them to the log again, as is usual, costs twice as much.
+  // Copies files directly: writing them to the log again, as by default, costs twice as much.
   await asServer((client) =>
     client.query(`create database ${name} template ${template ?? "template0 encoding 'UTF8'"} strategy file_copy`)
   )
@@ -72,7 +72,7 @@ async function migrateDatabase(url: string): Promise<void> {
   await migrate(pool).finally(() => pool.close())
 }
 
-/** A migrated database of its own with a pool on it. */
+/** A separate migrated database with a pool on it. */
 export async function testPool(t: TestContext): Promise<Pool> {
   const { connection } = await migratedDatabase(t)
   const pool = openPool(connection, silentLog)
@@ -92,7 +92,7 @@ export async function withClient<Result>(url: string, work: (client: pg.Client) 
   }
 }
 
-/** A database of which a role that is no superuser may have so many connections. */
+/** A database to which a role without superuser rights may have this many connections. */
 export async function limitedRole(t: TestContext, most: number) {
   const { name, url } = await migratedDatabase(t)
   const [role, password] = [`limited_${randomBytes(4).toString('hex')}`, randomBytes(8).toString('hex')]
@@ -112,7 +112,7 @@ export async function limitedRole(t: TestContext, most: number) {
   const own = new URL(url)
   own.username = role
   own.password = password
-  /** Takes one of them. */
+  /** Takes one of these connections. */
   async function another(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: own.href })
     client.on('error', () => {})

@@ -1,4 +1,4 @@
-/** Tries until the check passes; the limit is a bound, never a measurement. */
+/** Retries until the check passes; the limit is a bound, never a measurement. */
 export async function eventually<Result>(check: () => Promise<Result> | Result, withinMs = 10_000): Promise<Result> {
   const beganAt = Date.now()
   for (;;) {
@@ -7,7 +7,7 @@ export async function eventually<Result>(check: () => Promise<Result> | Result, 
     } catch (error) {
       const waitedMs = Date.now() - beganAt
       if (waitedMs > withinMs) throw error
-      // What was long in coming need not be looked for every moment: others want the processor.
+      // A check that takes long is tried less often, because other tests need the processor.
       await new Promise((resolve) => setTimeout(resolve, Math.min(100, 10 + waitedMs / 10)))
     }
   }

@@ -6,8 +6,8 @@ import { readConfig } from '../../src/platform/config.ts'
 import { openPool } from '../../src/platform/db/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 
-// A node of its own process, for tests that kill it or take its database away. It sends for real, to a simulated APNs that
-// lives elsewhere and keeps its own ledger. GATEWAY has the credential, TOKEN the provider token; without it the node
+// A node in a separate process, for tests that kill it or cut its database. It sends for real, to a simulated APNs in
+// another process with its own ledger. GATEWAY has the credential, TOKEN the provider token; without TOKEN the node
 // makes its own.
 
 const credential = JSON.parse(process.env.GATEWAY!) as ApnsCredential
@@ -21,7 +21,7 @@ const providerTokens = process.env.TOKEN
 const sender = createSender({
   credentials: { find: async (projectId) => ({ ...credential, projectId }) },
   providerTokens,
-  // A crowded machine must not make an answer look lost: that is repeated, as it should be.
+  // On a crowded machine a response must not look lost: the sender would repeat the push, as it should.
   settings: { deadlineMs: 60_000 },
   log
 })

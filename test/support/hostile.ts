@@ -4,7 +4,7 @@ import type { Json } from './http.ts'
 const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
 const deepObject = (levels: number) => `${'{"all":'.repeat(levels)}{}${'}'.repeat(levels)}`
 
-/** Stands for bytes that JSON.stringify would not write; replaced by them after it. */
+/** Stands for bytes that JSON.stringify would not write, which replace it afterwards. */
 const raws = new Map<string, string>([
   ['@deep-arrays', deep(5_000)],
   ['@deeper-arrays', deep(100_000)],
@@ -57,7 +57,7 @@ const strings = [
 ]
 const numbers = [0, -0, -1, 1, 0.1, 255, 256, 2 ** 31, -(2 ** 31) - 1, 2 ** 53, 2 ** 63, 1e21, 1e308, -1e308, 5e-324]
 
-/** A value no field expects. */
+/** A value that no field expects. */
 export const hostileValue: fc.Arbitrary<Json> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom<Json>(...strings) },
   { weight: 3, arbitrary: fc.constantFrom<Json>(...numbers) },
@@ -97,7 +97,7 @@ function changedAt(value: Json, place: Place, change: (old: Json) => Json): Json
 
 const names = ['', '__proto__', 'constructor', 'toString', 'x'.repeat(300), '\ud800', 'a\0', '😀', 'user.plan']
 
-/** A good body with one place made bad: replaced, left out, given one more name, or made into a list of itself. */
+/** A valid body with one place changed: replaced, left out, given one more name, or made into a list of itself. */
 export function mutated(good: Json): fc.Arbitrary<Json> {
   const place = fc.constantFrom(...placesOf(good))
   return fc.oneof(
@@ -139,7 +139,7 @@ export const segment = fc
   )
   .map((text) => encodeURIComponent(text))
 
-/** For a path, as it is: it may lead to another route or to none. */
+/** For a path, unescaped: it may lead to another route or to none. */
 export const rawSegment = fc.constantFrom(
   '',
   '%',

@@ -5,7 +5,7 @@ export interface Reply {
   status: number
   headers: IncomingHttpHeaders
   text: string
-  /** The body as JSON; throws where it is none. */
+  /** The body as JSON; throws if it is not JSON. */
   readonly json: Json
 }
 
@@ -20,7 +20,7 @@ export interface Asked {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 200 })
 
-/** One HTTP request with its path sent as it is written: nothing normalises or escapes it. */
+/** One HTTP request whose path is sent unchanged: nothing normalises or escapes it. */
 export function ask(
   baseUrl: string,
   method: string,
@@ -59,7 +59,7 @@ export function ask(
   })
 }
 
-/** Sends bytes that no HTTP client would, and answers all that comes back before the end of the connection. */
+/** Sends bytes that no HTTP client would send, and returns everything that arrives before the end of the connection. */
 export function askRaw(baseUrl: string, bytes: string | Buffer, endAfterMs = 0): Promise<string> {
   const { hostname, port } = new URL(baseUrl)
   return new Promise((resolve, reject) => {

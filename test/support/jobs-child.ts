@@ -18,7 +18,7 @@ const program = join(import.meta.dirname, 'jobs-worker.ts')
 
 const children = new WeakMap<TestContext, ChildProcess[]>()
 
-/** Starts a worker process and answers when it works. It is killed with the test. */
+/** Starts a worker process and resolves when it works. It is killed with the test. */
 export async function childWorker(t: TestContext, url: string, options: ChildOptions): Promise<ChildProcess> {
   const child = spawn(process.execPath, [program, url, JSON.stringify(options)], {
     stdio: ['ignore', 'pipe', 'inherit']
@@ -31,7 +31,7 @@ export async function childWorker(t: TestContext, url: string, options: ChildOpt
 /** A migrated database with the tables that the worker processes write to. */
 export async function workshop(t: TestContext): Promise<{ pool: Pool; url: string }> {
   children.set(t, [])
-  // Before the database is dropped under them.
+  // Stops them before the database is dropped.
   t.after(() => {
     for (const child of children.get(t)!) child.kill('SIGKILL')
   })
@@ -61,7 +61,7 @@ export const remarksOf = async (pool: Pool, pid: number) =>
   (await pool.query<{ remark: string }>(remarks, [pid])).map(({ remark }) => remark)
 export const jobRows = async (pool: Pool, name: string) => (await pool.one<{ n: number }>(rows, [name]))!.n
 
-/** Asks until the answer is right. Fails with the last answer after the time given. */
+/** Repeats the query until its result is right. Fails with the last result after the given time. */
 export async function eventually<Answer>(
   ask: () => Promise<Answer> | Answer,
   right: (answer: Answer) => boolean,

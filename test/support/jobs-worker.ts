@@ -11,7 +11,7 @@ import { silentLog } from './log.ts'
 
 const { leaseMs, workMs, concurrency = 10, everyMs } = JSON.parse(process.argv[3]!) as ChildOptions
 
-/** Tables of the test, not of the service: what was begun, what was done, and what a stalled worker met. */
+/** Tables of the test, not of the service: work that began, work that was done, and the errors of a stalled worker. */
 const began = statement('jobs.test_began', 'insert into began (job_id, pid) values ($1, $2)')
 const effect = statement('jobs.test_effect', 'insert into effects (n, pid) values ($1, $2)')
 const remark = statement('jobs.test_remark', 'insert into remarks (pid, remark) values ($1, $2)')

@@ -4,11 +4,11 @@ import type { Push, Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 
-// The whole service in a process of its own that can be killed, with gateways that write down what they accept. Started
-// by test/crash/messages.test.ts.
+// The whole service in a process of its own that can be killed, with gateways that record the pushes they accept.
+// Started by test/crash/messages.test.ts.
 
 const ledger = process.env.LEDGER!
-/** As a gateway behind a slow line: so many at a time, so long each. */
+/** Like a gateway behind a slow line: this many at a time, this long each. */
 const window = 40
 const answerMs = Number(process.env.ANSWER_MS)
 
@@ -20,7 +20,7 @@ const sender: Sender = {
     if (inFlight >= window) return false
     inFlight += 1
     setTimeout(() => {
-      // Accepted from here on, whether or not the answer arrives.
+      // Accepted from here on, whether or not the response arrives.
       appendFileSync(ledger, `${JSON.stringify([push.deviceId, push.messageId, push.collapseId, push.pushId])}\n`)
       inFlight -= 1
       for (const resume of waiting.splice(0)) resume()

@@ -1,4 +1,4 @@
 import pino from 'pino'
 
-/** For tests that do not look at logs. */
+/** For tests that do not read logs. */
 export const silentLog = pino({ level: 'silent' })

@@ -10,7 +10,7 @@ export const pending = 'DELIVERY_RESULT_STATUS_PENDING'
 export const send = (project: TestProject, items: unknown, asked: Asked = {}): Promise<Reply> =>
   project.call('POST', '/api/v1/messages:send', { json: { push_notifications: items }, ...asked })
 
-/** Sends and answers the results; anything but 200 fails the test. */
+/** Sends and returns the results; any status but 200 fails the test. */
 export async function results(project: TestProject, items: unknown, query = ''): Promise<Json[]> {
   const reply = await project.call('POST', `/api/v1/messages:send${query}`, { json: { push_notifications: items } })
   assert.equal(reply.status, 200, reply.text)

@@ -16,8 +16,8 @@ const program = join(import.meta.dirname, 'gateway-node.ts')
 const headers = { 'x-service-project-id': 'shop', 'x-service-api-key': 'svc_sk_outage' }
 
 /**
- * Nodes of their own processes behind one way to the database that can be cut, before one simulated APNs that responds
- * after `latencyMs`. What arrived is counted by the simulator alone.
+ * Nodes in separate processes behind one proxy to the database that can be cut, with one simulated APNs that responds
+ * after `latencyMs`. Only the simulator counts the pushes that arrived.
  */
 export async function outage(
   t: TestContext,
@@ -70,7 +70,7 @@ export async function outage(
     sql,
     proxy,
     arrived,
-    /** How often each message arrived, by its collapse id and device token. */
+    /** The number of times that each message arrived, by its collapse id and device token. */
     repeated: () =>
       [
         ...Map.groupBy(arrived(), (item) => `${item.request.headers['apns-collapse-id']} ${item.token}`).entries()

@@ -6,28 +6,31 @@ export interface RunningProcess {
   command: string
 }
 
-/** Every living process, by the kernel's own list; none where there is no such list, as on macOS. */
+/** Every living process, from the kernel's own list; none on systems without such a list, such as macOS. */
 export function livingProcesses(): RunningProcess[] {
   return pids().flatMap((pid) => {
     try {
-      // The name stands in parentheses and may hold some itself; the state and the parent follow it.
+      // The name stands in parentheses and may contain some itself; the state and the parent follow it.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
       return state === 'Z' ? [] : [{ pid, parent: Number(parent), command }]
     } catch {
-      return [] // It ended while we looked.
+      return [] // It ended meanwhile.
     }
   })
 }
 
-/** The processes that one has started and those that they have started, as far as their parents live. */
+/** The descendants of a process, as far as their parents are alive. */
 export function descendantsOf(pid: number, living = livingProcesses()): RunningProcess[] {
   const children = living.filter(({ parent }) => parent === pid)
   return children.flatMap((child) => [child, ...descendantsOf(child.pid, living)])
 }
 
-/** The environment a process was started with, each setting after a NUL; nothing where it is another user's or gone. */
+/**
+ * The environment that a process was started with, each setting after a NUL; empty for a process of another user or one
+ * that has ended.
+ */
 export function environmentOf(pid: number): string {
   try {
     return `\0${readFileSync(`/proc/${pid}/environ`, 'utf8')}`
@@ -36,20 +39,20 @@ export function environmentOf(pid: number): string {
   }
 }
 
-/** The processes whose environment holds this setting: they inherit it, and keep it when their parents are gone. */
+/** The processes whose environment contains this setting: they inherit it, and keep it when their parents end. */
 export const processesWith = (name: string, value: string): RunningProcess[] =>
   livingProcesses().filter(({ pid }) => pid !== process.pid && environmentOf(pid).includes(`\0${name}=${value}\0`))
 
 /** A lane sets it to its process id, for the processes it starts. */
 export const laneSetting = 'TIDINGS_TEST_LANE'
 
-/** What a lane has started, in any session, and whether or not the parents live. */
+/** All processes that a lane has started, in any session, whether or not their parents are alive. */
 export function startedBy(lane: number): RunningProcess[] {
   const found = [...descendantsOf(lane), ...processesWith(laneSetting, String(lane))]
   return [...new Map(found.map((one) => [one.pid, one])).values()].filter(({ pid }) => pid !== lane)
 }
 
-/** Ends them by force, and what they start meanwhile. */
+/** Kills them, and the processes that they start meanwhile. */
 export function endByForce(find: () => RunningProcess[]): RunningProcess[] {
   const ended = new Map<number, RunningProcess>()
   for (let round = 0; round < 5; round += 1) {

@@ -13,12 +13,12 @@ export interface Program {
   pid: number
   stdout(): string
   stderr(): string
-  /** Resolves with the base URL once the service says that it is ready. */
+  /** Resolves with the base URL once the service reports that it is ready. */
   ready: Promise<string>
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** A folder that goes with the test. */
+/** A folder that is deleted with the test. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tidings-test-'))
   t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -58,7 +58,7 @@ export function startProgram(
   return { child, pid: child.pid!, stdout: () => stdout, stderr: () => stderr, ready: ready.promise, exited }
 }
 
-/** The address in the line that says the service is ready. */
+/** The address in the line that reports that the service is ready. */
 export async function readyUrl(child: ChildProcess): Promise<string> {
   let seen = ''
   for await (const chunk of child.stdout!) {
@@ -72,7 +72,7 @@ export async function readyUrl(child: ChildProcess): Promise<string> {
   throw new Error(`the service ended before it was ready:\n${seen}`)
 }
 
-/** Pastes a printed line into a shell, as a person would. A machine without curl gets a small one of ours. */
+/** Pastes a printed line into a shell, as a person would. On a machine without curl, a small script takes its place. */
 export async function paste(t: TestContext, line: string): Promise<string> {
   const folder = await temporaryFolder(t)
   const own = `#!/bin/sh\nexec '${process.execPath}' '${join(import.meta.dirname, 'curl.ts')}' "$@"\n`
@@ -82,7 +82,7 @@ export async function paste(t: TestContext, line: string): Promise<string> {
   return shell.stdout()
 }
 
-/** Every living process that works in or was given this folder, by the kernel's own list. */
+/** Every living process that works in this folder or got it as an argument, from the kernel's own list. */
 export function processesOf(folder: string): string[] {
   return livingProcesses()
     .filter(

@@ -2,8 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { after } from 'node:test'
 
 /**
- * A TCP door to the database that can be shut and opened again, as a network or a failing server does. `change` sees what
- * is sent to the server, and must keep its length.
+ * A TCP proxy to the database that can be closed and opened again, like a failing network or server. `change` may edit
+ * the bytes sent to the server, and must keep their length.
  */
 export async function databaseProxy(url: string, change?: (bytes: Buffer) => Buffer) {
   const target = new URL(url)

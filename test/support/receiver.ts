@@ -18,7 +18,7 @@ export interface Receiver {
   port: number
   ca: string
   received: Received[]
-  /** How the next requests are answered; 204 unless told. */
+  /** The response to the next requests; 204 by default. */
   respond: Respond
   close(): Promise<void>
 }
@@ -56,7 +56,7 @@ export async function startReceiver({ secure = true, host = '127.0.0.1' } = {}):
   return receiver
 }
 
-/** As a receiver checks a call by the text of Standard Webhooks: of the signatures given, one must be right. */
+/** Verifies a call as a receiver does by the text of Standard Webhooks: one of the signatures must be valid. */
 export function isSignedWith(secret: string, { headers, body }: Received): boolean {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`

@@ -1,17 +1,17 @@
 import type { Outcome, Push, Sender } from '../../src/gateways/gateways.ts'
 
-/** What the gateway does with a push: answers, answers later, or never. */
+/** The reaction of the gateway to a push: it responds, responds later, or never. */
 type Reaction = Outcome | Promise<Outcome> | 'silence'
 
-/** Stands in the place of the gateways: remembers what it got and answers as the test says. */
+/** Stands in for the gateways: records the pushes and responds as the test says. */
 export interface ScriptedSender extends Sender {
-  /** Everything that was handed over, in order, repeats too. */
+  /** Every dispatched push in order, including repeats. */
   readonly pushes: Push[]
-  /** Those to one device or token. */
+  /** The pushes to one device or token. */
   to(deviceId: string): Push[]
-  /** How to react to pushes to a device, one entry for each, the last one for all that follow. */
+  /** The reactions to pushes to a device, one entry for each push; the last one applies to all later pushes. */
   script(deviceId: string, ...reactions: Reaction[]): void
-  /** As if the pool were full: nothing is taken until it is opened again. */
+  /** Acts like a full pool: accepts nothing until it is opened again. */
   shut(): void
   open(): void
 }

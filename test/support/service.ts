@@ -19,7 +19,7 @@ export interface TestProject {
   call(method: string, path: string, asked?: Asked): Promise<Reply>
 }
 
-/** What a test gives in the place of the real thing. */
+/** Stand-ins that a test provides in place of the real parts. */
 export type Given = Pick<AppOptions, 'sender' | 'onSettled' | 'agents' | 'console'> &
   Partial<Pick<AppOptions, 'log' | 'say'>>
 
@@ -29,22 +29,22 @@ export interface TestService {
   app: App
   adminToken: string
   databaseUrl: string
-  /** Without any credentials. */
+  /** Calls without any credentials. */
   ask(method: string, path: string, asked?: Asked): Promise<Reply>
-  /** With the administrator's token. */
+  /** Calls with the administrator's token. */
   manage(method: string, path: string, asked?: Asked): Promise<Reply>
-  /** A project of its own, so that tests of one file do not meet. */
+  /** Makes a separate project, so that tests of one file do not affect each other. */
   project(wish?: Record<string, unknown>): Promise<TestProject>
-  /** Looks into the database, behind the back of the service. */
+  /** Reads the database directly. */
   sql(text: string, values?: unknown[]): Promise<Json[]>
-  /** Has recurring work begin now, for tests of what it does and not of when. */
+  /** Starts recurring work now, for tests of its effect and not of its schedule. */
   hurry(job: string): Promise<void>
   /** Another node on the same database. */
   another(env?: Record<string, string>, given?: Given): Promise<TestService>
   close(): Promise<void>
 }
 
-/** The same for every service, so that what was bootstrapped once can be copied. */
+/** The same for every service, so that a bootstrapped database can be copied. */
 const usual = {
   BOOTSTRAP_ADMIN_TOKEN: `svc_at_${'suite'.padEnd(43, '-suite')}`,
   MASTER_KEY: Buffer.alloc(32, 'suite').toString('base64')
@@ -58,7 +58,7 @@ export async function bootstrappedDatabase(): Promise<string> {
   return name
 }
 
-/** Starts the service in this process on a database of its own; both go when the file's tests are over. */
+/** Starts the service in this process on a separate database; both end when the tests of the file are over. */
 export async function startService(env: Record<string, string> = {}, given: Given = {}): Promise<TestService> {
   const first = Object.keys(env).some((name) => /^(BOOTSTRAP_|MASTER_KEY|DATA_DIR)/.test(name))
   const name = await createDatabase(first ? 'migrated' : 'bootstrapped')
@@ -82,7 +82,8 @@ async function open(env: Record<string, string>, given: Given): Promise<TestServ
   const app = await startApp({ config, database, log: silentLog, role: 'all', say: () => {}, ...given })
   const url = `http://127.0.0.1:${app.port}`
   const adminToken = config.BOOTSTRAP_ADMIN_TOKEN ?? app.bootstrapped.credentials.admin_token!
-  // Kept open, since a test that waits for something asks again and again. It ends with the database or the process.
+  // The connection stays open, because a test that waits queries again and again. It ends with the database or the
+  // process.
   const behind = new pg.Pool({ connectionString: config.DATABASE_URL!, max: 3, allowExitOnIdle: true })
   behind.on('error', () => {})
   let closed: Promise<void> | undefined

@@ -1,5 +1,5 @@
-// Loaded before a node (NODE_OPTIONS=--import=…): with SIGUSR2 its clock jumps two hours ahead, and with the next one back.
-// Only the wall clock: a monotonic one does not jump on any machine.
+// Loaded before a node (NODE_OPTIONS=--import=…): SIGUSR2 moves its clock two hours ahead, and the next one moves it
+// back. This affects only the wall clock: a monotonic clock never jumps.
 
 const hoursMs = 2 * 3_600_000
 const Real = Date

@@ -4,7 +4,7 @@ import pg from 'pg'
 
 type Raw = pg.Client & { connection: { stream: Socket } }
 
-/** A connection to the server past its start: from here on its bytes are ours. */
+/** A connection to the server after its start phase: from here on this pooler forwards its bytes. */
 async function backEnd(url: string): Promise<Socket> {
   const client = new pg.Client({ connectionString: url }) as Raw
   client.on('error', () => {})
@@ -22,14 +22,14 @@ const message = (type: string, body: Buffer) => {
 }
 const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))])
 
-/** Whole messages of the server, and whether the last of them says that no transaction is open. */
+/** Whether the bytes end with the message by which the server reports that no transaction is open. */
 function isIdle(bytes: Buffer): boolean {
   return bytes.length >= 6 && bytes.subarray(-6).equals(message('Z', Buffer.from('I')))
 }
 
 /**
- * A pooler in transaction mode, as small as one can be: every client gets in without a password, and the back end that
- * was last given back serves the next client, until its transaction is over.
+ * A minimal pooler in transaction mode: every client connects without a password, and the back end that was released
+ * last serves the next client until its transaction ends.
  */
 export async function transactionPooler(url: string): Promise<string> {
   const free: Socket[] = []
@@ -58,7 +58,7 @@ export async function transactionPooler(url: string): Promise<string> {
         client.write(welcome)
         return
       }
-      // X: the client says good-bye, and its back end stays.
+      // X: the client disconnects, and its back end stays.
       if (bytes[0] === 0x58) return void client.end()
       using ??= take()
       ;(await using).write(bytes)

@@ -4,8 +4,8 @@ const cpuMs = (): number => {
 }
 
 /**
- * Runs `work` and returns the longest turn of the event loop meanwhile, in ms of processor time: what other requests had
- * to wait for, whatever else the machine does. The service runs in the thread of its test.
+ * Runs `work` and returns the longest turn of the event loop meanwhile, in ms of processor time: the time that other
+ * requests had to wait, whatever the load of the machine. The service runs in the thread of its test.
  */
 export async function longestTurn<Result>(work: () => Promise<Result>): Promise<{ result: Result; turnMs: number }> {
   let turnMs = 0

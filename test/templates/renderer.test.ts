@@ -7,7 +7,7 @@ import { type Lane, openLane } from '../../src/templates/render-lane.ts'
 import { createRenderer, type Rendered } from '../../src/templates/renderer.ts'
 import { TemplateFailed } from '../../src/templates/templates.ts'
 
-/** A renderer whose processes a test can look at. */
+/** A renderer whose processes a test can inspect. */
 function watched() {
   const lanes: Lane[] = []
   const renderer = createRenderer(undefined, () => {
@@ -37,7 +37,7 @@ const titles = (rendered: Rendered[]) =>
   )
 const soon = (ms = 20_000) => Date.now() + ms
 
-// `case` compares whole lists and counts none of it: minutes of work that no price of the engine ends.
+// `case` compares whole lists and counts none of it: minutes of work that no limit of the engine ends.
 const equal = Array.from({ length: 30_000 }, (_, index) => index)
 const properties = { a: equal, c: [...equal.slice(0, -1), 'x'] }
 const endless = `{% case trigger.a %}{% when ${'trigger.c, '.repeat(1_000)}trigger.c %}{% endcase %}`
@@ -148,7 +148,8 @@ describe('a process that the system refuses to start', () => {
     await assert.rejects(render(people(1), soon()), Unavailable)
     refusing = false
     assert.deepEqual(titles(await render(people(1), soon())), ['No 0'])
-    // The one that takes over from a slow rendering is not there: what needs it is refused, and nothing ends by it.
+    // The spare process that would take over from a slow rendering is missing: requests that need it are refused, and
+    // nothing else ends.
     refusing = true
     const hostile = renderer.of(project(), campaign(`{{ user.n }}${endless}`)).for({ properties })
     for (const one of [hostile, render])

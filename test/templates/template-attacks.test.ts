@@ -4,8 +4,9 @@ import { createEngine } from '../../src/templates/engine.ts'
 import { compileTemplate, readTemplate, TemplateFailed } from '../../src/templates/template.ts'
 
 /**
- * Every filter and comparison with its worst input, hundreds of times. Processor time of this process, which a crowded
- * machine does not stretch: none takes more than 0.1 s of it, and without their prices several took minutes.
+ * Every filter and comparison with its worst input, hundreds of times. The test measures processor time of this
+ * process, which does not depend on the load of the machine: none takes more than 0.1 s of it, and without their prices
+ * several took minutes.
  */
 const mostMs = 1_500
 const long = process.env.TIDINGS_LONG !== undefined
@@ -24,7 +25,7 @@ for (let depth = 0; depth < 100; depth++) nested = [nested]
 const trigger = {
   text: 'a'.repeat(1_000_000),
   fits: 'a'.repeat(150_000),
-  // What is looked for in the middle of the same letters has the search of V8 take the product of both lengths.
+  // Searching a text among equal letters makes V8 take the product of both lengths.
   needle: `${'a'.repeat(250_000)}b${'a'.repeat(250_000)}`,
   small: `${'a'.repeat(8_000)}b${'a'.repeat(8_000)}`,
   blanks: `${' '.repeat(500_000)}x`,

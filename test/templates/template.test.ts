@@ -191,7 +191,7 @@ describe('a template made to be slow or large', () => {
         () => template.render(hostile),
         (error) => error instanceof TemplateFailed && /^line 1, column \d+: |^[^\n]+$/.test(error.message)
       )
-      // And is none the worse for it.
+      // And the process still works afterwards.
       assert.equal(compileTemplate('{{ trigger.a }}').render({ trigger: { a: 1 } }), '1')
     })
 

@@ -69,7 +69,7 @@ test('a call is delivered once, signed by the secret of the project', async (t) 
   const { pool, receiver, webhooks, rows } = await setUp(t)
   const call = callTo(receiver, { headers: { 'X-A2A-Token': 'tok' } })
   await enqueue(pool, webhooks, call)
-  await enqueue(pool, webhooks, call) // The same id again is the same call.
+  await enqueue(pool, webhooks, call) // The same id again means the same call.
   const worker = workerHere(t, pool, webhooks.jobs)
   await eventually(async () => assert.equal((await rows())[0]!.state, 'delivered'))
   await worker.idle()
@@ -163,7 +163,7 @@ test('a call that is given up is kept as failed, lets the next go, and can be re
   workerHere(t, pool, webhooks.jobs)
   await eventually(async () => assert.equal((await rows())[0]!.attempts, 1))
   assert.equal(receiver.received.length, 1, 'the second waits for the first')
-  // A day later, as far as the call knows.
+  // A day later, by the times of the call.
   await pool.run(hurry, [project, new Date()])
   await eventually(
     async () =>
@@ -208,7 +208,7 @@ test('an address that is forbidden at the time of the connection is not called, 
 
 test('calls that were not delivered when a process stopped are delivered by the next one', async (t) => {
   const { pool, receiver, webhooks, rows, make } = await setUp(t)
-  receiver.respond = () => {} // In flight when the first one stops.
+  receiver.respond = () => {} // In flight when the first worker stops.
   await enqueue(pool, webhooks, callTo(receiver, { headers: { 'x-a': 'b' } }))
   const first = workerHere(t, pool, webhooks.jobs)
   await eventually(() => assert.equal(receiver.received.length, 1))

@@ -1,25 +1,28 @@
-/** Requests that are begun in one turn of the event loop. The rest waits for the next turn, projects by turns. */
+/** The requests that start in one turn of the event loop. The rest waits for the next turn, and projects take turns. */
 const startsOfTurn = 16
-/** A queue that was not empty for a second, while a thousand requests came, is a flood: a burst is over by then. */
+/** A queue that was not empty for a second while a thousand requests arrived is a flood: a burst ends sooner. */
 const standingMs = 1_000
 const mostOfBurst = 1_000
-/** A flood stays one until none of its requests was shed for this time: it pauses while its refusals are delayed. */
+/**
+ * A flood counts as one until none of its requests was shed for this time, because it pauses while its refusals are
+ * delayed.
+ */
 const recoveryMs = 3_000
 /** Requests of a flood beyond its queue wait this long before they are shed. */
 const shortWaitMs = 10
-/** Any other request: a burst on a slow database is served late rather than refused. */
+/** The longest wait of any other request: a burst on a slow database is served late rather than refused. */
 const longWaitMs = 10_000
-/** A project that sent nothing for this time is not in the way of another. */
+/** A project that sent nothing for this time does not compete with others. */
 const quietMs = 10_000
-/** Writes of one project that may wait for the database at once: two statements' worth at full speed. */
+/** Writes of one project that may wait for the database at once: two full statements. */
 const mostBacklog = 64
-/** Requests of a flood that may wait. */
+/** The most waiting requests of a flood. */
 const mostBeside = 64
-/** In a burst, and where the project is alone. */
+/** The most waiting requests of a burst, or of a project that is alone. */
 const mostWaiting = 10_000
-/** Projects that are remembered; past it the idle ones are forgotten. */
+/** The most projects that are remembered; beyond this, idle ones are dropped. */
 const mostProjects = 10_000
-/** A flood leaves this part of the event loop to other projects, measured over a few turns. */
+/** The part of the event loop that a flood leaves to other projects, measured over a few turns. */
 const mostBusy = 0.75
 const busyWindowMs = 20
 
@@ -32,12 +35,12 @@ interface Waiting {
 interface Share {
   project: string
   waiting: Waiting[]
-  /** The turn in which its last request was begun. */
+  /** The turn in which its last request started. */
   turn: number
-  /** When last nothing waited, and how many requests have come since. */
+  /** The last time when nothing waited, and the number of requests since. */
   emptyMs: number
   entered: number
-  /** When a request was last shed. */
+  /** The time when a request was last shed. */
   cutMs: number
   lastMs: number
 }
@@ -50,11 +53,11 @@ export interface SharesOptions {
 }
 
 /**
- * Begins requests, projects by turns, as many in a turn of the event loop as leave the next turn soon. While the process
- * keeps up nothing waits. When it does not, each project has a queue of its own. A burst waits in it. The queue of a flood
- * beside another active project is cut to 64, further requests are shed, and the flood leaves a quarter of the event loop
- * to others. Requests that have begun do not count, however long they last: a stream, or a slow gateway, takes no share of
- * the processor.
+ * Starts requests in turns by project, as many in a turn of the event loop as let the next turn come soon. While the
+ * process keeps up, nothing waits. When it does not, each project has its own queue, in which a burst waits. If another
+ * project is active, the queue of a flood is cut to 64, further requests are shed, and the flood leaves a quarter of
+ * the event loop to others. Requests that have started do not count, however long they last: a stream, or a slow
+ * gateway, takes no share of the processor.
  */
 export class Shares {
   readonly #backlogOf: (project: string) => number
@@ -67,7 +70,7 @@ export class Shares {
   #shed = 0
   #starts = 0
   #turn = 0
-  /** The two projects that were last seen, to know whether a project is alone. */
+  /** The two projects that sent the latest requests, which show whether a project is alone. */
   #last: Share | undefined
   #other: Share | undefined
 
@@ -77,7 +80,7 @@ export class Shares {
     this.#isBusy = isBusy
   }
 
-  /** Calls `begin` now or when the turn of the project comes; or `shed`. */
+  /** Calls `begin`, now or in the turn of the project, or `shed`. */
   enter(project: string, begin: () => void, shed: () => void): void {
     const nowMs = this.#clock()
     const share = this.#shareOf(project, nowMs)
@@ -99,7 +102,7 @@ export class Shares {
     this.#schedule()
   }
 
-  /** Requests that were shed since the start. */
+  /** The number of requests shed since the start. */
   shed(): number {
     return this.#shed
   }
@@ -124,7 +127,7 @@ export class Shares {
     return share
   }
 
-  /** The first request of a project in a turn does not wait for those of other projects, nor for the next turn. */
+  /** The first request of a project in a turn waits neither for those of other projects nor for the next turn. */
   #hasRoom(share: Share): boolean {
     const most = share.turn === this.#turn ? startsOfTurn : 2 * startsOfTurn
     return this.#starts < most && !this.#isFull(share)
@@ -147,7 +150,7 @@ export class Shares {
     return !neighbour || nowMs - neighbour.lastMs > quietMs
   }
 
-  /** A project whose writes wait for the database: further ones would only wait there. */
+  /** The writes of the project wait for the database: further requests would only wait there. */
   #isFull({ project }: Share): boolean {
     return this.#backlogOf(project) >= mostBacklog
   }
@@ -157,7 +160,7 @@ export class Shares {
     return (stands || nowMs - share.cutMs < recoveryMs) && !this.#isAlone(share, nowMs)
   }
 
-  /** In a busy process a flood begins one request in a turn, so that it goes on whatever else the process does. */
+  /** In a busy process a flood starts one request in a turn, so that it continues whatever else the process does. */
   #mustYield(share: Share, nowMs: number): boolean {
     return share.turn === this.#turn && this.#isBusy() && this.#isFlood(share, nowMs)
   }

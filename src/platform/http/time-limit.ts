@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Unavailable } from '../errors.ts'
 
-/** How long a request may take before it is answered 503 (decision 0008); streams are exempt. */
+/** How long a request may take before it gets 503 (decision 0008); streams are exempt. */
 const requestLimitMs = 100_000
 const lookEveryMs = 1_000
 
@@ -9,12 +9,12 @@ export interface TimeLimit {
   watch(reply: FastifyReply): void
   /** The response was sent, or the client disconnected. */
   over(reply: FastifyReply): void
-  /** How many are watched now. */
+  /** The number of watched requests. */
   seated(): number
   close(): void
 }
 
-/** The place of a reply among those in flight. */
+/** The position of a reply among those in flight. */
 const seat = Symbol('seat')
 type Seated = FastifyReply & { [seat]?: number | undefined }
 
@@ -35,7 +35,7 @@ export function createTimeLimit(limitMs: number = requestLimitMs): TimeLimit {
     for (const seated of inFlight) {
       if (!seated) continue
       const { reply, beganMs } = seated
-      // A reply whose client disconnected is never reported as over, because no response to it finishes.
+      // A reply whose client disconnected is never reported as finished, because no response to it finishes.
       if (reply.raw.destroyed) over(reply)
       else if (beganMs <= overdue && !reply.sent) {
         reply.header('connection', 'close').send(new Unavailable('The request took too long.'))

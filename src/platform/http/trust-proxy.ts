@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Whose X-Forwarded-* headers are believed: a number of proxies, networks of proxies, or none. */
+/** The proxies whose X-Forwarded-* headers are trusted: a number of proxies, their networks, or none. */
 export type TrustProxy = false | number | readonly string[]
 
 const named: Record<string, string[]> = {
@@ -10,7 +10,10 @@ const named: Record<string, string[]> = {
 }
 const mostHops = 32
 
-/** `true` is one proxy, the safe reading: the address that the nearest proxy saw, and no address that a client sent. */
+/**
+ * `true` means one proxy, the safe reading: it gives the address that the nearest proxy saw, and no address that a
+ * client sent.
+ */
 export function parseTrustProxy(text: string): TrustProxy {
   if (text === 'true') return 1
   if (text === 'false' || text === '0') return false
@@ -30,8 +33,8 @@ function isNetwork(text: string): boolean {
 }
 
 /**
- * Whether the address `hop` proxies away from us is believed: 0 is the connection itself, 1 the last address in
- * X-Forwarded-For. Addresses are counted from the right, since a client writes whatever it likes to the left.
+ * Whether the address `hop` proxies away is trusted: 0 is the connection itself, 1 the last address in X-Forwarded-For.
+ * Addresses are counted from the right, because a client can write any address to the left.
  */
 export function trusts(trust: TrustProxy): false | ((address: string | undefined, hop: number) => boolean) {
   if (trust === false) return false

@@ -5,12 +5,13 @@ import { isStorable } from '../json.ts'
 import { rule } from './schema.ts'
 
 /**
- * Codes for faults in certain fields of a body, where a caller can act on them; all others get the general one. A name is
- * that of a field of the body and all that is in it, or a whole path: `devices[].id`.
+ * Codes for faults in certain fields of a body, if a caller can act on them; all other faults get the general code. A
+ * name stands for a field of the body with everything in it, or for a whole path: `devices[].id`.
  */
 export type FieldCodes = Readonly<Record<string, RefusalCode>>
 
-// Nothing is coerced, defaulted or removed: 123 is not "123". Schemas carry words for the docs, which strict mode would refuse.
+// Nothing is coerced, defaulted or removed: 123 is not "123". Schemas contain descriptions for the docs, which strict
+// mode would refuse.
 const ajv = new Ajv2020({
   coerceTypes: false,
   useDefaults: false,
@@ -20,7 +21,7 @@ const ajv = new Ajv2020({
   verbose: true
 })
 
-/** Checks a value against a schema as it is. Compiled on first use, so that a start does not wait for it. */
+/** Checks a value against a schema. Compiled on first use, so that a start does not wait for it. */
 export function validator(schema: TSchema, code: RefusalCode, fieldCodes: FieldCodes = {}): (value: unknown) => void {
   let check: ValidateFunction | undefined
   return (value) => {
@@ -62,7 +63,7 @@ function withoutConstants(errors: ErrorObject[]): ErrorObject[] {
   })
 }
 
-/** Words for people, where those of the validator are for programs. */
+/** Messages for people, in place of the validator's messages for programs. */
 const inWords: Record<string, (error: ErrorObject) => string | undefined> = {
   required: () => 'must be given',
   type: ({ params }) => `must be ${oneOf([params.type].flat().map((type: string) => typeNames[type] ?? type))}`,
@@ -103,7 +104,7 @@ function detailOf(error: ErrorObject): Detail {
   return { path: path || 'body', message: inWords[keyword]?.(error) ?? message }
 }
 
-/** Reads the parameters a schema names. Query values are text: those it wants as integers or booleans are turned. */
+/** Reads the parameters that a schema names. Query values are text, so integers and booleans are converted. */
 export function queryParser(schema: TSchema): (query: unknown) => Record<string, unknown> {
   const check = validator(schema, 'invalid_parameter')
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {}
@@ -122,7 +123,7 @@ export function queryParser(schema: TSchema): (query: unknown) => Record<string,
   }
 }
 
-/** Only where the text is exactly one; anything else is left for the schema to refuse. */
+/** Converts only a text that is exactly such a value; the schema refuses any other. */
 function turned(text: unknown, type: string | undefined): unknown {
   if (type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'

@@ -10,8 +10,8 @@ const mostNames = 5
 const mostCharacters = 256
 
 /**
- * Names fields that the request has and the endpoint ignores, in the header `X-Service-Warning`. The response stays what
- * it is: unknown fields are allowed, but a misspelt one changes nothing, and the caller should learn why.
+ * Names ignored fields of the request in the header `X-Service-Warning`. The response itself stays unchanged: unknown
+ * fields are allowed, but a misspelt field has no effect, and the caller should learn why.
  */
 export function warnOfFields(reply: FastifyReply, fields: UnknownField[]): void {
   if (fields.length > 0) reply.header('x-service-warning', fieldWarning(fields))
@@ -25,5 +25,5 @@ export function fieldWarning(fields: UnknownField[]): string {
   return `unknown field ${named.join(', ')}`.slice(0, mostCharacters)
 }
 
-/** A header holds printable ASCII only, whatever a caller calls a field. */
+/** A header holds printable ASCII only, and callers choose the names of fields. */
 const printable = (name: string): string => name.slice(0, 64).replace(/[^\x20-\x7e]|"/gu, '?')

@@ -16,11 +16,11 @@ export {
 
 /** The state of a key. */
 export type Claim<Work, Answer> =
-  /** The key is ours: its row stands in this transaction, with the work that was given. */
+  /** The key is ours: its row exists in this transaction, with the given work. */
   | { state: 'begun' }
   /**
-   * Another process began the work and died (`gone`: the database knows) or was silent for some seconds. The key is ours
-   * now: continue that work.
+   * Another process began the work and died (`gone`: the database knows) or was silent for some seconds. The key is
+   * ours now: continue that work.
    */
   | { state: 'resumed'; work: Work; gone: boolean }
   | { state: 'answered'; answer: Answer }
@@ -30,9 +30,9 @@ export type Claim<Work, Answer> =
   | { state: 'other' }
 
 /**
- * Claims the key, or returns its state. Call it in the transaction that writes the work, before writing it: of two calls
- * at once the second waits here for the commit of the first. `hours` is how long the key is remembered. With a `presence`
- * the work of a dead process is resumed at once, without it after some seconds.
+ * Claims the key, or returns its state. Call it in the transaction that writes the work, before writing it: of two
+ * simultaneous calls, the second waits here for the commit of the first. `hours` is how long the key is remembered.
+ * With a `presence` the work of a dead process is resumed at once, without one after some seconds.
  */
 export async function claimKey<Work, Answer>(
   tx: Db,
@@ -58,8 +58,8 @@ export async function claimKey<Work, Answer>(
 }
 
 /**
- * Claims the keys of many calls, each key once and all of one scope. For work that outlives its caller by itself: none is
- * resumed, so no claim has that state.
+ * Claims the keys of many calls, each key once and all of one scope. For work that continues without its caller: none
+ * is resumed, so no claim has that state.
  */
 export async function claimKeys<Work, Answer>(
   tx: Db,
@@ -89,7 +89,7 @@ export async function findClaims<Work, Answer>(
 }
 
 function claimOf<Work, Answer>(row: KeyRow<Work, Answer> | undefined, fingerprint: string): Claim<Work, Answer> {
-  // Swept in between, or its project is being erased: the caller may ask again.
+  // The key was deleted in between, or its project is being erased: the caller may ask again.
   if (!row) return { state: 'running' }
   if (row.fingerprint !== fingerprint) return { state: 'other' }
   return row.answer === null ? { state: 'running', work: row.work } : { state: 'answered', answer: row.answer }

@@ -12,11 +12,11 @@ export interface IdempotencyKey {
 export interface KeyedWork<Work> {
   key: IdempotencyKey
   work: Work
-  /** Undefined where it is not known yet. */
+  /** Undefined if it is not known yet. */
   answer?: unknown
 }
 
-/** Stored beside the work: the process that does it. */
+/** Stored with the work: the process that does it. */
 export interface Holder {
   holder?: number | null
 }
@@ -29,13 +29,13 @@ export interface KeyRow<Work, Answer> {
 }
 
 /**
- * How long a call may be silent before a repeat takes its work over, where the database cannot tell whether its process
- * lives. Longer than any request waits for gateways, and short enough that the work of a dead process is resumed within
+ * How long a call may be silent before a repeat takes its work over, if the database cannot tell whether its process is
+ * alive. Longer than any request waits for gateways, and short enough that the work of a dead process is resumed within
  * 15 s.
  */
 export const holdMs = 12_000
 
-// As `heldProject`, but also where the project is being erased: the work itself finds that out and refuses.
+// Like `heldProject`, but also for a project that is being erased: the work itself notices that and refuses.
 const heldAnyway = 'with project as (select project_id from projects where project_id = $1 for key share)'
 const beginRow = statement(
   'idempotency.begin',
@@ -114,7 +114,7 @@ export function keyColumns(wanted: KeyedWork<unknown>[], hours: number): unknown
   ]
 }
 
-/** Inserts the key. Returns false where it is taken. */
+/** Inserts the key. Returns false if it is taken. */
 export const beginKey = async (
   tx: Db,
   projectId: ProjectId,
@@ -145,7 +145,7 @@ export const resumeKey = (
   holder: Holder
 ) => tx.run(resumeRow, [projectId, scope, key, heldUntil, JSON.stringify(holder)])
 
-/** Stores the response that every repeat gets. Call it in the transaction that ends the work, where there is one. */
+/** Stores the response that every repeat gets. Call it in the transaction that ends the work, if there is one. */
 export const settleKey = (db: Db, projectId: ProjectId, { scope, key }: IdempotencyKey, answer: unknown) =>
   db.run(settleRow, [projectId, scope, key, JSON.stringify(answer)])
 

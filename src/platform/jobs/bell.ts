@@ -1,7 +1,7 @@
 /** Wakes one sleeper. A ring without a sleeper wakes the next one at once. */
 export interface Bell {
   ring(): void
-  /** Resolves at the next ring or after some time. All that rings in one turn of the event loop is one ring. */
+  /** Resolves at the next ring or after some time. All rings in one turn of the event loop count as one. */
   heard(withinMs: number): Promise<void>
 }
 

@@ -4,20 +4,20 @@ import { backoff } from './backoff.ts'
 /** The run of a job, as its handler sees it. */
 export interface JobContext {
   readonly jobId: string
-  /** 1 for the first try. */
+  /** 1 for the first attempt. */
   readonly attempt: number
-  /** Whether a failure now is the end: the moment to book what was given up. */
+  /** Whether a failure now ends the job for good: the moment to record the failure of its work. */
   readonly last: boolean
-  /** Aborted when the lease is lost or the worker stops. Work that goes on after it can no longer end the job. */
+  /** Aborted when the lease is lost or the worker stops. Work that continues after that can no longer end the job. */
   readonly signal: AbortSignal
   /**
    * Ends the job inside the transaction of its effects, so that both happen or neither does. Throws `LeaseLost` when
-   * another worker has taken the job meanwhile: let it pass, so that the transaction rolls back.
+   * another worker has claimed the job meanwhile: do not catch it, so that the transaction rolls back.
    */
   complete(tx: Db): Promise<void>
   /**
-   * Gives the slot to another job when all that is left is to wait, for a gateway for instance. The lease is kept and
-   * renewed, so a crash is noticed as before. Where too many jobs wait like this the slot is kept.
+   * Gives the slot to another job when this one only waits, for a gateway for example. The worker keeps and renews the
+   * lease, so a crash is noticed as before. If too many jobs wait like this, the job keeps its slot.
    */
   freeSlot(): void
 }
@@ -27,22 +27,28 @@ export interface JobDefinition<Payload = unknown> {
   /** Jobs of one queue share slots and do not wait behind those of another. */
   readonly queue: string
   readonly maxAttempts: number
-  /** How long a worker may be silent before others take the job. It is renewed while the job runs. */
+  /** How long a worker may be silent before others claim the job. The worker renews the lease while the job runs. */
   readonly leaseMs: number
-  /** How long to wait after the given failed attempt. */
+  /** The wait after the given failed attempt. */
   readonly backoff: (attempt: number) => number
-  /** Set for recurring work: a run that ended is due again after this. */
+  /** Set for recurring work: after each run it is due again after this time. */
   readonly everyMs: number | undefined
   run(payload: Payload, context: JobContext): Promise<void>
 }
 
-/** Ten seconds: a killed worker's jobs go on within 15, and a process that stalls for less keeps its work. */
+/**
+ * Ten seconds: other workers resume a killed worker's jobs within 15 s, and a process that stalls for less keeps its
+ * jobs.
+ */
 export const defaultLeaseMs = 10_000
 
 /** The queue of jobs that name none. Its slots also run jobs of other queues that an older version added here. */
 export const workQueue = 'work'
 
-/** The least that `run` needs beside a name. Jobs run at least once: make effects repeatable or use `complete(tx)`. */
+/**
+ * The minimum that a definition needs besides a name. Jobs run at least once: make effects repeatable or use
+ * `complete(tx)`.
+ */
 export function defineJob<Payload>(job: {
   name: string
   queue?: string
@@ -55,9 +61,9 @@ export function defineJob<Payload>(job: {
 }
 
 /**
- * Work done every so often by one node of the whole cluster. Its job is one row that is never deleted but moved on when
- * a run ends, so neither a crash nor ten nodes starting at once can lose or double it. It never dies: a failure is
- * tried again with backoff, at the latest after `everyMs`.
+ * Periodic work that one node of the whole cluster does. Its job is one row that is never deleted but rescheduled when
+ * a run ends, so neither a crash nor ten nodes starting at once can lose or double it. It never ends for good: a
+ * failure is retried with backoff, at the latest after `everyMs`.
  */
 export function recurring(job: {
   name: string
@@ -77,8 +83,8 @@ export function recurring(job: {
 }
 
 /**
- * Thrown by a job to be run again without this being an error, after `afterMs` or else the usual backoff. It counts as
- * an attempt, so that everything ends, unless `counts` is false: then the job itself must know when to give up.
+ * Thrown by a job that wants to run again without an error, after `afterMs` or the usual backoff. It counts as an
+ * attempt, so that every job ends at some time, unless `counts` is false: then the job itself must decide when to stop.
  */
 export class RetryLater extends Error {
   override readonly name = 'RetryLater'
@@ -92,7 +98,7 @@ export class RetryLater extends Error {
   }
 }
 
-/** Another worker has the job now, or may have: results of this run must not be recorded. */
+/** Another worker has claimed the job, or may have: results of this run must not be recorded. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

@@ -4,24 +4,24 @@ import { type JobDefinition, workQueue } from './definition.ts'
 import * as store from './store.ts'
 
 export interface AddOptions {
-  /** Whose work it is: projects take turns. */
+  /** The project of the job: projects take turns. */
   projectId?: string | undefined
   /**
    * At most one job of a name and key waits. Adding it again keeps the waiting one and its payload, and brings its time
-   * forward if the new one is earlier (unless it has failed before: its backoff holds). If it is running, it runs once
-   * more afterwards, because that run may have missed what this transaction is about to commit. The key's job is locked
-   * until the transaction ends, for the same reason.
+   * forward if the new one is earlier (unless it has failed before: its backoff stays). If it is running, it runs once
+   * more afterwards, because that run may have missed the changes of this transaction. For the same reason the key's
+   * job is locked until the transaction ends.
    */
   key?: string | undefined
-  /** Not before this time. Now, if absent. */
+  /** The job does not run before this time. Absent: now. */
   runAt?: Date | undefined
-  /** Instead of what the definition says. */
+  /** Replaces the value of the definition. */
   maxAttempts?: number | undefined
 }
 
 export interface NewJob<Payload = unknown> extends AddOptions {
   payload: Payload
-  /** A `newId()` of the caller's, where it writes down which job it added. */
+  /** A `newId()` of the caller, if it records which job it added. */
   id?: string
 }
 
@@ -37,10 +37,10 @@ export interface DeadJob {
   diedAt: Date
 }
 
-/** A job by its definition, which types the payload, or by name and queue where the definition is out of reach. */
+/** A job by its definition, which types the payload, or by name and queue if the definition cannot be imported. */
 export type JobRef<Payload> = JobDefinition<Payload> | { readonly name: string; readonly queue: string } | string
 
-/** Adds a job in the caller's transaction: it is seen when that commits, and never if it does not. */
+/** Adds a job in the caller's transaction: workers see it when that commits. */
 export function add<Payload>(db: Db, job: JobRef<Payload>, payload: Payload, options: AddOptions = {}): Promise<void> {
   return addMany(db, job, [{ ...options, payload }])
 }
@@ -64,25 +64,25 @@ export async function addMany<Payload>(
     added.map(({ runAt }) => runAt ?? null),
     added.map(({ maxAttempts }) => maxAttempts ?? null),
     now,
-    // Workers find jobs that are due later by themselves.
+    // Workers find jobs that are due later themselves, without a notification.
     added.some(({ runAt }) => !runAt || runAt <= now),
     queue
   ])
 }
 
-/** Which of these keys wait or run: a job of any other key has ended, died, or was lost. */
+/** Those of these keys whose job waits or runs: a job of any other key has ended, died, or was lost. */
 export async function knownKeys(db: Db, name: string, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   return new Set((await db.query<{ key: string }>(store.knownKeys, [name, keys])).map(({ key }) => key))
 }
 
-/** Which of these jobs wait or run. */
+/** Those of these jobs that wait or run. */
 export async function knownJobs(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   return new Set((await db.query<{ id: string }>(store.knownJobs, [ids])).map(({ id }) => id))
 }
 
-/** One statement may touch a key once, and two adders that lock keys in the same order cannot block each other for ever. */
+/** One statement may change a key once, and two transactions that lock keys in the same order cannot deadlock. */
 function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyArray<NewJob<Payload>> {
   if (!wanted.some(({ key }) => key !== undefined)) return wanted
   const byKey = new Map<string, NewJob<Payload>>()
@@ -95,29 +95,32 @@ function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyAr
   return [...wanted.filter(({ key }) => key === undefined), ...keys.map((key) => byKey.get(key)!)]
 }
 
-/** Jobs that were given up, the youngest first, those after an id. */
+/** Dead jobs after an id, the newest first. */
 export function dead(db: Db, limit: number, before: string | null = null): Promise<DeadJob[]> {
   return db.query<DeadJob>(store.listDead, [limit, before])
 }
 
-/** Runs a dead job again, with all its attempts. False if there is none. If its key waits already, that one stands for it. */
+/**
+ * Runs a dead job again, with all its attempts. False if it does not exist. If a job of its key waits already, that one
+ * takes its place.
+ */
 export async function revive(db: Db, id: string): Promise<boolean> {
   return (await db.query(store.revive, [id])).length > 0
 }
 
-/** How many jobs are ready, wait for their time, run, and were given up. */
+/** The numbers of jobs that are ready, deferred, running and dead. */
 export async function countJobs(db: Db): Promise<Record<string, number>> {
   const counts = await db.one<Record<string, string>>(store.countByState)
   return Object.fromEntries(Object.entries(counts ?? {}).map(([state, count]) => [state, Number(count)]))
 }
 
-/** For how many seconds the oldest ready job of each queue has waited; 0 for `work` where none is ready. */
+/** The seconds that the oldest ready job of each queue has waited; 0 for `work` if none is ready. */
 export async function oldestReady(db: Db): Promise<Record<string, number>> {
   const rows = await db.query<{ queue: string; seconds: number }>(store.oldestReady)
   return { [workQueue]: 0, ...Object.fromEntries(rows.map(({ queue, seconds }) => [queue, seconds])) }
 }
 
-/** Forgets dead jobs that died before a time, so that they do not gather for ever. Returns their number. */
+/** Deletes jobs that died before a time. Returns their number. */
 export async function forgetDead(db: Db, before: Date): Promise<number> {
   return db.run(store.forgetDead, [before])
 }

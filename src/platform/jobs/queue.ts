@@ -5,12 +5,15 @@ import { type Claimed, createRun, nowMs, type Run } from './run.ts'
 import type { Session } from './session.ts'
 import * as store from './store.ts'
 
-/** Projects that share one claim. Each costs a probe, so not more than jobs are wanted, … */
+/** Projects that share one claim. Each costs an index look-up, so not more than jobs are wanted, … */
 const mostLanes = 32
-/** … but some, because another worker may hold all that is ready in the first ones. */
+/** … but at least some, because other workers may hold all ready jobs of the first ones. */
 const leastLanes = 4
 const jobsPerClaim = 200
-/** Jobs of a queue that may wait without a slot, for each slot and in all: this bounds memory, and leases to renew. */
+/**
+ * The most jobs of a queue that wait without a slot, for each slot and in all: this limits memory and the leases to
+ * renew.
+ */
 const waitingPerSlot = 64
 const mostWaiting = 2_000
 
@@ -36,7 +39,7 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
   const runs = new Set<Run>()
   const reach = createReach()
   let waiting = 0
-  /** Whether there may be ready jobs. It is put down when a claim comes back empty. */
+  /** Whether there may be ready jobs. Set to false when a claim returns nothing. */
   let hinted = true
   let claiming = false
   let from = ''
@@ -55,7 +58,7 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     const sentAt = nowMs()
     const wanted = Math.min(free(), jobsPerClaim)
     const lanes = Math.max(leastLanes, Math.min(wanted, mostLanes))
-    // Put down before asking: a hint that comes while the claim is under way must count.
+    // Reset before the claim: a hint that arrives during the claim must count.
     hinted = false
     const backMs = reach.lookBackMs()
     const values = [token, nodeId, wanted, from, lanes, names, leases, backMs, name]
@@ -65,8 +68,8 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     })
     hinted ||= claimed.length > 0 || from !== ''
     if (!hinted) reach.clear(sentAt, backMs)
-    // Where not every project could be served, the next claim goes on after the last one that was. U+0001 is the least
-    // character a text can continue with.
+    // If not every project could be served, the next claim starts after the last one that was. U+0001 is the smallest
+    // character with which a text can continue.
     const served = [...new Set(claimed.map(({ lane }) => lane))].sort(byBytes)
     from = served.length >= Math.min(lanes, wanted) ? `${served.at(-1)}\u0001` : ''
     for (const job of claimed) {
@@ -90,11 +93,11 @@ export function createQueue({ name, definitions, concurrency, session, nodeId, b
     leave(run: Run): void {
       if (!runs.delete(run)) return
       if (run.waits) waiting -= 1
-      // An ended job may have left another behind: one that recurs, or one that was asked for again.
+      // An ended job may have left another: one that recurs, or one that was added again.
       hinted = true
     }
   }
 }
 
-/** As the database sorts projects (collation "C"), where JavaScript would compare UTF-16 units. */
+/** Compares as the database sorts projects (collation "C"); JavaScript would compare UTF-16 units. */
 const byBytes = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other))

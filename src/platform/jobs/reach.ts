@@ -1,23 +1,25 @@
 import { nowMs } from './run.ts'
 
-/** How far back a worker looks for jobs. */
+/** How far back a worker searches for jobs. */
 export interface Reach {
-  /** In ms before now, by the database's clock. */
+  /** Milliseconds before now, by the database's clock. */
   lookBackMs(): number
-  /** Told when a look has found nothing, with the time it was sent. */
+  /** Called when a search found nothing, with the time at which it was sent. */
   clear(sentAt: number, lookedBackMs: number): void
 }
 
 const everMs = 1e12
-/** A thorough look at least this often, for what came late: a transaction that was open for a while, say. */
+/**
+ * The interval of full searches, which find late jobs: those of a transaction that was open for a while, for example.
+ */
 const thoroughMs = 5_000
 /** Jobs that are committed or woken late are still found for this long. */
 const lateMs = 3_000
 
 /**
- * While a transaction stays open somewhere, a backup for instance, PostgreSQL clears nothing away, and each look walks
- * over all jobs that have ended since. So a worker that has seen everything looks only at what came after, and looks
- * at everything again every five seconds. 150,000 ended jobs beside an open transaction made p50 111 ms without this.
+ * While a transaction stays open, a backup for example, PostgreSQL cannot remove dead rows, and each search walks over
+ * all jobs that have ended since. So a worker that has seen everything searches only newer jobs, and searches
+ * everything again every five seconds. Without this, 150,000 ended jobs beside an open transaction made p50 111 ms.
  */
 export function createReach(): Reach {
   let clearAt = Number.NEGATIVE_INFINITY

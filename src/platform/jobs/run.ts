@@ -13,7 +13,7 @@ export interface Claimed {
   maxAttempts: number | null
 }
 
-/** How a run ended, as it is recorded in the table. */
+/** The end of a run, as it is recorded in the table. */
 export type Outcome =
   | { kind: 'done' }
   | { kind: 'back'; error: string | null; delayMs: number; counts: boolean; spent: boolean; planned: boolean }
@@ -22,12 +22,12 @@ export interface Run {
   readonly job: Claimed
   readonly definition: JobDefinition
   readonly claim: string
-  /** By this process's clock, counted from before the claim was sent and so never later than the database's. */
+  /** A time of this process's clock, counted from before the claim was sent and so never later than the database's. */
   leaseEndsAt: number
   outcome: Outcome | undefined
-  /** The run only waits: it holds its lease and no slot. */
+  /** Whether the run only waits: it keeps its lease and has no slot. */
   waits: boolean
-  /** The handler has ended the job in a transaction of its own. */
+  /** Whether the handler has ended the job in its own transaction. */
   completed: boolean
   readonly lost: boolean
   lose(reason: string): void
@@ -35,8 +35,8 @@ export interface Run {
 }
 
 /**
- * A job may be claimed this often beyond its attempts when its worker vanished each time. A crash is not the job's
- * fault, but one that brings down every process that tries it must end among the dead.
+ * A job may be claimed this often beyond its attempts if its worker died each time. A crash is not the job's fault, but
+ * a job that crashes every process that runs it must end as dead.
  */
 const crashesForgiven = 3
 const longestError = 2_000
@@ -79,7 +79,7 @@ export function createRun(
     lose: (reason) => abort.abort(new LeaseLost(reason)),
     async start() {
       const outcome = await tried()
-      // Unless the stop has given it back meanwhile.
+      // Unless the stop has released it meanwhile.
       run.outcome ??= outcome
     }
   }
@@ -119,11 +119,11 @@ export const released: Outcome = {
   planned: true
 }
 
-/** Monotonic: a clock that is set must not end leases. */
+/** A monotonic clock: setting the wall clock must not end leases. */
 export const nowMs = (): number => performance.now()
 
 function describe(error: unknown): string {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  // PostgreSQL stores no zero character, and one error must not keep a batch of others from being recorded.
+  // PostgreSQL stores no NUL character, and one such error text must not keep the whole batch from being recorded.
   return text.replaceAll('\0', '').slice(0, longestError)
 }

@@ -5,18 +5,18 @@ import type { Statement } from '../db/statement.ts'
 import { Unavailable } from '../errors.ts'
 import { settings } from './store.ts'
 
-/** One statement at a time on a connection of the worker's own. */
+/** Runs one statement at a time on the worker's own connection. */
 export interface Session {
   query<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>
   close(): Promise<void>
 }
 
-/** Longer than any statement of a worker takes, shorter than a lease: a swallowed answer must not cost the leases. */
+/** Longer than any statement of a worker takes, shorter than a lease: a lost response must not cost the leases. */
 const patienceMs = 5_000
 
 /**
- * The worker does not share the pool with its jobs: when those have taken every connection, it must still renew their
- * leases. The connection is opened when first needed and again after it was lost; `opened` is called each time.
+ * The worker does not share the pool with its jobs: when these use every connection, the worker must still renew their
+ * leases. The connection is opened when first needed and reopened after a loss; `opened` is called each time.
  */
 export function createSession(pool: Pool, opened: (session: Session) => Promise<void>, answerMs = patienceMs): Session {
   let client: Promise<pg.Client> | undefined
@@ -53,7 +53,7 @@ export function createSession(pool: Pool, opened: (session: Session) => Promise<
       return (await to.query(config)).rows as Row[]
     } catch (error) {
       if (!isPassing(error)) throw error
-      // Also when the server is only slow: the answer that is still to come would be taken for the next one's.
+      // Also closes when the server is only slow: the late response would be taken for the next statement's.
       to.end().catch(() => {})
       throw new Unavailable(`The database cannot answer now: ${(error as Error).message}`, { cause: error })
     }

@@ -4,8 +4,8 @@ import type { Session } from './session.ts'
 import * as store from './store.ts'
 
 /**
- * Records how runs ended, many in one statement. Returns those that stay to be recorded: their rows are locked by a
- * transaction that adds their key again, and are tried again until the lease is over.
+ * Records the ends of runs, many in one statement. Returns the runs that remain to be recorded: a transaction that adds
+ * their key again has locked their rows. They are retried until the lease expires.
  */
 export async function settle(session: Session, ended: readonly Run[], log: Log): Promise<Run[]> {
   const done: Run[] = []
@@ -52,7 +52,7 @@ async function putBack(session: Session, runs: Run[], log: Log): Promise<Run[]> 
 
 /** Renews all leases in one statement, and aborts the runs whose lease was lost. */
 export async function renew(session: Session, runs: readonly Run[]): Promise<void> {
-  // One that is young is left for the next time: most jobs end before they need it.
+  // A young lease is left for the next time: most jobs end before they need a renewal.
   const old = ({ leaseEndsAt, definition: { leaseMs } }: Run) => leaseEndsAt - nowMs() < (leaseMs * 5) / 6
   const mine = runs.filter((run) => !run.lost && !run.completed && old(run))
   if (mine.length === 0) return
@@ -74,7 +74,7 @@ const keys = (runs: readonly Run[]): [string[], string[]] => [
   runs.map(({ claim }) => claim)
 ]
 
-/** A worker that lost a job may claim it again itself, so the id alone does not name a run. */
+/** A worker that lost a job may claim it again itself, so the id alone does not identify a run. */
 interface Key {
   id: string
   claim: string

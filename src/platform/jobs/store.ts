@@ -1,11 +1,11 @@
 import { statement } from '../db/statement.ts'
 
-/** Says that something is due in the queue of its payload, or in any. Only a hint: workers poll behind it. */
+/** Announces that a job is due in the queue of its payload, or in any. Only a hint: workers also poll. */
 export const channel = 'tidings_jobs'
 
 /**
- * A key that exists is locked even where nothing is changed (that is what `do update … where` does), and so it cannot be
- * claimed before the adding transaction has committed: the run that follows sees what was written.
+ * An existing key is locked even if nothing changes (that is the effect of `do update … where`), so its job cannot be
+ * claimed before the adding transaction has committed: the next run sees the changes of that transaction.
  */
 export const add = statement(
   'jobs.add',
@@ -25,7 +25,10 @@ export const add = statement(
    select pg_notify('${channel}', $10::text) where $9::boolean`
 )
 
-/** Makes sure that recurring work has its row, due at once if it is new, and no later than its interval if that shrank. */
+/**
+ * Inserts the row of recurring work, due at once if it is new, and at the latest after its interval if the interval
+ * became shorter.
+ */
 export const keepRecurring = statement(
   'jobs.keep_recurring',
   `insert into jobs as j (id, name, key, payload, ready, run_at, attempts, created_at)
@@ -40,9 +43,10 @@ export const keepRecurring = statement(
 )
 
 /**
- * Takes up to $3 jobs of a queue, the projects by turns: the next $5 projects from $4 on that have something ready each give an equal
- * share. They are found by leaps over jobs_ready_of_queue, so the cost is one probe per project, however long their queues are.
- * It looks back no further than $8 ms: rows that ended earlier may still lie in the index (see `createReach`).
+ * Claims up to $3 jobs of a queue, in turns by project: the next $5 projects from $4 on that have ready jobs each give
+ * an equal share. The statement finds the projects by jumping over jobs_ready_of_queue, so it costs one index look-up
+ * per project, however long their queues are. It searches no further back than $8 ms: rows that ended earlier may still
+ * be in the index (see `createReach`).
  */
 export const claim = statement(
   'jobs.claim',
@@ -79,7 +83,7 @@ export const claim = statement(
    returning id, name, coalesce(project_id, '') as lane, payload, attempts, max_attempts as "maxAttempts"`
 )
 
-/** Wakes what has become due and what a lost worker held, and says in how many ms the next one is due. */
+/** Wakes jobs that have become due and jobs of dead workers, and returns the milliseconds until the next one is due. */
 export const sweep = statement(
   'jobs.sweep',
   `with due as (
@@ -99,8 +103,8 @@ export const sweep = statement(
 )
 
 /**
- * Returns the jobs that are still ours, and which of them were renewed. One that is ours but locked (its handler is ending
- * it, or its key is being added) is not waited for: the other leases must not run out meanwhile.
+ * Returns the jobs that this worker still owns, and which of them were renewed. It does not wait for a locked row (its
+ * handler is ending it, or its key is being added): the other leases must not expire meanwhile.
  */
 export const renew = statement(
   'jobs.renew',
@@ -123,7 +127,10 @@ export const renew = statement(
    select id, claim, id in (select id from free) as renewed from held`
 )
 
-/** Ends jobs that are still ours: deleted, or moved on if they recur or were asked for again. Returns their ids. */
+/**
+ * Ends jobs that this worker still owns: deletes them, or reschedules them if they recur or were added again. Returns
+ * their ids.
+ */
 const ended = (locking: string) => `with mine as (
      select d.id, d.claim, case when d.every_ms is null then j.again_at
                                 else least(j.again_at, now() + d.every_ms * interval '1 ms') end as next_at
@@ -143,16 +150,19 @@ const ended = (locking: string) => `with mine as (
    )
    select id, claim from mine`
 
-/** A locked row is left for the next time, so that one long transaction does not hold up all other completions. */
+/** A locked row is left for the next time, so that one long transaction does not delay all other completions. */
 export const complete = statement('jobs.complete', ended('skip locked'))
-/** In the handler's own transaction it must wait: the answer decides whether that transaction may commit. */
+/**
+ * In the handler's own transaction the statement must wait, because its result decides whether that transaction may
+ * commit.
+ */
 export const completeInside = statement('jobs.complete_inside', ended(''))
 
 /**
- * Puts jobs that are still ours back: after a failure, a planned retry or a stop of the worker ($4: in how many ms, $5:
- * whether the attempt counts), or among the dead ($6). One that was asked for again while it ran does not die but
- * starts over, because the new request deserves its own attempts. Nor does it sit out a wait that is no failure, which
- * may have been chosen before there was what the new request is about; a backoff holds.
+ * Puts jobs that this worker still owns back: after a failure, a planned retry or a stop of the worker ($4: in how many
+ * ms, $5: whether the attempt counts), or among the dead ($6). A job that was added again while it ran does not die but
+ * starts over, because the new request deserves its own attempts. Nor does it keep a wait that is no failure, which may
+ * have been chosen before the new request existed; a backoff stays.
  */
 export const putBack = statement(
   'jobs.put_back',
@@ -184,10 +194,10 @@ export const putBack = statement(
    select id, claim, dies from mine`
 )
 
-/** For tests, and for a stop that releases jobs: wakes the other workers. */
+/** Wakes the other workers; for tests, and for a stop that releases jobs. */
 export const hint = statement('jobs.hint', `select pg_notify('${channel}', '')`)
 
-/** Whether anything that one of these workers could run is due. */
+/** Whether any job that one of these workers could run is due. */
 export const anyDue = statement(
   'jobs.any_due',
   `select 1 as due from jobs where ready and name = any($1::text[])
@@ -216,7 +226,7 @@ export const revive = statement(
    select gone.id, pg_notify('${channel}', '') from gone`
 )
 
-/** For the operator's graphs. Ready are those that a worker could take now. */
+/** For the operator's graphs. A ready job is one that a worker could claim now. */
 export const countByState = statement(
   'jobs.count_by_state',
   `select count(*) filter (where ready) as ready, count(*) filter (where not ready and claim is null) as later,
@@ -233,11 +243,11 @@ export const oldestReady = statement(
 export const forgetDead = statement('jobs.forget_dead', 'delete from dead_jobs where died_at < $1')
 
 /**
- * The plan of every statement here is probes of an index, at any size of the table. Left alone, the planner would read
- * all of a table that was empty when last looked at, and go on so when a million jobs wait: a claim then took 30 s
- * instead of 3 ms. For the same reason no statement joins jobs with a list of ids: `= any(array(…))` and `lateral … for
- * update` leave no choice of what to read first. The time limit is shorter than the worker's patience, so that what it
- * has given up ends in the server too.
+ * Makes the plan of every statement here use index look-ups, at any size of the table. Otherwise the planner would read
+ * a whole table that was empty at its last analysis, and continue to do so when a million jobs wait: a claim then took
+ * 30 s instead of 3 ms. For the same reason no statement joins jobs with a list of ids: `= any(array(…))` and `lateral
+ * … for update` fix what is read first. The time limit is shorter than the worker's own, so that a statement that the
+ * worker has abandoned ends in the server too.
  */
 export const settings = statement(
   'jobs.settings',

@@ -13,14 +13,15 @@ import * as store from './store.ts'
 
 export interface WorkerOptions {
   pool: Pool
-  /** Announces new jobs at once. Without it they are found by polling. */
+  /** Announces new jobs at once. Without it, workers find them by polling. */
   listener?: Listener | undefined
   log: Log
-  // A definition takes its own payload and no other, so a list of different ones can only say that they are definitions.
+  // A definition accepts only its own payload, so the type of a list of different ones can only say that they are
+  // definitions.
   jobs: ReadonlyArray<JobDefinition<never>>
   /** The id of this node in `nodes`, for operators who read the table. */
   nodeId: string
-  /** How many jobs of each queue run here at once. */
+  /** The number of jobs of each queue that run here at once. */
   concurrency: number
   /** The number for queues whose jobs are I/O-bound. */
   wider?: Readonly<Record<string, number>>
@@ -36,10 +37,10 @@ export interface Worker {
 }
 
 const jobsPerSweep = 1_000
-/** How long a completion waits whose row is locked. */
+/** The wait of a completion whose row is locked. */
 const lockedMs = 50
 const longestAwayMs = 5_000
-/** The time a stop allows for recording its runs, after its deadline. */
+/** The time after the deadline of a stop in which it records its runs. */
 const releaseMs = 2_000
 
 export const createWorker = (options: WorkerOptions): Worker => new JobWorker(options)
@@ -59,7 +60,7 @@ class JobWorker implements Worker {
   #sweepAt = 0
   #renewAt = 0
   #state: 'new' | 'working' | 'stopping' | 'stopped' = 'new'
-  /** Rounds that failed in a row, because the database did not respond. */
+  /** The number of rounds in a row that failed, because the database did not respond. */
   #away = 0
   #over = false
   #watch: NodeJS.Timeout | undefined
@@ -180,8 +181,8 @@ class JobWorker implements Worker {
       await renew(this.#session, [...this.#runs.keys()])
     }
     if (this.#isWorking() && nowMs() >= this.#sweepAt) await this.#sweep()
-    // Checked once more: a stop may have come meanwhile, and would not wait for a claim that begins after it.
-    // All claims are sent together: the session returns their rows in order.
+    // Checked again: a stop may have started meanwhile, and would not wait for a later claim. All claims are sent
+    // together: the session returns their rows in order.
     if (this.#isWorking())
       await Promise.all(this.#queues.filter((queue) => queue.wants()).map((queue) => queue.claim()))
   }
@@ -232,7 +233,7 @@ class JobWorker implements Worker {
     run.start().then(finish, finish)
   }
 
-  /** Ends the runs that a stop could not wait for, so that other workers claim their jobs. Returns their number. */
+  /** Ends the runs that a stop could not wait for, so that other workers can claim their jobs. Returns their number. */
   #releaseRuns(): number {
     const rest = [...this.#runs.keys()].filter((run) => !run.outcome && !run.completed && !run.lost)
     for (const run of rest) {
@@ -244,7 +245,7 @@ class JobWorker implements Worker {
     return rest.length
   }
 
-  /** Runs beside the loop, so that signals abort also while the database is silent. */
+  /** Runs beside the loop, so that leases that expire abort their runs even while the database does not respond. */
   #watchLeases(): void {
     for (const run of this.#runs.keys()) {
       if (run.completed || run.lost || nowMs() < run.leaseEndsAt) continue
@@ -262,7 +263,7 @@ class JobWorker implements Worker {
   }
 }
 
-/** Looks every few ms: only stops and tests wait like this. */
+/** Polls every few ms: only stops and tests wait like this. */
 async function until(reached: () => boolean, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
   const endsAt = nowMs() + withinMs
   while (!reached() && nowMs() < endsAt) await new Promise((resolve) => setTimeout(resolve, 5))

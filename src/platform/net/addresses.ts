@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** IPv4 that no public server has: IANA's special-purpose registry, multicast, reserved, and what clouds put beside it. */
+/**
+ * IPv4 addresses that no public server has: IANA's special-purpose registry, multicast, reserved, and the addresses
+ * that clouds use internally.
+ */
 const special4 = blocks('ipv4', [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -24,12 +27,18 @@ const special4 = blocks('ipv4', [
   '168.63.129.16/32'
 ])
 
-/** Of IPv6 only this part is given to public servers … */
+/** Only this part of IPv6 is assigned to public servers … */
 const global6 = blocks('ipv6', ['2000::/3'])
-/** … without these: Teredo and other protocols, documentation, 6to4, AS112. All that embeds an IPv4 address is here or outside. */
+/**
+ * … except for these: Teredo and other protocols, documentation, 6to4, AS112. All addresses that embed an IPv4 address
+ * are here or outside.
+ */
 const special6 = blocks('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
-/** Never called, not even where private addresses are allowed: a cloud's metadata service hands out credentials here. */
+/**
+ * Never called, even if private addresses are allowed: at these addresses a cloud's metadata service returns
+ * credentials.
+ */
 const never = blocks('ipv4', ['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32'])
 never.addSubnet('224.0.0.0', 3, 'ipv4')
 never.addSubnet('fe80::', 10, 'ipv6')
@@ -50,14 +59,14 @@ function blocks(family: 'ipv4' | 'ipv6', ranges: readonly string[]): BlockList {
 
 const loopback4 = blocks('ipv4', ['127.0.0.0/8'])
 
-/** The addresses that may be called beside public ones: nothing, this machine, or private addresses too. */
+/** The addresses that may be called besides public ones: none, this machine, or private addresses too. */
 export type Allowed = false | 'loopback' | true
 
-/** This machine itself, in the two forms that mean it and nothing else. */
+/** This machine itself, in the two forms that mean nothing else. */
 export const isLoopback = (address: string): boolean =>
   isIP(address) === 4 ? loopback4.check(address) : address === '::1'
 
-/** Whether an address, in the form that DNS or a URL gives it, may be connected to. What is not understood may not. */
+/** Whether a connection to an address, in the form of DNS or a URL, is allowed. Text that is no address is not. */
 export function mayConnect(address: string, allowed: Allowed): boolean {
   const plain = address.replace(/%.*$/s, '')
   const version = isIP(plain)

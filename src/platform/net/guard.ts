@@ -8,7 +8,7 @@ export type Resolve = (host: string) => Promise<{ address: string; family: numbe
 export const resolveByDns: Resolve = (host) => lookup(host, { all: true, verbatim: true })
 
 const longestUrl = 2_048
-/** A registration waits no longer for DNS; the name is looked up again at every connection. */
+/** How long a registration waits for DNS; every connection looks the name up again. */
 const resolveMs = 3_000
 const setting = 'WEBHOOK_ALLOW_PRIVATE'
 
@@ -19,7 +19,7 @@ const oddPorts = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080
 ])
 
-/** Why a url may not be called, from its text alone; null if it may as far as can be seen. */
+/** The reason why a url may not be called, from its text alone; null if the text shows none. */
 export function refuseUrl(text: string, allowed: Allowed): string | null {
   if (text.length > longestUrl) return `is longer than ${longestUrl} characters`
   // The parser would silently drop some of these.
@@ -31,7 +31,7 @@ export function refuseUrl(text: string, allowed: Allowed): string | null {
   if (url.protocol === 'http:' && allowed !== true && !local)
     return `must begin with https:// (plain http only where ${setting} is set, or to this machine in simulator mode)`
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password'
-  // The parser has put 0x7f.1, 2130706433 and the like into their usual form.
+  // The parser has converted 0x7f.1, 2130706433 and the like to their usual form.
   const host = hostOf(url)
   if (host.split('.').includes('')) return 'has a host name with an empty part'
   if (url.port === '0') return 'has the port 0'
@@ -41,7 +41,7 @@ export function refuseUrl(text: string, allowed: Allowed): string | null {
   return refusePort(url, allowed)
 }
 
-/** Names that mean this machine by RFC 6761. What they lead to is checked at the connection all the same. */
+/** Names that mean this machine by RFC 6761. Their addresses are still checked at the connection. */
 function namesLoopback(url: URL): boolean {
   const host = hostOf(url)
   return isLoopback(host) || /(?:^|\.)localhost$/.test(host)
@@ -54,8 +54,8 @@ function refusePort({ port }: URL, allowed: Allowed): string | null {
 }
 
 /**
- * Why a url may not be called, as the end of a sentence that begins with its name; null if it may. For registrations:
- * a name that does not resolve now is accepted, because every connection looks again.
+ * The reason why a url may not be called, as the end of a sentence that begins with its name; null if it may. For
+ * registrations: a name that does not resolve now is accepted, because every connection checks again.
  */
 export async function refuseAddress(
   url: string,
@@ -72,7 +72,7 @@ export async function refuseAddress(
   return found.every(({ address }) => may(address)) ? null : notPublic(host)
 }
 
-/** Which addresses a name may lead to. Where only this machine is called by plain http, its names lead nowhere else. */
+/** The addresses that a name may lead to. If plain http is allowed only to this machine, its names must lead there. */
 const checkOf =
   (allowed: Allowed, plain: boolean) =>
   (address: string): boolean =>
@@ -80,7 +80,7 @@ const checkOf =
 
 const notPublic = (host: string) => `points to ${host}, which is not a public address (see the setting ${setting})`
 
-/** Without brackets and the dot of the root, which change nothing about where it leads. */
+/** The host without brackets and the dot of the root, which do not change where it leads. */
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 
 /** The error of a call whose name resolves to a forbidden address at the time of the connection. */
@@ -89,8 +89,8 @@ export class AddressRefused extends Error {
 }
 
 /**
- * The look-up of a socket: it connects to what was checked here and to nothing else, so a name that changes its address
- * between the check and the connection gains nothing. One forbidden address refuses the name: it is no accident.
+ * The look-up of a socket: it connects only to addresses that were checked here, so changing the address of a name
+ * between the check and the connection has no effect. One forbidden address refuses the name: it is no accident.
  */
 export const guardedLookup =
   (allowed: Allowed, resolve: Resolve, plain = false): LookupFunction =>
@@ -106,11 +106,11 @@ export const guardedLookup =
       },
       (error: Error) => fail(error)
     )
-    // The type of a failed look-up asks for an address all the same.
+    // The type of a failed look-up demands an address all the same.
     const fail = (error: Error) => done(error, '', 0)
   }
 
-/** DNS gives up late, and what it holds meanwhile is not ours. */
+/** DNS times out late, and the resources it holds meanwhile are not ours. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

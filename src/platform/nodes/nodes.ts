@@ -12,25 +12,25 @@ export type Nodes = Awaited<ReturnType<typeof joinNodes>>
 const beatMs = 2_000
 /** The pause after a failed beat is shorter, because other nodes wait for the next one. */
 const againMs = 500
-/** A lost response must not delay the next beat for longer. */
+/** The time limit of a beat: a lost response must not delay the next one for longer. */
 const answerMs = 3_000
 export interface Joining {
   id: string
   role: NodeRole
-  /** Set where no other process can reach the database, as with the embedded one: then all other nodes are dead. */
+  /** Set if no other process can reach the database, as with the embedded one: then all other nodes are dead. */
   alone: boolean
 }
 
-/** Said wherever an operator may look while no node runs jobs. */
+/** The text that operators see while no node runs jobs. */
 export const noWorker =
   'No node runs jobs: triggers, retries, tasks of agents and webhooks wait. Start a node with --role worker or --role all.'
-/** A worker that is being restarted is no reason to complain. */
+/** How long a worker may be absent without a warning: it may be restarting. */
 const complainAfterMs = 15_000
 const complainEveryMs = 5 * 60_000
 
 /**
- * Enters this process into the list of nodes at work and keeps it there by heart-beats, on a connection of their own: a
- * pool whose connections are all taken or lost must not make this process look dead.
+ * Enters this process into the list of active nodes and keeps it there by heartbeats, on a separate connection: a pool
+ * whose connections are all used or lost must not make this process look dead.
  */
 export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: Log) {
   const session = createSession(pool, async () => {}, answerMs)
@@ -55,13 +55,13 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
   async function tick(): Promise<void> {
     let waitMs = beatMs
     try {
-      // A row swept away while the database could not be reached is entered again.
+      // A row that was deleted while the database could not be reached is inserted again.
       const known = await session.query(store.beat, [id])
       if (known.length === 0 && !left) await session.query(store.join, entry)
       others = await session.query<NodeRow>(store.alive)
       noticeWorkers()
     } catch (error) {
-      // The last count stays in force: limits must not swing because the database is away.
+      // The last count stays in force: limits must not change because the database cannot be reached.
       log.debug({ error: (error as Error).message }, 'a heart-beat failed')
       waitMs = againMs
     }
@@ -74,13 +74,13 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
   return {
     id,
     list: () => others,
-    /** Nodes that answer requests, this one among them. */
+    /** The number of nodes that serve requests, including this one. */
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
     /** Nodes that run jobs. */
     working: () => Math.max(1, workers()),
-    /** A warning for operators, where no node has run jobs for a while. */
+    /** A warning for operators, if no node has run jobs for a while. */
     warning: () => (isIdle() ? noWorker : undefined),
-    /** How many of each role. */
+    /** The number of nodes of each role. */
     counts: (): Record<NodeRole, number> => {
       const counts = { all: 0, api: 0, worker: 0 }
       for (const { role } of others) counts[role] += 1

@@ -6,9 +6,9 @@ export type NodeRole = 'all' | 'api' | 'worker'
 /** Three beats missed. Counted by the database's clock, so that nodes with other clocks agree. */
 const aliveFor = '7 seconds'
 /**
- * A node is dead when it has missed beats for this long, and only to a node that has missed none itself in that time. An
- * outage of the database that the judge did not notice (less than `brokenAfter`) costs another node that long, a beat
- * before it and at most 3.5 s after it: 9.5 s.
+ * A node is dead when it has missed beats for this long, and only a node that missed none itself in that time may
+ * decide so. An outage of the database that the deciding node did not notice (less than `brokenAfter`) costs another
+ * node that long, a beat before it and at most 3.5 s after it: 9.5 s.
  */
 const deadAfter = '10 seconds'
 const brokenAfter = '4 seconds'
@@ -53,12 +53,12 @@ export interface NodeRow {
   seen_at: Date
 }
 
-/** The nodes at work on this database, for a process that has not joined them. */
+/** The active nodes on this database, for a process that has not joined them. */
 export const listNodes = (db: Db) => db.query<NodeRow>(alive)
 
 /**
- * The nodes that may be alive, as the node `me` can tell: all that are in the list while its own contact to the database
- * is younger than a beat that is missed. One that has left is not among them.
+ * The nodes that may be alive, as far as the node `me` can tell: all in the list while its own contact to the database
+ * is younger than a missed beat. A node that has left is not in the list.
  */
 export const livingNodes = async (db: Db, me: string): Promise<Set<string>> =>
   new Set((await db.query<{ id: string }>(living, [me])).map(({ id }) => id))

@@ -7,14 +7,14 @@ import { resealAll } from './sealed.ts'
 import { checkMasterKey, opensSecrets, readKeyFile } from './secrets.ts'
 
 /**
- * Changing the master key touches a database and a file, which no transaction holds together. The new key is therefore on
- * disk, as master.key.new, before the database changes, and takes the place of master.key after it. A start that finds both
- * asks the database which of them it is sealed with: a kill at any moment loses nothing.
+ * Changing the master key changes a database and a file, which share no transaction. The new key is therefore on disk,
+ * as master.key.new, before the database changes, and replaces master.key afterwards. A start that finds both asks the
+ * database which of them it is sealed with: a kill at any moment loses nothing.
  */
 export const keyFiles = (dataDir: string) => ({
   current: join(dataDir, 'master.key'),
   next: join(dataDir, 'master.key.new'),
-  /** For backups of the database from before. */
+  /** The old key, for backups of the database from before the change. */
   previous: join(dataDir, 'master.key.old')
 })
 
@@ -22,7 +22,7 @@ export const keyFiles = (dataDir: string) => ({
 export async function finishRotation(db: Db, dataDir: string): Promise<boolean> {
   const { current, next } = keyFiles(dataDir)
   if (!existsSync(next)) return false
-  // Not committed, or not yet: the old key is right, and a running change still needs the file.
+  // The change is not committed, or not yet: the old key is right, and a running change still needs the file.
   if (existsSync(current) && (await opensSecrets(db, await readKeyFile(current))) !== false) return false
   const fresh = await readKeyFile(next).catch(() => undefined)
   if (!fresh || !(await opensSecrets(db, fresh))) return false
@@ -35,13 +35,13 @@ export interface Rotation {
   dataDir: string
   oldKey: Buffer
   newKey: Buffer
-  /** Whether the key lives in the data folder, and not in MASTER_KEY. */
+  /** Whether the key is stored in the data folder, and not in MASTER_KEY. */
   inFile: boolean
-  /** Whether the operator has the new key already; else it is written to a file before anything else. */
+  /** Whether the operator already has the new key; otherwise it is written to a file first. */
   keptElsewhere: boolean
 }
 
-/** Call it under the lock of migrations, so that no node starts meanwhile. */
+/** Call it under the migration lock, so that no node starts meanwhile. */
 export async function rotateMasterKey(rotation: Rotation): Promise<Record<string, number>> {
   const { pool, dataDir, oldKey, newKey, inFile, keptElsewhere } = rotation
   if (oldKey.equals(newKey)) throw new OperatorError('The new key is the old one. Nothing was changed.')
@@ -51,7 +51,7 @@ export async function rotateMasterKey(rotation: Rotation): Promise<Record<string
   const counts = await pool
     .transaction((tx) => resealAll(tx, oldKey, newKey))
     .catch(async (error) => {
-      // The response may have been lost: the file is deleted only where the database shows that nothing changed.
+      // The response may have been lost: the file is deleted only if the database shows that nothing changed.
       const unchanged = await opensSecrets(pool, oldKey).catch(() => undefined)
       if (unchanged && written) await rm(keyFiles(dataDir).next, { force: true })
       throw error
@@ -98,7 +98,7 @@ async function replaceKeyFile(dataDir: string): Promise<void> {
   await syncFolder(current)
 }
 
-/** A file that was renamed is where it is after a power cut only if its folder was written too. */
+/** A renamed file survives a power cut only if its folder was synced too. */
 async function syncFolder(file: string): Promise<void> {
   const folder = await openFile(dirname(file), 'r')
   await folder.sync().catch(() => {}) // Not every filesystem can.

@@ -6,7 +6,7 @@ export interface SealedPlace {
   column: string
   /** The columns that name a row. */
   by: readonly string[]
-  /** A condition, where not all rows are sealed. */
+  /** A condition, if not all rows are sealed. */
   only?: string
 }
 
@@ -25,7 +25,7 @@ export function sealedStatements({ table, column, by, only = 'true' }: SealedPla
       `select ${named}, ${column} from ${table} where ${column} <> '' and ${only} order by ${by.join(', ')} for update`,
       { acrossProjects }
     ),
-    // No two sealed texts are alike, so the old one is the key.
+    // No two sealed texts are equal, so the old text identifies the row.
     change: statement(
       `sealed.change_${table}_${column}`,
       `update ${table} set ${column} = changed.fresh

@@ -53,8 +53,8 @@ export async function resealAll(tx: Db, oldKey: Buffer, newKey: Buffer): Promise
 }
 
 /**
- * Deletes every row that only a lost key would open, and the check of the key with them: the next start accepts the key
- * it has. Returns the number of rows of each column.
+ * Deletes every row that only a lost key could open, together with the check of the key: the next start accepts its own
+ * key. Returns the number of rows of each column.
  */
 export async function forgetAll(tx: Db): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}

@@ -7,7 +7,10 @@ import { addSetting, getSetting } from '../db/store.ts'
 import { OperatorError } from '../errors.ts'
 import { makeFolders } from '../folders.ts'
 
-/** Returns the key given, else the one in the data folder, which the first start makes. `wasSetUp`: whether this is a later start. */
+/**
+ * Returns the given key, or the one in the data folder, which the first start makes. `wasSetUp`: whether this is a
+ * later start.
+ */
 export async function masterKey(
   given: Buffer | undefined,
   dataDir: string,
@@ -15,7 +18,7 @@ export async function masterKey(
 ): Promise<Buffer> {
   if (given) return given
   const file = join(dataDir, 'master.key')
-  // A new one would open nothing, and stand where the right one is to be put back.
+  // A new key would open nothing, and take the place where the right one belongs.
   if (!existsSync(file) && (await wasSetUp()))
     throw new OperatorError(
       `This database was set up with a master key, and ${file} is not there. Copy it from the node that set the database ` +
@@ -47,7 +50,7 @@ export async function readKeyFile(
   return key
 }
 
-/** A link is made whole or not at all and never replaces: starts at the same time agree on one key. */
+/** A link is created atomically and never replaces a file: simultaneous starts agree on one key. */
 async function makeOnce(file: string, text: string): Promise<void> {
   if (existsSync(file)) return
   const draft = `${file}.${randomUUID()}`
@@ -69,7 +72,7 @@ export function seal(key: Buffer, context: string, plain: string): string {
   return `v1.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')}`
 }
 
-/** Throws where the key, the context or a single bit differs. */
+/** Throws if the key, the context or a single bit differs. */
 export function open(key: Buffer, context: string, sealed: string): string {
   const bytes = Buffer.from(sealed.replace(/^v1\./, ''), 'base64')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
@@ -77,10 +80,10 @@ export function open(key: Buffer, context: string, sealed: string): string {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
 }
 
-/** The setting of a text that only the right key opens. */
+/** The setting with a text that only the right key opens. */
 export const checkName = 'master_key_check'
 
-/** Whether the key is the one of this database. Undefined where the database has none yet, not even tables. */
+/** Whether the key belongs to this database. Undefined if the database has no key yet, or not even tables. */
 export async function opensSecrets(db: Db, key: Buffer): Promise<boolean | undefined> {
   const sealed = await sealedCheck(db)
   if (sealed === undefined) return undefined
@@ -92,17 +95,17 @@ export async function opensSecrets(db: Db, key: Buffer): Promise<boolean | undef
   }
 }
 
-/** Whether this database has secrets of a master key already. */
+/** Whether this database already has secrets sealed with a master key. */
 export const hasSecrets = async (db: Db): Promise<boolean> => (await sealedCheck(db)) !== undefined
 
-/** Undefined too where the database has no tables yet. */
+/** Also undefined if the database has no tables yet. */
 const sealedCheck = (db: Db): Promise<string | undefined> =>
   getSetting(db, checkName).catch((error: NodeJS.ErrnoException) => {
     if (error.code === '42P01') return undefined
     throw error
   })
 
-/** Refuses to go on with a key other than the one this database's secrets were sealed with. */
+/** Refuses a key other than the one that sealed this database's secrets. */
 export async function checkMasterKey(db: Db, key: Buffer): Promise<void> {
   await addSetting(db, checkName, seal(key, checkName, checkName))
   if (!(await opensSecrets(db, key)))

@@ -82,7 +82,10 @@ export interface Simulator {
   close(): Promise<void>
 }
 
-/** Starts the gateways. They speak the real protocols and check what the real ones check; docs/guides/simulator.md has it all. */
+/**
+ * Starts the gateways. They speak the real protocols and make the checks of the real ones; docs/guides/simulator.md
+ * describes them.
+ */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = '127.0.0.1', folder, apns = {}, fcm = {}, webpush = {} } = options
   const credentials = options.credentials ?? (folder ? await keepCredentials(folder) : await createCredentials())

@@ -16,7 +16,7 @@ import { advanceTrigger, loadTrigger, type RunningTrigger } from './expansion-st
 import { orGiveUp, unlessErased } from './job-errors.ts'
 import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step.ts'
 
-/** Open batches of one trigger for each worker: other triggers get a turn in between. */
+/** The most open batches of one trigger for each worker, so that other triggers get a turn in between. */
 const batchesPerWorker = 2
 /** Over half an hour, with the usual waits between them. */
 const maxAttempts = 12
@@ -30,7 +30,7 @@ export interface ExpansionOptions {
   /** Returns the number of processes that run jobs. */
   workers: () => number
   batches: Batches
-  /** Goes on with a trigger that is being canceled. */
+  /** Continues the cancellation of a trigger. */
   continueCancel(projectId: ProjectId, triggerId: string): Promise<void>
   paused: Messages['paused']
 }
@@ -52,7 +52,7 @@ interface Reach {
  */
 export class Expansion {
   readonly #options: ExpansionOptions
-  /** Triggers whose segment was too slow for many users. They go on with few, also when they are woken again. */
+  /** Triggers whose segment was too slow for many users. They continue with few, also when they are woken again. */
   readonly #slow = new Set<string>()
 
   constructor(options: ExpansionOptions) {

@@ -67,7 +67,7 @@ export class SmallTriggers {
 
   async #run({ projectId, triggerIds }: Start, job: JobContext): Promise<void> {
     const { pool, messages } = this.#options
-    // The resume of the project adds this job anew.
+    // The resume of the project adds this job again.
     if (await messages.paused(projectId)) return
     const triggers = await loadTriggers(pool, projectId, triggerIds, smallTargets)
     const fresh = triggers.filter(({ outcome, cursor }) => outcome === null && cursor === '')
@@ -139,7 +139,7 @@ export class SmallTriggers {
       )
       const skips = [...targetSkips, ...drafted.flatMap((one) => one.skips)]
       const skipsOf = Map.groupBy(await addSkips(tx, projectId, skips, at), ({ triggerId }) => triggerId)
-      // Fewer than the drafts where a user was deleted meanwhile.
+      // Fewer than the drafts if a user was deleted meanwhile.
       const rowsOf = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
       const deltas = triggers.map(({ trigger: { id } }) =>
         deltaOf(id, rowsOf.get(id)?.length ?? 0, skipsOf.get(id) ?? [], new Map())

@@ -35,23 +35,23 @@ const earlierReasons: ReadonlySet<string> = new Set(['unknown_user', 'unknown_de
 interface Traces {
   skips: SkipRow[]
   messages: MessageRow[]
-  /** Why the user was skipped as a whole. */
+  /** The reason why the user was skipped as a whole. */
   userSkip: string | undefined
   /** Whether a device of the user passed the segment. */
   passedSegment: boolean
 }
 
-/** Whose message is explained: a user with all devices, or one device. */
+/** The subject of the explanation: a user with all devices, or one device. */
 export type Explained = { projectUserId: string } | { deviceId: string }
 
-/** The user in question; null where none is known. The name is null for an anonymous one. */
+/** The user in question; null if none is known. The name is null for an anonymous one. */
 interface Subject {
   userId: string | null
   name: string | null
   devices: string[]
 }
 
-/** Explains why a user or a device received the message of a trigger, or why not: each gate in order. */
+/** Explains why a user or a device received the message of a trigger, or why not: each check in order. */
 export const createExplain =
   ({
     pool,
@@ -85,7 +85,7 @@ export const createExplain =
     }
     const traces = await findTraces(pool, projectId, triggerId, { userId, name, devices }, 'deviceId' in who)
     const { userSkip, skips, messages } = traces
-    // Traces tell what happened then; only without them the segment is evaluated as of now.
+    // Traces show what happened then; only without them the segment is evaluated as of now.
     const segment =
       pastSegmentGate(traces) ?? (await segmentGate(pool, projectId, ready.segmentFor(trigger), userId, devices))
     gates.push(userGate(userSkip), segment, deviceGate(traces, devices.length))
@@ -108,7 +108,7 @@ async function subjectOf(pool: Pool, projectId: ProjectId, who: Explained): Prom
   return { userId, name, devices: userId ? await devicesOf(pool, projectId, userId) : [] }
 }
 
-/** `only`: what happened to other devices of the user is left out. */
+/** `only`: leaves out other devices of the user. */
 async function findTraces(
   pool: Pool,
   projectId: ProjectId,
@@ -125,7 +125,7 @@ async function findTraces(
   return { skips, messages, userSkip, passedSegment: messages.length > 0 || later }
 }
 
-/** One gate while the project is paused, none otherwise. */
+/** One check while the project is paused, none otherwise. */
 const pauseGates = (since: Date | null): Gate[] =>
   since === null
     ? []

@@ -28,7 +28,7 @@ const root = resolve(import.meta.dirname, '../../..')
 type Work = () => unknown
 const endings = new WeakMap<TestContext, Work[]>()
 
-/** What is to be done when the test is over, the latest first: a server stops before its folder goes. */
+/** Steps for the end of a test, run in reverse order: a server stops before its folder is deleted. */
 export function atEnd(t: TestContext, work: Work): void {
   const list = endings.get(t) ?? []
   if (list.length === 0) {
@@ -50,7 +50,7 @@ export async function tempFolder(t: TestContext): Promise<string> {
 
 let template: Promise<string> | undefined
 
-/** A data folder whose PostgreSQL was made before and stopped well: making one is the slow part of a start. */
+/** A data folder whose PostgreSQL was made before and stopped cleanly: making one is the slow part of a start. */
 export async function preparedFolder(t: TestContext): Promise<string> {
   template ??= makeTemplate()
   const dataDir = join(await tempFolder(t), 'data')
@@ -69,12 +69,12 @@ async function makeTemplate(): Promise<string> {
 export interface Server {
   process: ChildProcess
   said: string[]
-  /** The url when it is ready, or a rejection with the sentence it gave up with. */
+  /** Resolves with the url when the server is ready, or rejects with its last sentence. */
   url: Promise<string>
   exited: Promise<number | null>
 }
 
-/** Starts a PostgreSQL in a process of its own, which ends with the test at the latest. */
+/** Starts a PostgreSQL in a separate process, which ends with the test at the latest. */
 export function startServer(
   t: TestContext,
   options: { dataDir: string; identity?: string; checkout?: string; uid?: number; before?: string[] }
@@ -134,7 +134,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) await copyFolder(join(from, name), join(to, name))
 }
 
-/** Only the folders of a copy are ever changed, so that it can share the files, which are large. */
+/** Tests change only the folders of a copy, so copies share the files, which are large. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   await link(from, to).catch(() => copyFile(from, to))
 }
@@ -154,7 +154,7 @@ export async function postmasterPid(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0])
 }
 
-/** Whether the process runs. One that has ended and waits for its parent to notice does not. */
+/** Whether the process runs. A process that has ended and waits for its parent does not count. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -164,7 +164,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until something is so, for the machines on which it takes long. */
+/** Waits until a condition holds; slow machines take long. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const deadline = Date.now() + ms
   while (!(await holds())) {

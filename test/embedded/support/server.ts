@@ -1,5 +1,5 @@
-// A Tidings that is nothing but its PostgreSQL, as a process of its own: `node server.ts <data folder> [identity]`.
-// Says what happens in lines of JSON, and stops when told so by a line on its input.
+// A Tidings that consists only of its PostgreSQL, as a separate process: `node server.ts <data folder> [identity]`. It
+// reports events as lines of JSON, and stops after a line on its input.
 import { createInterface } from 'node:readline'
 import { startEmbedded, startEmbeddedAs } from '../../../src/platform/db/embedded/embedded.ts'
 import type { Identity } from '../../../src/platform/db/embedded/identity.ts'

@@ -8,7 +8,9 @@ import { ApprovalAnswer, Note, State } from './schemas.ts'
 import type { ApprovalRow } from './store.ts'
 
 const path = '/projects/:project_id/approvals'
+const params = { approval_id: 'The id of the approval.' }
 const decision = {
+  params,
   access: 'editor',
   body: Note,
   bodyKind: 'optional',
@@ -38,7 +40,7 @@ export function approvalRoutes(manage: Routes<ManageCaller, ManageAccess>, appro
 
   manage.get(
     `${path}/:approval_id`,
-    { summary: 'Read an approval', access: 'viewer', answer: ApprovalAnswer, refusals: ['not_found'] },
+    { summary: 'Read an approval', access: 'viewer', params, answer: ApprovalAnswer, refusals: ['not_found'] },
     async ({ caller, params }) => shown(caller)(await approvals.get(caller.project!.id, params.approval_id ?? ''))
   )
 

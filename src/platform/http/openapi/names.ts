@@ -18,6 +18,7 @@ const tagOrder = [
   'Campaigns',
   'Triggers',
   'Agents',
+  'Approvals',
   'Projects',
   'Keys',
   'Tokens',

@@ -36,7 +36,7 @@ interface List<Row, Options> extends Omit<Verb<Options>, 'usage'> {
   none: string | ((options: Options) => string)
   /** Filters, as the API names them. */
   query?: (options: Options) => Record<string, string | undefined>
-  /** Below the resource, or below the thing that the first argument names. */
+  /** A path below the resource, or below the thing that the first argument names. */
   below?: string
 }
 

@@ -92,7 +92,7 @@ export function sessionRoutes(open: Routes<null, never>, { pool, credentials, se
 
   open.delete('/console/session', { summary: 'Sign out', answer: Type.Object({}) }, async ({ request, reply }) => {
     const session = tenants.sessionOf(request)
-    // Only for a valid session: any client can send a cookie, and the deletion writes and empties a cache.
+    // Deletes only a valid session: any client can send a cookie, and each deletion writes a row and empties a cache.
     const valid = session && (await credentials.session(session, request))
     if (valid && (await tenants.endSession(pool, session)) > 0) credentials.forget()
     setCookie(reply, secure || request.protocol === 'https', '', 0)

@@ -60,7 +60,7 @@ const erase = statement(
      select user_id, at, id from events where project_id = $1 order by at, id limit 5000)`
 )
 
-/** False where the project is being erased. */
+/** False if the project is being erased. */
 export async function insertEvents(db: Db, projectId: ProjectId, events: NewEvent[]): Promise<boolean> {
   const rows = events.map(({ userId, at, id = newId(), deviceId, name, messageId, details, properties }) => ({
     user_id: userId,

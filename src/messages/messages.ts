@@ -96,7 +96,7 @@ export function createMessages({
     dispatch: (projectId: ProjectId, rows: MessageRow[], options: DispatchOptions): Promise<MessageRow[]> =>
       dispatcher.dispatch(projectId, rows, options),
     byOwner: (projectId: ProjectId, rows: MessageRow[]) => dispatcher.byOwner(projectId, rows),
-    /** Ends the ownership of a batch: from now on the retry job finds its open rows by their time. */
+    /** Releases the rows of a batch: from now on the retry job finds its open rows by their time. */
     async release(tx: Db, projectId: ProjectId, triggerId: string, rows: MessageRow[]): Promise<void> {
       const open = rows.filter((row) => !isSettled(row) && row.due_at === null)
       if (open.length === 0) return

@@ -26,7 +26,7 @@ export interface Comparison {
 }
 
 /**
- * The SQL that compares one kind of attribute. Each expression is null where there is nothing to compare, and none can
+ * The SQL that compares one kind of attribute. Each expression is null if there is nothing to compare, and none can
  * fail on any stored value.
  */
 interface Operand {

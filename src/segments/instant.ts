@@ -18,7 +18,7 @@ export function textBounds(from: string | undefined, to: string | undefined): { 
 }
 
 /**
- * `instantText` in SQL: null where a text is not an instant. `text` is an expression of ours. Every value that reaches the
+ * `instantText` in SQL: null if a text is not an instant. `text` is an expression of ours. Every value that reaches the
  * cast can be cast, because one failing cast would fail the whole query.
  */
 export function instantSql(text: string): string {

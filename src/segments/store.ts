@@ -80,7 +80,7 @@ const devices = `(select * from devices d where ${scope.devices} order by d.user
 const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: number) =>
   (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
 
-/** The condition of a segment on a batch, which $1 to $3 describe. Users are joined only where the condition needs them. */
+/** The condition of a segment on a batch, which $1 to $3 describe. Users are joined only if the condition needs them. */
 function matched(segment: SegmentAt, firstPlaceholder: number) {
   const { condition, values, usesUser } = segment(firstPlaceholder, scope)
   return { from: usesUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }

@@ -163,7 +163,7 @@ async function subscribed(t: TestContext) {
       return { toJSON: () => (${token}) }
     }`)
   const { public_key } = (await project.call('GET', '/api/v1/web-push/public-key')).json
-  // With a key of its own the page uses the browser's push service, also in a simulated project.
+  // A page that passes its own key uses the browser's push service, also in a simulated project.
   const asked = `{ serviceWorker: '/sw.js', vapidPublicKey: '${public_key}' }`
   assert.equal(await page.evaluate(`tidings.registerWebPush(${asked})`), true)
   return { ...shop, token: token as string, push: await pushDoor(page, site) }

@@ -62,7 +62,7 @@ export function createCanceling({ tasks, skills, watch, idempotencyHours, dropAp
     )
 
   return {
-    /** Cancels a task, or waits for the end of its run and refuses with that end. */
+    /** Cancels a task, or waits for the end of its run and throws an error that shows this end. */
     async cancel(projectId: ProjectId, known: Task, dialectOf: (task: Task) => Dialect): Promise<Task> {
       const end = Promise.withResolvers<Task | undefined>()
       // Subscribes before it reads the state, so that it misses no end of the run.

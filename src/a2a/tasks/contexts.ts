@@ -21,7 +21,7 @@ const namesSkill = (part: Message['parts'][number]) =>
   'data' in part && isObject(part.data) && part.data.skill !== undefined && part.data.skill !== null
 
 /**
- * Finds the open question that a message without a task answers, by its context. Undefined where it begins a task: at
+ * Finds the open question that a message without a task answers, by its context. Undefined if it begins a task: at
  * once where it names no context, or a skill.
  */
 export async function addressed(

@@ -34,7 +34,7 @@ function openToken(text: unknown): Token | undefined {
   }
 }
 
-/** The spelling that a page token carries on from its first page; none where each task has its own. */
+/** The spelling that a page token carries on from its first page; none if each task has its own. */
 export function dialectInToken(pageToken: unknown): DialectName | undefined {
   const token = openToken(pageToken)
   return token?.mixed ? undefined : token?.dialect

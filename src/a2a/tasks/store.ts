@@ -187,7 +187,7 @@ function columnsOf(writes: (TaskWrite & { content?: string })[]): string[] {
   ]
 }
 
-/** False where the project is being erased. */
+/** False if the project is being erased. */
 export const insertTasks = async (db: Db, projectId: ProjectId, writes: TaskWrite[]): Promise<boolean> =>
   (await db.run(insert, [projectId, ...columnsOf(writes)])) === writes.length
 
@@ -222,7 +222,7 @@ export async function changeQuietTasks(db: Db, projectId: ProjectId, writes: Tas
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Undefined where it changed meanwhile. */
+/** Undefined if it changed meanwhile. */
 export const changeTask = (db: Db, projectId: ProjectId, write: TaskWrite) =>
   db.one<{ id: string; attended: boolean }>(changeAny, [projectId, ...columnsOf([write])])
 

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { Endpoint, FailureCode, Written } from '../channel.ts'
 
-/** The endpoint of an activity on a device; the reason where there is none. */
+/** The endpoint of an activity on a device; the reason if there is none. */
 export function activityEndpointOf(
   device: reach.ReachRow,
   token: reach.ActivityTokenRow | undefined

@@ -11,7 +11,7 @@ import { SendBody } from './schema.ts'
 /** As long as the gateways keep a notification themselves. */
 const ttlSeconds = 28 * 86_400
 
-/** The push token of a device; the reason where there is none. */
+/** The push token of a device; the reason if there is none. */
 export const pushEndpointOf = (device: reach.ReachRow): Endpoint | FailureCode =>
   device.push_permission && isRegistered(device) ? pushEndpoint(device) : 'NO_PUSH_TOKEN'
 

@@ -15,7 +15,7 @@ sets no limit.
 
 export const policyExample = '\'{"approval_above": 50}\''
 
-/** The policy in an argument: JSON, or the name of a file with it. `none` takes the policy away. */
+/** The policy in an argument: JSON, or the name of a file that contains it. `none` removes the policy. */
 export async function readPolicyArgument(argument: string): Promise<unknown> {
   if (argument === 'none') return null
   const isJson = argument.trimStart().startsWith('{')

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, verify }
 import type { Faults } from './faults.ts'
 import { type Algorithm, signText } from './jwt.ts'
 
-/** No key of these kinds is longer. */
+/** The limit of a file: keys of these kinds are shorter. */
 const longest = 20_000
 
 /** Files that people send by mistake, and their names. */

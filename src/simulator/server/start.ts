@@ -77,7 +77,7 @@ export interface Simulator {
   faults: Faults
   /** Credentials that the gateways accept. */
   credentials: Credentials
-  /** A browser that grants permission. Throws where Web Push was left out. */
+  /** A browser that grants permission. Throws if Web Push was left out. */
   createSubscription(wanted?: SubscriptionRequest): Subscription
   close(): Promise<void>
 }

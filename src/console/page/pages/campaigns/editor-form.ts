@@ -60,7 +60,7 @@ export function useCampaignEditor(campaign: Campaign | undefined) {
   return { form, canEdit, findError, changed, preview, save, discard, round }
 }
 
-/** The form library sets a nested field only where its parent exists. Blank parents are not saved. */
+/** The form library sets a nested field only if its parent exists. Blank parents are not saved. */
 const editable = ({ live_activity, ...draft }: CampaignDraft): CampaignDraft => ({
   ...draft,
   ...(live_activity && { live_activity: { ...live_activity, alert: live_activity.alert ?? {} } })

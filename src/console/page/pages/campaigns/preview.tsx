@@ -12,7 +12,7 @@ import type { usePreview } from './preview-query.ts'
 
 type Sample = Preview['sample'][number]
 
-/** The number of recipients and one rendered message. `campaignId` is given where the campaign is saved as shown. */
+/** The number of recipients and one rendered message. `campaignId` is given if the campaign is saved as shown. */
 export function CampaignPreview({
   preview: { data, error, user, setUser, properties, setProperties },
   campaignId

@@ -58,7 +58,7 @@ const url =
     return value
   }
 
-/** One server of PostgreSQL. */
+/** Reads the address of exactly one PostgreSQL server. */
 const databaseUrl: Parse<string> = (value) => {
   const authority = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(value)?.[1] ?? ''
   const host = /[?&]host=([^&#]*)/.exec(value)?.[1] ?? ''

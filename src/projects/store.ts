@@ -260,7 +260,7 @@ export const findTokens = (db: Db, hashes: Buffer[]) => db.query<TokenRow & { ha
 export const listTokens = (db: Db, only: ProjectId | null, before: string | null, limit: number) =>
   db.query<TokenRow>(tokensOf, [only, before, limit])
 
-/** Returns the deleted token, or nothing if none is in reach. */
+/** Returns the deleted token; undefined if the caller can reach no such token. */
 export const deleteToken = (db: Db, only: ProjectId | null, id: string) =>
   db.one<Pick<TokenRow, 'project_id'>>(deleteTokenRow, [id, only])
 

@@ -32,7 +32,10 @@ export async function checkEmbedded(dataDir: string): Promise<Finding[]> {
   }
 }
 
-/** If npm ran no install scripts, the first start makes these links, and the binaries do not run before. */
+/**
+ * Whether links between libraries are missing. If npm ran no install scripts, the first start makes them; before that
+ * the binaries cannot run.
+ */
 async function linksAreMissing(native: string): Promise<boolean> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links = JSON.parse(text) as { target: string }[]

@@ -230,7 +230,7 @@ export class GatewaySender implements Sender {
     return guard
   }
 
-  /** The pool that has been idle longest makes room. */
+  /** Whether the process may open one more socket. The pool that has been idle longest makes room. */
   #admitSocket(): boolean {
     let sockets = 0
     let oldest: [string, Pool] | undefined

@@ -32,7 +32,7 @@ export const crashesForgiven = 5
 /** The minimal wait, because repeats that count as no attempt must not become a busy loop. */
 const leastWaitMs = 200
 
-/** A pure function: the table of docs/guides/sending.md. The time to live always wins. */
+/** Decides by the table of docs/guides/sending.md; a pure function. The time to live always wins. */
 export function nextStep(
   outcome: Outcome,
   { retries, notAfter }: { retries: Retries; notAfter: number },

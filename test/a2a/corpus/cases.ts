@@ -1,6 +1,6 @@
 import { type Draw, drawFrom } from './draw.ts'
 
-/** What a text may have done: a skill with its fields. */
+/** An action that a text may lead to: a skill with its fields. */
 export interface Action {
   skill: string
   data: Record<string, unknown>
@@ -14,7 +14,7 @@ export interface Action {
  */
 export type Expected = { does: Action[] } | { mayDo: Action[] } | { never: true }
 
-/** A text, or a conversation of several with one task: nothing may be done before the last. */
+/** A text, or a conversation of several texts in one task: nothing may be done before the last. */
 export interface Case {
   turns: string[]
   expected: Expected
@@ -37,7 +37,7 @@ export const never = (...turns: string[]): Case => ({ turns, expected: { never: 
 
 const times = process.env.TIDINGS_LONG ? 12 : 1
 
-/** A class of so many different cases; each comes from one call, and the same calls give the same cases at every run. */
+/** A class of this many different cases. Each call makes one case, and every run makes the same cases. */
 export function classOf(name: string, size: number, make: (draw: Draw, index: number) => Case): Class {
   const draw = drawFrom(name)
   const most = size * times

@@ -21,8 +21,8 @@ import { times } from './classes/times.ts'
 import { values } from './classes/values.ts'
 
 /**
- * Texts as people, assistants and models write them to an agent, each with what a careful colleague would do. They are
- * written without a look at the grammar, so that they measure it and do not repeat it.
+ * Texts as people, assistants and models write them to an agent, each with the reaction of a careful colleague. Their
+ * authors did not read the grammar, so the texts measure it and do not repeat it.
  */
 export const corpus: readonly Class[] = [
   clear,

@@ -1,11 +1,11 @@
-/** Draws that are the same at every run. */
+/** Random draws that are the same at every run. */
 export interface Draw {
-  /** A number from 0 to below this one. */
+  /** An integer from 0 up to, but not including, this one. */
   below(many: number): number
-  /** True in so many of a hundred calls. */
+  /** True in this many of a hundred calls. */
   chance(percent: number): boolean
   pick<T>(from: readonly T[]): T
-  /** So many different ones, in an order of their own. */
+  /** This many different items, in random order. */
   some<T>(from: readonly T[], many: number): T[]
   hex(digits: number): string
 }

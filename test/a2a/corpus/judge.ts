@@ -7,10 +7,10 @@ import type { Action, Case, Class } from './cases.ts'
 
 const readText = readBy(read)
 
-/** What a conversation led to: an action at one of its turns, or the state and words in which it stopped. */
+/** The result of a conversation: an action at one of its turns, or the state and words in which it stopped. */
 export type Outcome = { did: Action; turn: number } | { said: string }
 
-/** Reads the texts one after the other for one task, as the service does, and stops where an action begins. */
+/** Reads the texts one after the other for one task, as the service does, and stops when an action begins. */
 export async function converse(turns: string[]): Promise<Outcome> {
   let known: Request | undefined
   let said = ''
@@ -20,16 +20,16 @@ export async function converse(turns: string[]): Promise<Outcome> {
     if (turn.kind === 'run') return { did: { skill: turn.skill.id, data: turn.request.fields }, turn: index }
     said = `${turn.state}: ${turn.reason}`
     if (turn.state !== 'input-required') break
-    // As it comes back from a database.
+    // As the database returns it.
     known = JSON.parse(JSON.stringify(turn.request))
   }
   return { said }
 }
 
-/** Only reads. Looking something up for a text changes nothing and reaches no one. */
+/** Whether an action only reads: it changes nothing and reaches no one. */
 const looks = ({ skill }: Action) => skills.get(skill)?.effect === 'read'
 
-/** As it is stored; no properties are the same as an empty object. */
+/** The action as it is stored; absent properties equal an empty object. */
 const plain = ({ skill, data: { properties, ...data } }: Action) =>
   JSON.parse(JSON.stringify({ skill, ...data, properties: properties ?? {} }))
 export const sameAction = (one: Action, other: Action): boolean => isDeepStrictEqual(plain(one), plain(other))
@@ -52,7 +52,7 @@ export interface Failure {
 export interface Tally extends Record<Verdict, number> {
   name: string
   outcomes: { one: Case; outcome: Outcome }[]
-  /** Of the clear orders alone. */
+  /** Counts of the clear orders only. */
   clear: number
   clearDone: number
   /** The wrong actions, and the clear orders that were not done. */

@@ -2,7 +2,7 @@ import type { Action } from './cases.ts'
 import type { Draw } from './draw.ts'
 import { anyId, bodies, campaigns, deviceOf, events, plainId, someProperties, titles, type Written } from './things.ts'
 
-/** A clear order in a form that the docs publish, and what it asks for. */
+/** A clear order in a form that the docs publish, and the action that it asks for. */
 export interface Order {
   text: string
   action: Action
@@ -86,10 +86,10 @@ const kinds = [userOrder, eventOrder, campaignOrder, pushOrder]
 /** An order of any skill, with ids of many kinds. */
 export const clearOrder = (draw: Draw): Order => draw.pick(kinds)(draw, { id: anyId, properties: true })
 
-/** An order with a simple id, for texts that are about something else. */
+/** An order with a simple id, for texts that test something else. */
 export const simpleOrder = (draw: Draw): Order => draw.pick(kinds)(draw, { id: plainId, properties: draw.chance(25) })
 
-/** One that reaches people: a campaign or a push. */
+/** An order that reaches people: a campaign or a push. */
 export const reachingOrder = (draw: Draw): Order =>
   draw.pick([campaignOrder, pushOrder])(draw, { id: plainId, properties: draw.chance(25) })
 

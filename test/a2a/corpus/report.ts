@@ -1,4 +1,4 @@
-// Prints what becomes of the corpus, and the texts that went wrong: `node test/a2a/corpus/report.ts`.
+// Prints the results of the corpus, and the texts with wrong results: `node test/a2a/corpus/report.ts`.
 import { corpus } from './corpus.ts'
 import { shown, type Tally, tally } from './judge.ts'
 

@@ -11,7 +11,7 @@ import { campaigns, names } from './things.ts'
 
 const service = await startService()
 const unlimited = { requests_per_second: 0, client_requests_per_second: 0, triggers_per_second: 0 }
-/** The artifacts of work that changes something. */
+/** The artifacts of actions that change something. */
 const writes: Record<string, string> = {
   'create-user': 'user-result',
   'track-event': 'event-result',
@@ -22,7 +22,7 @@ const writes: Record<string, string> = {
 const rightOnes = (expected: Expected): Action[] =>
   'never' in expected ? [] : 'does' in expected ? expected.does : expected.mayDo
 
-/** Eleven of each class, of those whose right action is only one. */
+/** Eleven cases of each class, from those with only one right action. */
 const draw = drawFrom('sample')
 const sample = corpus.flatMap(({ cases }) =>
   draw.some(
@@ -33,7 +33,7 @@ const sample = corpus.flatMap(({ cases }) =>
 
 const phoneOf = (name: string) => `${name}-phone`
 
-/** A shop where each name has a phone, and the campaigns exist. */
+/** A shop in which each name has a phone and the campaigns exist. */
 async function shop(): Promise<TestProject> {
   const project = await service.project({ mode: 'simulator', limits: unlimited })
   for (const campaign_id of campaigns) await givenCampaign(service, project, { campaign_id })
@@ -53,7 +53,7 @@ interface Written {
   triggers: Json[]
   pushes: Json[]
 }
-/** The order of names, and that of rows, says nothing. */
+/** Sorted, because the order of names and of rows has no meaning. */
 const inOrder = (value: Json): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(
@@ -64,7 +64,7 @@ const inOrder = (value: Json): Json =>
     : value
 const sorted = (rows: Json[]) => rows.map((row) => JSON.stringify(inOrder(row))).sort()
 
-/** What the database has, without the ids and times that the service draws. */
+/** The rows of the database, without the ids and times that the service makes. */
 async function written({ id }: TestProject): Promise<Written> {
   const sql = (text: string) => service.sql(text, [id])
   const users = await sql('select project_user_id as id, properties from users where project_id = $1')
@@ -79,7 +79,7 @@ async function written({ id }: TestProject): Promise<Written> {
   }
 }
 
-/** Adds what an action writes. */
+/** Adds the rows that an action writes. */
 function write({ users, events, triggers, pushes }: Written, { skill, data }: Action) {
   const { projectUserId, deviceId, properties = {}, eventName, campaignId, ...more } = data as Fields
   switch (skill) {
@@ -128,7 +128,7 @@ describe('a sample of the corpus, sent to the service', () => {
       if ('does' in right) clear++
       const [action] = rightOnes(right)
       if (action && task.artifacts?.some(({ name }: Json) => name === writes[action.skill])) write(expected, action)
-      // There may be no such user or device: the service says so, and nothing is written.
+      // The user or device may not exist: the service says so, and writes nothing.
       if ('does' in right && ['completed', 'failed', 'rejected'].includes(task.status.state)) taken++
     }
     const found = await written(project)

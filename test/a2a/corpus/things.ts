@@ -43,7 +43,7 @@ const drawn: ((draw: Draw) => string)[] = [
   (draw) => `${draw.pick(names)}-${draw.below(100)}`
 ]
 
-/** An id, and how a text has it: those with other signs stand in quotes. */
+/** An id, and its form in a text: an id with other characters stands in quotes. */
 export interface Written {
   id: string
   text: string
@@ -65,7 +65,7 @@ export function plainId(draw: Draw): Written {
 
 export const deviceOf = (draw: Draw) => `${draw.pick(names)}-${draw.pick(['phone', 'tablet', 'ipad', 'pixel8'])}`
 
-/** Names of properties with values of several kinds, as a text has them and as they are meant. */
+/** Names of properties with values of several kinds, in the form of a text and as JSON. */
 export const properties: readonly (readonly [name: string, text: string, value: unknown])[] = [
   ['plan', 'premium', 'premium'],
   ['plan', 'gold', 'gold'],
@@ -89,7 +89,7 @@ export const properties: readonly (readonly [name: string, text: string, value: 
   ['currency', 'EUR', 'EUR']
 ]
 
-/** One to three of them: ` with plan=gold and age=31`, and what they mean. */
+/** One to three properties: ` with plan=gold and age=31`, and their values. */
 export function someProperties(draw: Draw, most = 3): { text: string; meant: Record<string, unknown> } {
   const chosen = draw.some(properties, 1 + draw.below(most))
   const unique = chosen.filter(([name], index) => chosen.findIndex(([other]) => other === name) === index)

@@ -62,7 +62,7 @@ const taken = [
 const harmless = ['Thanks: Bo', 'Signed: Bo', 'Note: thanks', 'Ticket: CRM-77', 'Priority: high', 'Urgent: yes']
 const joints = ['. ', '. ', '\n', ' ', ', ', '; ', ' - ', ' (', '\n\n']
 
-/** `Word: word` after an order says something about the order, and is no property of it. */
+/** `Word: word` after an order is a remark about the order, and not a property. */
 export const afterwords: Class = classOf('words after a colon', 240, (draw, index) => {
   const { text, action } = simpleOrder(draw)
   const joint = draw.pick(joints)

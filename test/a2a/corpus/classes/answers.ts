@@ -90,13 +90,13 @@ function given(draw: Draw): Case {
   ])()
 }
 
-/** The first word is no id, unless the second agrees to a question that shows it as one. */
+/** The first word is not an id, unless the second agrees to a question that shows it as one. */
 function twice(draw: Draw): Case {
   const [first, second] = [draw.pick(answerWords), draw.pick(answerWords)]
   return mayDo([draw.pick(askForUser), first, second], createsUser(first))
 }
 
-/** Conversations: a word that answers no question of this kind does nothing. */
+/** Conversations: a word that does not answer the open question does nothing. */
 export const answers: Class = classOf('answers', 520, (draw, index): Case => {
   const everyone = `Trigger campaign ${draw.pick(campaigns)} for ${draw.pick(['everyone', 'all users'])}`
   const campaign = everyone.split(' ')[2]!

@@ -15,7 +15,7 @@ const manners: ((order: string) => string)[] = [
   (order) => `Hello! ${order}`
 ]
 
-/** In capitals up to the first id, which keeps its own. */
+/** The text in capitals up to the first id, which keeps its spelling. */
 const loud = (order: string) =>
   order.replace(
     /^(?:Create user|Track event|Trigger campaign|Send a push(?: notification)? to (?:user|device))/,

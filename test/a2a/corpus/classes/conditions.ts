@@ -68,7 +68,7 @@ const after = [
   '$O filtered by plan=premium'
 ]
 
-/** Of a new user these say a property; of any other, they limit who is meant. */
+/** For a new user these words name a property; in any other order they limit the recipients. */
 const relative = [
   '$O where plan=premium',
   '$O whose plan=premium',

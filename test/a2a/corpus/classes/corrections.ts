@@ -74,7 +74,7 @@ const templates = [
   'Revert: $O'
 ]
 
-/** Second thoughts: what the text says first is no longer meant, or not yet. */
+/** Second thoughts: the text takes back its first words, or puts them off. */
 export const corrections: Class = classOf('second thoughts', 270, (draw, index) => {
   const { text } = simpleOrder(draw)
   const other = draw.pick(names.filter((name) => !text.includes(name)))

@@ -60,10 +60,10 @@ const many = [
   'Trigger campaign $c for nobody',
   'Trigger campaign $c for no user'
 ]
-/** The order already leaves out what the text excludes. */
+/** The order already leaves out the users that the text excludes. */
 const anyway = ['$O but not for bob', '$O, not for bob', '$O and no one else', '$O only', '$O, nobody else']
 
-/** An order with an exception that no field of a skill can say. */
+/** An order with an exception that no field of a skill can express. */
 export const exclusions: Class = classOf('exclusions', 260, (draw, index) => {
   const { text, action } = index % 3 === 0 ? simpleOrder(draw) : reachingOrder(draw)
   if (index % 9 === 0)

@@ -2,7 +2,7 @@ import { type Class, classOf, mayDo, never } from '../cases.ts'
 import { bareOrder } from '../orders.ts'
 import { properties } from '../things.ts'
 
-/** Names that tell the reader what to do, and no one would give to a property of a user or an event. */
+/** Names that instruct the reader, and that no project would give to a property of a user or an event. */
 const instructions: readonly [string, string][] = [
   ['exclude', 'bo'],
   ['excluding', 'bo'],
@@ -56,7 +56,7 @@ const instructions: readonly [string, string][] = [
   ['SEND_AT', '17:00'],
   ['Only-If', 'premium']
 ]
-/** Names that may tell the reader something, and may as well be properties. */
+/** Names that may instruct the reader, but could also be properties. */
 const either: readonly [string, string, unknown][] = [
   ['limit', '5', 5],
   ['status', 'draft', 'draft'],
@@ -91,7 +91,7 @@ const loose = [
   '$O; $k=$v'
 ]
 
-/** Keys that are instructions are no properties, and the order they belong to is not clear. */
+/** Keys that are instructions are not properties, and make their order unclear. */
 export const keys: Class = classOf('instructions as keys', 330, (draw, index) => {
   const { text, action } = bareOrder(draw)
   if (index % 12 === 0) {

@@ -118,7 +118,7 @@ const spoken: readonly (readonly [string, string, string, string, ...string[]])[
     'उपयोगकर्ता $a मत बनाओ'
   ]
 ]
-/** An English order with words of other languages that take it back, put it off or limit it. */
+/** An English order with words of other languages that revoke, postpone or limit it. */
 const mixed = [
   '$O nicht',
   '$O, bitte nicht',
@@ -172,7 +172,7 @@ const polite = [
   '$O お願いします'
 ]
 
-/** Orders in other languages, which the service does not speak: they are asked about, or done as they say. */
+/** Orders in other languages, which the service does not speak: it must ask about them, or do exactly what they say. */
 export const languages: Class = classOf('other languages', 340, (draw, index): Case => {
   if (index % 3 === 0) {
     const { text, action } = simpleOrder(draw)

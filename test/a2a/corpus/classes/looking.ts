@@ -22,7 +22,7 @@ function look(draw: Draw): [text: string, action: Action] {
   ])
 }
 
-/** What is not an order to cancel a trigger, though it has the words of one. */
+/** Texts with the words of an order to cancel a trigger that are no such order. */
 const kept = [
   "Don't cancel trigger $t",
   'Do not cancel trigger $t',
@@ -66,7 +66,7 @@ const kept = [
   'Why did user ana not get trigger $t? Send it again.'
 ]
 
-/** The skills that look something up, and the one that cancels a trigger. */
+/** The skills that read, and the one that cancels a trigger. */
 export const looking: Class = classOf('looking and canceling', 240, (draw, index): Case => {
   const [triggerId, other] = [idOfTrigger(draw), idOfTrigger(draw)]
   const cancels: Action = { skill: 'cancel-trigger', data: { triggerId } }

@@ -13,9 +13,9 @@ const turning =
     .split(/\s+/)
     .filter(Boolean)
 
-/** The words of a text; what stands in quotes is one of them. */
+/** The words of a text; a quoted text counts as one word. */
 const wordsOf = (text: string) => text.match(/(?:[^\s"]|"[^"]*")+/g)!
-/** Without these a text says something else. */
+/** Without these words a text has another meaning. */
 const isFixed = (word: string) => /["=]|^(?:title|body)$/.test(word)
 
 function inserted(draw: Draw): Case {
@@ -24,7 +24,7 @@ function inserted(draw: Draw): Case {
   return never([...words.slice(0, place), draw.pick(turning), ...words.slice(place)].join(' '))
 }
 
-/** A word is lost, moved, doubled or misspelt: the order as it was, or a question, and never another one. */
+/** A word is lost, moved, doubled or misspelt: the original order or a question is right, and never another order. */
 function damaged(draw: Draw, { text, action }: Order): Case {
   const words = wordsOf(text)
   const place = draw.below(words.length)
@@ -51,7 +51,7 @@ function damaged(draw: Draw, { text, action }: Order): Case {
   }
 }
 
-/** One letter of the words before the first id is another one. */
+/** Replaces one letter in the words before the first id. */
 function misspelt(draw: Draw, text: string): string {
   const fixed = /^(?:Create user|Track event|Trigger campaign|Send a push(?: notification)? to (?:user|device))/.exec(
     text
@@ -62,7 +62,7 @@ function misspelt(draw: Draw, text: string): string {
   return text.slice(0, kept) + letter + text.slice(place + 1)
 }
 
-/** Clear orders with one thing changed at a random place. */
+/** Clear orders with one change at a random place. */
 export const mutations: Class = classOf('orders with one change', 1_200, (draw, index) =>
   index % 2 === 0 ? inserted(draw) : damaged(draw, draw.chance(50) ? simpleOrder(draw) : clearOrder(draw))
 )

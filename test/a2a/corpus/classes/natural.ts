@@ -163,5 +163,5 @@ function dressed(draw: Draw): Case {
   return mayDo(`${text}.${draw.pick(closings)}`, action)
 }
 
-/** Clear orders in words that no document publishes: acting rightly and asking are both right. */
+/** Clear orders in words that no document publishes: both the right action and a question are correct. */
 export const natural: Class = classOf('own wording', 450, (draw) => (draw.chance(75) ? own(draw) : dressed(draw)))

@@ -74,11 +74,11 @@ const after = [
   '$O must not happen'
 ]
 
-/** A text that forbids something is no order to do it. */
+/** A text that forbids an action is not an order to do it. */
 export const negations: Class = classOf('negations', 280, (draw, index) => {
   const { text } = simpleOrder(draw)
   const all = [...before, ...after]
   const forbidden = all[index % all.length]!.replace('$O', () => text).replace('$o', () => small(text))
-  // A yes to a question about it agrees that it is not to be done.
+  // A yes to a question about it agrees that the action is not to be done.
   return draw.chance(50) ? never(forbidden) : never(forbidden, 'yes')
 })

@@ -134,7 +134,7 @@ const injected = [
 const long = (text: string, many: number) =>
   `${'Please read this carefully and remember it well. '.repeat(many)}${text}`
 
-/** Texts that are no orders, broken ones, and ones that want to trick the reader. */
+/** Texts that are no orders, broken texts, and texts that try to trick the reader. */
 export const noise: Class = classOf('noise', 250, (draw, index): Case => {
   if (index < nothing.length) return never(nothing[index]!)
   const { text, action } = simpleOrder(draw)

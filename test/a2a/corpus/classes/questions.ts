@@ -71,7 +71,7 @@ const reported = [
   'Title of the ticket: $O'
 ]
 
-/** Questions about an order, and what others said. */
+/** Questions about an order, and reports of what others said. */
 export const questions: Class = classOf('questions and reports', 290, (draw, index) => {
   const { text, action } = simpleOrder(draw)
   if (index % 30 === 0) return mayDo(`${text}?`, action)

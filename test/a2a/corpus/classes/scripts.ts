@@ -2,7 +2,10 @@ import { type Case, type Class, classOf, mayDo, never } from '../cases.ts'
 import { createsUser, pushes, tracks, triggers } from '../orders.ts'
 import { names } from '../things.ts'
 
-/** Signs of other scripts that stick to an id. The id without them, or a question: never a user of that name. */
+/**
+ * Characters of other scripts directly after an id. The id without them or a question is right, and never a user of
+ * that name.
+ */
 const around = [
   '「$」',
   '『$』',
@@ -70,7 +73,7 @@ const around = [
   '$ 🎉',
   '$ ✅'
 ]
-/** Words or second names stick to the id, or the id is no id: only a question is right. */
+/** Words or second names stick to the id, or the id is not an id: only a question is right. */
 const stuck = [
   '$，不要',
   '$、$2',
@@ -124,7 +127,7 @@ const stuck = [
   '$×3',
   '$♥$2'
 ]
-/** One word of another script, or of letters that look alike: taken as they are, or asked about. */
+/** One word of another script, or of letters that look alike: the service uses it unchanged or asks about it. */
 const words = [
   'ａｎａ',
   'аnа',
@@ -143,7 +146,7 @@ const words = [
 
 const spaces = ['\u00a0', '\u3000', '\t', '\n', '  ', '\u2003']
 
-/** Ids with signs of other scripts and of typography. */
+/** Ids with characters of other scripts and of typography. */
 export const scripts: Class = classOf('signs stuck to ids', 320, (draw, index): Case => {
   const [name, other] = draw.some(names, 2) as [string, string]
   const forms = (id: string, written: string) => {

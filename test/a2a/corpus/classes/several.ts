@@ -86,7 +86,7 @@ function listOf(draw: Draw, index: number): Case {
   return mayDo(fill(draw.pick(both)), triggers(c!, [{ projectUserId: a }, { projectUserId: b }]))
 }
 
-/** Several orders in one text: doing only one of them would be as wrong as doing another. */
+/** Several orders in one text: doing only one of them is wrong. */
 export const several: Class = classOf('several orders', 300, (draw, index) => {
   if (index % 2 === 0) return listOf(draw, index / 2)
   const [{ text: one }, { text: other }] = [simpleOrder(draw), simpleOrder(draw)]

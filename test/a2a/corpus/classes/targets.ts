@@ -79,7 +79,7 @@ const unclear = [
   'Unsubscribe user $a'
 ]
 
-/** An order with a second name in it: the wrong one must not get it, and none may be lost. */
+/** An order with a second name in it: the wrong user must not get it, and no recipient may be lost. */
 export const targets: Class = classOf('second names', 260, (draw, index): Case => {
   const [[a, b], c] = [draw.some(names, 2) as [string, string], draw.pick(campaigns)]
   const deviceId = `${b}-phone`

@@ -79,7 +79,7 @@ const after = [
   '$O once a week',
   '$O outside quiet hours'
 ]
-/** At once is when an order is carried out anyway. */
+/** "At once" changes nothing: orders are carried out at once anyway. */
 const atOnce = [
   '$O now',
   '$O right now',
@@ -91,7 +91,7 @@ const atOnce = [
   '$O at once'
 ]
 
-/** An order for another time than now, or for more than once. */
+/** An order for a later time, or for more than one time. */
 export const times: Class = classOf('times', 310, (draw, index) => {
   const { text, action } = simpleOrder(draw)
   const fill = (template: string) => template.replace('$O', () => text).replace('$o', () => small(text))

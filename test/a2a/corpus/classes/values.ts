@@ -3,7 +3,7 @@ import type { Draw } from '../draw.ts'
 import { bareOrder, pushes } from '../orders.ts'
 import { names } from '../things.ts'
 
-/** A number of these would be spelt otherwise than the text has it. */
+/** As numbers these values would have another spelling than in the text. */
 const asWritten = [
   '1.10',
   '2.0',
@@ -56,7 +56,7 @@ const asMeant: readonly [string, unknown][] = [
   ['true', true],
   ['false', false]
 ]
-/** Several readings are right, and a question is too. */
+/** Several readings are right, and so is a question. */
 const either: readonly [string, ...unknown[]][] = [
   ['TRUE', true, 'TRUE'],
   ['False', false, 'False'],
@@ -114,7 +114,7 @@ function pushCase(draw: Draw): Case {
   return does(`Send a push to user ${name} ${form}`, pushes({ projectUserId: name }, content))
 }
 
-/** Values keep the spelling that the text has, unless a number or a truth value says the same. */
+/** Values keep the spelling of the text, unless a number or a truth value has the same meaning. */
 export const values: Class = classOf('spelling of values', 330, (draw, index) => {
   if (index % 6 === 0) return pushCase(draw)
   const { text, action } = bareOrder(draw)

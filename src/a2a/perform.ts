@@ -65,7 +65,8 @@ export const createPerform =
     if (turn.kind === 'stop') return { refused: turn.reason }
     const { broadcast, campaignVersion } = await audienceOf(oversight, projectId, turn)
     if (broadcast) return { refused: previewFirst }
-    // A default audience was looked at: the trigger must not take another one, which a change may bring at this moment.
+    // The default audience of this version was checked. A change of the campaign at this moment may bring another one, so
+    // the trigger is bound to the version.
     const { campaignVersion: wanted = campaignVersion } = turn.request.fields
     if (wanted !== campaignVersion && campaignVersion !== undefined)
       return { refused: `The campaign has version ${campaignVersion} now, not ${wanted}.` }

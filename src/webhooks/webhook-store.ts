@@ -97,7 +97,7 @@ export const changeWebhook = (db: Db, projectId: ProjectId, id: string, { url, e
 export const removeWebhook = async (db: Db, projectId: ProjectId, id: string): Promise<boolean> =>
   (await db.run(remove, [projectId, id])) > 0
 
-/** The active webhooks that want any of these events. */
+/** The active webhooks that are subscribed to any of these events. */
 export const webhooksFor = (db: Db, projectId: ProjectId, types: readonly EventType[]) =>
   db.query<Pick<WebhookRow, 'id' | 'url' | 'events'>>(listening, [projectId, types])
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 export interface Client {
   name: string
   program: string
-  /** The client itself first, then what it wants beside it. */
+  /** The client itself first, then the packages that it needs. */
   packages: Record<string, string>
   legacyPeers?: boolean
   /** How its user adds the key. */

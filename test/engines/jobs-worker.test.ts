@@ -198,7 +198,7 @@ it('the statements of a worker read a few rows, also with a plan for a table tha
   }
 })
 
-/** 40,000 jobs for tomorrow, as many ready in another queue, and 500 for now, in a table that the planner believes to be empty. */
+/** 40,000 jobs for tomorrow, as many ready in another queue, and 500 for now, in a table that the planner takes for empty. */
 async function emptied(pool: Pool): Promise<void> {
   const client = await pool.connect()
   const fill = (name: string, ready: boolean, count: number, queue = 'work') =>

@@ -112,7 +112,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
       throw new RetryLater(error.message, takeoverMs, { counts: false })
     if (error instanceof Refusal && error.code !== 'unavailable' && error.code !== 'invalid_api_key')
       return rejected(error)
-    // The lease expires, and the recovery job decides whether to try again.
+    // The task stays `working`: its lease expires, and the recovery job decides whether to try again.
     if (error instanceof Unavailable || isPassing(error)) throw error
     if (error instanceof Refusal) throw error
     log.error({ error, skill: skill.id }, 'a skill failed')

@@ -15,7 +15,7 @@ export interface Gates {
 
 const mostDevices = 10_000
 
-/** Times before which a gateway wants no more pushes, for the devices that it named or for all. */
+/** Times before which a gateway accepts no more pushes, for the devices that it named or for all. */
 export function createGates(): Gates {
   const devices = new Map<string, Gate>()
   let all: Gate | undefined

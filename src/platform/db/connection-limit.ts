@@ -52,7 +52,7 @@ export function atTheLimit(pool: pg.Pool, size: number, waitMs: number, log: Log
         } catch (error) {
           if (!isConnectionLimit(error) || performance.now() > giveUpAt) throw error
           makeDo()
-          // Without any connection, one request must keep trying.
+          // A pool without any connection has nothing to wait for, so the request tries again after a pause.
           if (pool.totalCount === 0) await sleep(retryMs)
         }
       }

@@ -36,7 +36,7 @@ export const heldProject =
 export const asTexts = (values: unknown[]): string =>
   joined(values.map((value) => (value === undefined ? '' : JSON.stringify(value))))
 
-/** The same for values that are already serialized; an absent value is empty. */
+/** Joins values that are already serialized into one parameter, like `asTexts`; an absent value is empty. */
 export const joined = (values: string[]): string => values.join('\x1e')
 
 /** The parameter that `asTexts` made, as a list. */

@@ -102,10 +102,12 @@ function asRefusal(error: unknown, { routeOptions }: FastifyRequest): Refusal | 
       return new Refusal('body_too_large', `The body is larger than ${inUnits(routeOptions.bodyLimit)}.`)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Refusal('unsupported_media_type', 'The content type must be application/json.')
-    case 'ECONNRESET': // The client went away, in the middle of its body or before a stream began: the response has no reader.
+    // The client disconnected in the middle of its body or before a stream began, so no one reads the response.
+    case 'ECONNRESET':
     case 'ERR_STREAM_PREMATURE_CLOSE':
       return new Refusal('malformed_request', 'The connection was closed early.')
-    case '23503': // What it belongs to went away, or came, again and again in between (db/races.ts): the same may do later.
+    // A related row was deleted or inserted again and again meanwhile (db/races.ts): the same request may succeed later.
+    case '23503':
     case '23505':
       return new Refusal('unavailable', 'Others changed the same at the same time.')
     default:

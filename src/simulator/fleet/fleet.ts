@@ -65,7 +65,7 @@ const topic = 'com.example.app'
 const origin = `https://${simulatedHost}`
 const pollMs = 1_000
 const idleMs = 10 * 60_000
-/** A simulator without pushes for a minute learns of its faults by notifications only. */
+/** After a minute without pushes, a simulator reads changed faults only when it is notified. */
 const quietMs = 60_000
 const context = (projectId: string) => `simulator ${projectId}`
 

@@ -54,7 +54,7 @@ export function decoded(part: string): string {
   }
 }
 
-/** The response of a proxy whose gateway is away. It is not JSON, and senders must cope with that. */
+/** The response of a proxy that cannot reach its gateway. It is not JSON, and senders must cope with that. */
 export const html502: Answer = {
   status: 502,
   headers: { 'content-type': 'text/html' },

@@ -13,7 +13,7 @@ const firstBatchDevices = 100
 /** Batches that one step plans at most. */
 export const batchesPerStep = 4
 const targetsPerStep = 200
-/** Users that one step looks at. */
+/** The users that one step examines. */
 export const usersPerStep = { least: 500, first: 2_000, most: 20_000 }
 
 /** Doubles the users of the next step where few match, because each step has a fixed cost. */

@@ -37,6 +37,6 @@ export function fieldError(error: Error | null | undefined, path: string, only =
 export const fieldOrFormError = (error: Error | null | undefined, path: string): string | undefined =>
   fieldError(error, path) ?? error?.message
 
-/** A conflict is about the ID that is taken; the form shows it there. */
+/** The message of a conflict. It means that the ID is taken, so the form shows it at the ID field. */
 export const conflictError = (error: Error | null | undefined): string | undefined =>
   error instanceof ApiError && error.code === 'conflict' ? error.message : undefined

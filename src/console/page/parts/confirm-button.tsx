@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ErrorAlert } from './states.tsx'
 
-/** A button that asks before it acts. With `type`, the dialog wants that text typed first. */
+/** A button that asks before it acts. With `type`, the person must type that text first. */
 export function ConfirmButton({
   label,
   title = `${label}?`,

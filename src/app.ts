@@ -148,7 +148,7 @@ function setUp(
       const { saving } = capabilities.campaigns
       await Promise.all([furnishDemo(capabilities, id), saving.create(id, 'bootstrap', demoCampaign())])
     })
-    // Under the same lock, so that a change of the master key sees every node that read the old one.
+    // Joins under the same lock, so that a change of the master key sees every node that read the old one.
     joined.nodes = await joinNodes(pool, { id: nodeId, role, alone: config.DATABASE_URL === undefined }, log)
     const { counts } = joined.nodes
     metrics.gauge('tidings_nodes', 'Nodes at work on this database; all and worker run jobs.', counts, 'role')

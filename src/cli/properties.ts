@@ -11,7 +11,7 @@ number, true and false are booleans, null is null, and '"31"' is text. Lists and
 objects are refused. Any other value is text. --string takes any value as text.
 Other properties of the user keep their values.`
 
-/** The same for triggers, whose properties may be any JSON. */
+/** Part of the help of triggers, whose properties may be any JSON. */
 export const triggerPropertyHelp = `
 Properties are written name=value. A value that is JSON is read as JSON: 31 is a
 number, true and false are booleans, null is null, '"31"' is text, [1,2] is a

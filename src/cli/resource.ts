@@ -9,7 +9,7 @@ import type { Shell } from './shell.ts'
 /** One kind of thing that commands work on: its name for people, and its path in the API. */
 interface Kind {
   name: string
-  /** Below the project or, with `scope: 'installation'`, below /manage/v1. */
+  /** A path below the project or, with `scope: 'installation'`, below /manage/v1. */
   path: string
   scope?: 'project' | 'installation'
   /** The command that lists the existing ones, if it is not `tidings <group> list`. */

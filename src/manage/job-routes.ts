@@ -9,7 +9,7 @@ import type { ManageAccess, ManageCaller } from '../projects/projects.ts'
 import { cursorOfId } from './responses.ts'
 import { DeadJobAnswer } from './schemas.ts'
 
-/** Without the payload, which may contain data of users. */
+/** A dead job without its payload, which may contain data of users. */
 const wireDeadJob = ({ id, name, projectId, attempts, error, createdAt, diedAt }: DeadJob) => ({
   id,
   name,

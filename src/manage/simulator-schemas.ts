@@ -69,7 +69,7 @@ const ofGateways = <Each extends TSchema>(make: (description: string) => Each) =
 
 export const FaultsAnswer = Type.Object(ofGateways((description) => Type.Object(faults, { description })))
 
-// Without types: the simulator checks all fields, and reports every unknown one.
+// The schema has no types, because the simulator checks all fields and reports every unknown one.
 const described = Object.fromEntries(Object.entries(faults).map(([name, { description }]) => [name, { description }]))
 const Change = (description: string) => Type.Unsafe<unknown>({ properties: described, description })
 export const FaultsBody = Type.Unsafe<unknown>({

@@ -141,7 +141,7 @@ export function createAdmission(credentials: Credentials, limits: RateLimits) {
       if (hasProjectParam(request) && !project) throw noProject(request, token)
       return { token, actor: `token ${token.id}`, project }
     },
-    /** The same routes as /api/v1, for the console and the CLI: a viewer reads, an editor writes. */
+    /** Mounts the routes of /api/v1 for the console and the CLI: a viewer reads, an editor writes. */
     async byTokenForApi(request: FastifyRequest, reply: FastifyReply, access?: ApiAccess): Promise<ApiCaller> {
       const token = await knownToken(request)
       const project = await projectOf(request, token)

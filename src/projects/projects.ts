@@ -51,7 +51,7 @@ export { networkOf } from './strangers.ts'
 export type Projects = ReturnType<typeof createProjects>
 
 const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
-/** Without the fields that the plan and the defaults decide. */
+/** A project without the fields that the plan and the defaults decide. */
 const set = <Fields extends object>(fields: Fields = {} as Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Record<keyof Fields, number>
 const randomProjectId = () => Array.from({ length: 12 }, () => letters[randomInt(letters.length)]).join('') as ProjectId

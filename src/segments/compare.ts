@@ -18,7 +18,7 @@ export interface Scope {
 
 export interface Comparison {
   operator: Operator
-  /** With its references replaced. Any JSON, because a trigger may carry any. */
+  /** The value with its references replaced. Any JSON, because a trigger may carry any. */
   wanted: unknown
   now: Date
   place: Place
@@ -49,7 +49,7 @@ interface Operand {
 }
 
 interface Bounds {
-  /** With their signs: '>' or '>='. Times are texts of `instantText`. */
+  /** The bounds with their signs: '>' or '>='. Times are texts of `instantText`. */
   from?: [sign: string, at: string]
   to?: [sign: string, at: string]
 }

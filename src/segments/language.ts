@@ -68,7 +68,7 @@ export const segmentLimits = {
   nodes: 1_000,
   /** Characters of all values as written, plus 8 for each entry of a list. */
   size: 262_144,
-  /** The same after references to the trigger are replaced. */
+  /** The characters of all values after references to the trigger are replaced. */
   filled: 1_048_576,
   count: 1_000_000
 } as const

@@ -26,8 +26,8 @@ export function versionKey(text: unknown): string | undefined {
 }
 
 /**
- * The same in SQL, null for texts that are not versions. `text` is an expression of ours. Patterns are small and few, and
- * only a pre-release is aggregated, because this runs for every device of a project.
+ * The key of a version in SQL, null for texts that are not versions. `text` is an expression of ours. Patterns are
+ * small and few, and only a pre-release is aggregated, because this runs for every device of a project.
  */
 export function versionKeySql(text: string): string {
   const plain = `split_part(${text}, '+', 1)`

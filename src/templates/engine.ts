@@ -48,7 +48,7 @@ export function createEngine(): Liquid {
     ownPropertyOnly: true,
     strictFilters: true,
     strictVariables: false,
-    // The same text on every machine.
+    // A fixed setting, so that every machine renders the same text.
     timezoneOffset: 0,
     locale: 'en-US',
     operators: chargedOperators,

@@ -136,7 +136,7 @@ export function listTriggers(
 
 export const markCanceled = (db: Db, projectId: ProjectId, id: string) => db.run(cancel, [projectId, id])
 
-/** Wakes the streams of ended triggers on all nodes. A hint: streams also look by themselves. */
+/** Wakes the streams of ended triggers on all nodes. Only a hint: streams also poll. */
 export const notifyStreams = (tx: Db, channel: string, ids: string[]) => tx.query(notify, [channel, ids])
 
 export const eraseTriggerWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

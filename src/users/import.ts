@@ -46,7 +46,7 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
       if (batch.length >= linesAtOnce) await flush()
     }
   } finally {
-    // Also when the stream broke off: complete lines are imported.
+    // Complete lines are imported also when the stream broke off.
     await flush()
     // The rest of the body is read and dropped; otherwise the connection would be stuck.
     body.resume()

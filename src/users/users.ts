@@ -94,7 +94,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       const write = { kind: 'put' as const, projectUserId: id, properties: checkProperties(properties) }
       return done(await settle(projectId, write)).properties
     },
-    /** The same for a command. Returns the service's own id of the user, too. */
+    /** Creates or changes a user by a command. Returns the service's own id of the user, too. */
     async create(projectId: ProjectId, command: CreateUser): Promise<store.PutUser> {
       const change = checked(command)
       if (change instanceof Refusal) throw change

@@ -127,7 +127,7 @@ export function createCaller({ allowPrivate, ca, resolve = resolveByDns, timeout
 
 const isReset = (error: Error) => 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
-/** In lower case, so that a name given in two spellings is sent once. */
+/** Names in lower case, so that a name given in two spellings is sent once. */
 function passedOn(headers: Readonly<Record<string, string>>): Record<string, string> {
   const passed = Object.entries(headers).filter(([name]) => !ownHeaders.test(name))
   return Object.fromEntries(passed.map(([name, value]) => [name.toLowerCase(), value]))

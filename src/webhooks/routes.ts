@@ -11,7 +11,7 @@ import type { Webhooks } from './webhooks.ts'
 
 const example = { url: 'https://example.com/tidings', events: ['message.failed', 'trigger.completed'] }
 
-/** Under /manage/v1: the webhooks of a project and their deliveries. */
+/** Adds the routes for the webhooks of a project and their deliveries under /manage/v1. */
 export function webhookRoutes(manage: Routes<ManageCaller, ManageAccess>, webhooks: Webhooks): void {
   const { registry } = webhooks
   const path = '/projects/:project_id/webhooks'

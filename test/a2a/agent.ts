@@ -136,7 +136,7 @@ export function toldState(event: Json): string {
 }
 
 const unfinished = new Set<() => void>()
-/** Resolves when the test calls it, or after 3 s. */
+/** Resolves when the test ends the slow calls, or after 3 s. */
 const finished = () =>
   new Promise<void>((resolve) => {
     unfinished.add(resolve)

@@ -130,7 +130,7 @@ export const bytes: fc.Arbitrary<string | Buffer> = fc.oneof(
   hostileValue.map(bodyText)
 )
 
-/** For a path: escaped, so that it reaches its route. No client sends half a surrogate pair. */
+/** A text for a path, escaped so that it reaches its route. No client sends half a surrogate pair. */
 export const segment = fc
   .oneof(
     fc.constantFrom(...strings.filter((text) => text !== '' && text.length <= 800 && text.isWellFormed())),
@@ -139,7 +139,7 @@ export const segment = fc
   )
   .map((text) => encodeURIComponent(text))
 
-/** For a path, unescaped: it may lead to another route or to none. */
+/** A text for a path, unescaped: it may lead to another route or to none. */
 export const rawSegment = fc.constantFrom(
   '',
   '%',

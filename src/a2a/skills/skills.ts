@@ -12,7 +12,7 @@ export const createSkills = (does: Capabilities, more: Skill[] = []): Skills =>
 /** The skills for docs and tests, which read their descriptions and run none. */
 export const describedSkills = (): Skills => createSkills({} as Capabilities)
 
-/** As a card lists them. */
+/** The skills as a card lists them. */
 export const onCard = (skills: Iterable<Skill>) =>
   [...skills].map(({ id, name, description, tags, examples }) => ({ id, name, description, tags, examples }))
 

@@ -134,7 +134,7 @@ export function ended(task: Task, outcome: Outcome): Task {
   )
 }
 
-/** As much of a result as a message repeats. */
+/** The most characters of a result that a message repeats. */
 const mostRepeated = 4_000
 
 /** The results as text, for clients that sent text: many of them show only texts and ignore data parts. */

@@ -84,7 +84,7 @@ export function createRunner({ log, tasks, runs, skills, schedule, projectOf, dr
       outcome.kind === 'completed' && skill.undo
         ? await outcomeOf(skill, running, () => skill.undo!(call, outcome))
         : outcome
-    // A run that would wait for its caller has done nothing.
+    // A run that would wait for its caller has had no effect.
     const waits = left.kind === 'input-required' || left.kind === 'auth-required'
     return waits ? { kind: 'canceled', reason: 'Canceled by request.' } : left
   }

@@ -28,7 +28,7 @@ type Step = (task: Task, tx: Db) => Promise<Task | undefined>
 
 /** How a change is written. */
 interface How {
-  /** A worker runs the task. */
+  /** Whether a worker runs the task. */
   byJob?: boolean
   /** Keeps the lease of the run, and notifies its node of the change. */
   canceling?: boolean
@@ -162,8 +162,8 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
     },
 
     /**
-     * The same within a transaction of the caller. Returns a function to call after the commit; undefined if nothing
-     * changed.
+     * Changes a task within a transaction of the caller. Returns a function to call after the commit; undefined if
+     * nothing changed.
      */
     async changeIn(tx: Db, projectId: ProjectId, id: string, step: Step, how: How = {}) {
       const [task, changed] = await stepIn(tx, projectId, id, step, how)

@@ -5,7 +5,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import type { Campaign } from '../definition/definition.ts'
 import type { Reachable } from './recipients-store.ts'
 
-/** By device, its endpoint or the reason why it has none. */
+/** For each device, its endpoint or the reason why it has none. */
 export type Endpoints = Map<string, Endpoint | FailureCode>
 
 /** The push tokens of devices; for a Live Activity, the tokens that start one of its type. */

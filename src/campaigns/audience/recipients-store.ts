@@ -45,7 +45,7 @@ const named = statement(
 export const loadRecipients = (db: Db, projectId: ProjectId, deviceIds: string[]) =>
   db.query<Reachable>(load, [projectId, deviceIds])
 
-/** By user, the number of other triggers of the campaign that reached them since an id of that time. */
+/** For each user, the number of other triggers of the campaign that reached them since an id of that time. */
 export async function countReceived(
   tx: Db,
   projectId: ProjectId,

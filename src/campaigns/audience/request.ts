@@ -45,7 +45,7 @@ export const checkCampaignId = (id: unknown, field = 'campaign_id'): string =>
 /** The fields of a trigger request. Other fields are ignored with a warning. */
 export const triggerFields: readonly string[] = ['audience', 'properties']
 
-/** The request of a command. */
+/** Checks a command and returns the trigger that it asks for. */
 export function checkTriggerCampaign(command: TriggerCampaign): CheckedTrigger {
   const { campaignId, audience, properties = {}, campaignVersion } = command
   return {

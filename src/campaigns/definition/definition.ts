@@ -28,7 +28,10 @@ export function parseCampaign(value: unknown): Campaign {
   }
 }
 
-/** The same with pauses, for the service: parsing a hostile template takes 30 ms, and a campaign has several. */
+/**
+ * Checks a campaign like `parseCampaign`, with pauses, for the service: parsing a hostile template takes 30 ms, and a
+ * campaign has several.
+ */
 export async function parseCampaignInTurns(value: unknown): Promise<Campaign> {
   const steps = readCampaign(value)
   for (;;) {

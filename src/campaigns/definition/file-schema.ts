@@ -101,5 +101,5 @@ export function campaignSchema(): Schema {
   }
 }
 
-/** As it stands in docs/reference/campaign.schema.json. */
+/** The text of docs/reference/campaign.schema.json. */
 export const printCampaignSchema = () => `${JSON.stringify(campaignSchema(), null, 2)}\n`

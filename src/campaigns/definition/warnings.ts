@@ -4,7 +4,7 @@ import type { Campaign } from './definition.ts'
 
 const waiting = { scheduled: 'on a schedule', event_triggered: 'by events' } as const
 
-/** By template, the names in it that are always empty. The oldest entry is dropped first. */
+/** For each template, the names in it that are always empty. The oldest entry is dropped first. */
 const names = new Map<string, readonly string[]>()
 const mostNames = 2_000
 /** Characters of templates that one response parses, so that a long list costs no more than one long campaign. */

@@ -7,7 +7,7 @@ import { devicesOf, findRecipients, type Recipient } from '../recipients.ts'
 import { activityEndpointOf, startEndpoints } from './endpoints.ts'
 import type { ActivityChangeItem, ActivityStartItem } from './items.ts'
 
-/** As long as an activity lives. */
+/** The longest life of an activity. */
 const ttlSeconds = 8 * 3_600
 const tooMany = 'invalid_live_activity' as const
 

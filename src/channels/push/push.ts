@@ -8,7 +8,7 @@ import { findRecipients } from '../recipients.ts'
 import { type PushItem, parsePushItems } from './items.ts'
 import { SendBody } from './schema.ts'
 
-/** As long as the gateways keep a notification themselves. */
+/** The longest time for which gateways keep a notification. */
 const ttlSeconds = 28 * 86_400
 
 /** The push token of a device; the reason if there is none. */

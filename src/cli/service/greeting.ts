@@ -50,7 +50,7 @@ export function greeting(app: App, config: Config, role: NodeRole): string {
   return `${ready}${steps.join('')}`
 }
 
-/** The same for programs. It contains a key only if this start made it. */
+/** The greeting for programs. It contains a key only if this start made it. */
 export function introduction({ baseUrl, consoleUrl, bootstrapped }: App, config: Config) {
   const { credentials, first, named } = bootstrapped
   const { project_id, ...secrets } = credentials

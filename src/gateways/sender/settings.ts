@@ -1,6 +1,6 @@
 /** Times and limits of the sender. They are constants of the product; tests shorten them. */
 export interface SenderSettings {
-  /** From `submit` to the outcome. Half of it may pass before the push is sent. */
+  /** The time from `submit` to the outcome. Half of it may pass before the push is sent. */
   deadlineMs: number
   connectTimeoutMs: number
   /** How long pushes wait for a gateway that cannot be reached. */

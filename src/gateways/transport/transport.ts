@@ -17,7 +17,7 @@ export interface TlsOptions {
   publicOnly?: boolean
 }
 
-/** May be called before `open` resolves: check the state of the connection, too. */
+/** Callbacks of a connection. They may run before `open` resolves, so check the state of the connection too. */
 export interface ConnectionEvents {
   /** Accepts no new requests: the peer is closing, or `drain` was called. Open requests may still get responses. */
   onDraining(reason: string): void

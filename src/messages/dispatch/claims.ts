@@ -21,7 +21,10 @@ export const claimUntil = (): Date => new Date(Date.now() + claimMs)
 export class Claims {
   readonly #pool: Pool
   readonly #owner: string
-  /** By the steady clock: setting the wall clock must not make a claim longer than it is for other processes. */
+  /**
+   * Ends of claims by the steady clock: setting the wall clock must not make a claim longer than it is for other
+   * processes.
+   */
   readonly #endsAt = new WeakMap<MessageRow, number>()
   /** Rows that another process claimed or settled, or that were deleted with their user. */
   readonly #lost = new WeakSet<MessageRow>()

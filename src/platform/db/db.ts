@@ -130,7 +130,7 @@ export function openPool(connection: Connection, log: Log, size = 10): Pool {
     },
     async connect() {
       const client = new pg.Client({ ...settings, connectionTimeoutMillis: connectMs, query_timeout: 0 })
-      client.on('error', () => {}) // The owner hears of it by the 'end' event.
+      client.on('error', () => {}) // The owner gets the 'end' event.
       try {
         await client.connect()
         return client

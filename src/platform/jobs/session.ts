@@ -53,7 +53,8 @@ export function createSession(pool: Pool, opened: (session: Session) => Promise<
       return (await to.query(config)).rows as Row[]
     } catch (error) {
       if (!isPassing(error)) throw error
-      // Also closes when the server is only slow: the late response would be taken for the next statement's.
+      // The connection is closed also when the server is only slow: the late response would be taken for the next
+      // statement's.
       to.end().catch(() => {})
       throw new Unavailable(`The database cannot answer now: ${(error as Error).message}`, { cause: error })
     }

@@ -106,7 +106,7 @@
 
   worker.addEventListener('push', (event) => event.waitUntil(show(payloadOf(event.data))))
 
-  // From a page of this site, in a project of mode simulator: docs/guides/web-push.md.
+  // A push from a page of this site, in a project of mode simulator: docs/guides/web-push.md.
   worker.addEventListener('message', (event) => {
     const { kind, payload } = (event.data ?? {}) as { kind?: string; payload?: Payload }
     if (kind === 'tidings-push') event.waitUntil(show(payload ?? {}))

@@ -83,7 +83,7 @@ export interface Faults {
   wantTap(gateway: GatewayName): void
   /** Counts a request, and returns whether the quota allows it. */
   withinQuota(gateway: GatewayName): boolean
-  /** From 0 to 1; the same seed gives the same sequence. */
+  /** A random number from 0 to 1; the same seed gives the same sequence. */
   random(): number
   onChange(listener: () => void): void
 }

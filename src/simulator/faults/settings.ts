@@ -18,7 +18,7 @@ const whole = (max: number) => ({
 
 const flag = { accepts: (value: unknown) => typeof value === 'boolean', wanted: 'must be true or false' }
 
-/** By the names of the API. */
+/** The settings of faults, by their names in the API. */
 const settings: Record<string, Setting> = {
   down: { field: 'down', ...flag },
   hang: { field: 'hang', ...flag },

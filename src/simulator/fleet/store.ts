@@ -5,7 +5,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 export interface SimulatorRow {
   /** Sealed. */
   credentials: string
-  /** By gateway, with the names of the API. */
+  /** The faults by gateway, with the names of the API. */
   faults: Record<string, unknown>
 }
 

@@ -10,7 +10,7 @@ export interface Certificates {
   ca: string
   /** PEM of the server's certificate and key. */
   cert: string
-  /** The same with an end in the past, for senders that must notice. */
+  /** PEM of an expired certificate with the same key, for senders that must notice. */
   expiredCert: string
   key: string
 }

@@ -28,7 +28,10 @@ export interface Ledger {
   clear(): void
   /** Calls the listener for every request from now on. Returns a function that unsubscribes it. */
   subscribe(listener: (item: LedgerItem) => void): () => void
-  /** The same as a generator, until the signal. A reader that falls behind by a whole ledger loses the oldest items. */
+  /**
+   * Yields every request from now on, until the signal. A reader that falls behind by a whole ledger loses the oldest
+   * items.
+   */
   follow(signal: AbortSignal): AsyncGenerator<LedgerItem>
 }
 

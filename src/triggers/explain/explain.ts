@@ -93,7 +93,7 @@ export const createExplain =
     return { ...head, gates, devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages }) }
   }
 
-/** Of a user who is not named, `project_user_id` is null. */
+/** The `project_user_id` of an anonymous user is null. */
 type Found = Omit<Explanation, 'project_user_id'> & { project_user_id: string | null }
 
 async function subjectOf(pool: Pool, projectId: ProjectId, who: Explained): Promise<Subject> {

@@ -39,7 +39,7 @@ type Counter = ReturnType<typeof createCounter>
 function createCounter(body: Buffer) {
   let at = 0
   let inString = false
-  /** In the last string. */
+  /** Whether an escape stands in the last string. */
   let escaped = false
   let escapedName = false
   let open = 0

@@ -10,7 +10,7 @@ import type { Metrics } from './platform/metrics.ts'
 const pingMs = 2_000
 const loopback = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/
 
-/** For load balancers, orchestrators and Prometheus. */
+/** Adds the routes for load balancers, orchestrators and Prometheus. */
 export function healthRoutes(
   open: Routes<null, never>,
   {

@@ -47,8 +47,8 @@ function faults(plan: string): string[] {
   const changes = blocks(plan, 'MODIFYTABLE').filter((node) => !node.includes(' :operation 3 ')) // An insert.
   const withs = plan.slice(plan.indexOf(' :subplans '), plan.indexOf(' :rewindPlanIDs '))
   return [
-    // Initialised again with each row that is evaluated again, and freed when the lock has no more rows, while the
-    // first run uses it.
+    // The pruning state is initialised again with each row that is evaluated again. PostgreSQL frees it when the lock
+    // has no more rows, while the first run still uses it.
     ...(locks.length > 0 && within([...locks, withs]).some(({ asItRuns }) => asItRuns) ? ['under a lock'] : []),
     // The partitions left at the start are renumbered twice.
     ...(within(changes).some(({ atStart, asItRuns }) => atStart && asItRuns) ? ['pruned twice'] : [])

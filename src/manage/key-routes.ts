@@ -33,7 +33,7 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
     },
     async ({ caller, body }) => {
       const read = [() => expiryOf(body.expires_at), () => readPolicy(body.policy, skills)] as const
-      // Reads both before it refuses, so that one response names all faults.
+      // Reads both fields before it refuses, so that one response names all faults.
       readEach(read, (field) => field())
       const options = { expiresAt: read[0](), policy: read[1]() }
       return wireNewKey(await projects.createKey(caller.actor, caller.project!.id, body.kind, body.name, options))

@@ -48,7 +48,7 @@ export async function cancelBatch(tx: Db, projectId: ProjectId, triggerId: strin
   return rows.length
 }
 
-/** A device reports that a message arrived or was tapped. */
+/** The report of a device that a message arrived or was tapped. */
 export interface Report {
   messageId: string
   deviceId: string

@@ -93,7 +93,7 @@ export async function settleMessages(tx: Transaction, projectId: ProjectId, sett
 /** Drops characters of a gateway's message that the database refuses: an unsettled message would be sent again. */
 const storable = (text: string | null) => text?.replaceAll('\0', '').toWellFormed()
 
-/** Leaves out null and empty fields: most fields are. */
+/** Leaves out null and empty fields, which most fields are. */
 const brief = ({ trigger_id, device_id, message_id, user_id, state, attempts, retries, ...rest }: Settlement) => ({
   trigger_id,
   device_id,

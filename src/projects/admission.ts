@@ -213,7 +213,10 @@ function spend(
   show(reply, limits.take(`${kind}:${project.id}`, project.limits[kind]))
 }
 
-/** The plan's limit (contract 8). Its headers are shown only if this limit is the one that refuses. */
+/**
+ * Counts a trigger against the plan's limit (contract 8). The response shows the headers of this limit only if it
+ * refuses.
+ */
 function spendTrigger(reply: FastifyReply, limits: RateLimits, project: Project): void {
   const allowance = limits.take(`triggers_per_second:${project.id}`, project.limits.triggers_per_second)
   if (!allowance.allowed) show(reply, allowance)

@@ -10,7 +10,7 @@ const maxIdLength = 512
 const maxNameLength = 256
 export const maxPropertiesBytes = 64 * 1024
 
-/** `field` is the caller's name for the properties, which the refusal repeats. */
+/** `field` is the caller's name for the id, which the refusal repeats. */
 export const checkProjectUserId = (id: unknown, field = 'project_user_id'): string =>
   checkChosenId(id, maxIdLength, (message) => new Refusal('invalid_project_user_id', `${field}: ${message}`))
 

@@ -112,7 +112,7 @@ export async function limitedRole(t: TestContext, most: number) {
   const own = new URL(url)
   own.username = role
   own.password = password
-  /** Takes one of these connections. */
+  /** Opens one more of these connections. */
   async function another(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: own.href })
     client.on('error', () => {})

@@ -131,7 +131,7 @@ export interface Skill {
   undo?(call: SkillCall, done: Outcome & { kind: 'completed' }): Promise<Outcome>
   /**
    * For skills that only write to our own database: runs many calls of one project in the transaction that writes their
-   * tasks, so that both happen once or not at all. Returns outcomes by position; throws only for faults of no single call.
+   * tasks, so that both happen once or not at all. Returns outcomes by position; throws only for errors that concern no single call.
    */
   runTogether?(tx: Db, projectId: ProjectId, calls: TogetherCall[]): Promise<Outcome[]>
   /**

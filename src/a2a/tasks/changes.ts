@@ -14,7 +14,7 @@ const mostLog = 1024 * 1024
 const patienceMs = 24 * 3_600_000
 /** The longest silence of the node that runs a task. With the recovery job, another node takes over within 15 s. */
 export const leaseMs = 8_000
-/** The time a job has to start its task; after that the recovery job takes over. */
+/** The time in which a job runs its task. After that the job counts as lost, and the recovery job takes over. */
 const jobMs = 3_600_000
 
 const allowed: Record<TaskState, readonly TaskState[]> = (() => {

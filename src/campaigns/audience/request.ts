@@ -32,7 +32,7 @@ export interface TriggerCampaign {
 export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
 
 export const maxTargets = 20_000
-/** Deeper than any template reaches, and far from what exhausts a stack, ours or the database's. */
+/** Deeper than any template reaches, and not deep enough to exhaust a stack here or in the database. */
 const propertyBounds = { levels: 128, bytes: 1024 * 1024 }
 const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id: 255, user_id: 255 }
 

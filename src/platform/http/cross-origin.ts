@@ -46,7 +46,7 @@ export function letPageRead({ origins, readable }: CrossOrigin, request: Fastify
   return true
 }
 
-/** Two hours, the longest time for which browsers cache it. */
+/** How long browsers cache a preflight response: two hours is the longest that they accept. */
 const believedSeconds = '7200'
 
 type Answered = (method: string, route: string) => (request: FastifyRequest, reply: FastifyReply) => void

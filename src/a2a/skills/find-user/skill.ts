@@ -10,7 +10,7 @@ import { findUserText } from './text.ts'
 
 const mostUsers = 10
 const mostDevices = 20
-/** The most devices of all users together. More would fill the context of the agent's model and add little. */
+/** The most bytes of properties of all users together. More would fill the context of the agent's model and add little. */
 const mostPropertyBytes = 64 * 1024
 
 const schema = Type.Object({

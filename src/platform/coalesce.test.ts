@@ -28,7 +28,7 @@ describe('coalesced writes', () => {
       await tick()
       return batch
     })
-    // Callers that come again as soon as they are answered.
+    // Callers that write again as soon as they have their result.
     const caller = async (_: unknown, number: number) => {
       for (let times = 0; times < 4; times += 1) await writes.write(one, String(number), number)
     }

@@ -55,7 +55,7 @@ export function readPushConfig(fields: Fields, path: string): NewPushConfig {
   }
 }
 
-/** The token travels in a header. */
+/** Checks a text that will travel in a header. */
 function headerText<Given extends string | undefined>(value: Given, path: string): Given {
   if (value !== undefined && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value))
     throw invalid(path, 'must be visible ASCII characters')

@@ -54,7 +54,7 @@ function checksOf(skill: Skill): { whole: Check; fields: Check[] } {
   return made
 }
 
-/** All unknown fields except those that the skill ignores. */
+/** The fields of a request except the one that the skill ignores. */
 export function heeded(skill: Skill, fields: Record<string, unknown>): Record<string, unknown> {
   const ignored = skill.ignores?.(fields)
   if (ignored === undefined || !Object.hasOwn(fields, ignored)) return fields

@@ -114,7 +114,7 @@ export interface Skill {
   asksAboutUnknown?: string
   /** Groups of fields of which a request must have at least one each. */
   oneOf?: readonly (readonly string[])[]
-  /** Whether a field is not even checked, because another field makes it irrelevant. */
+  /** Returns the field that is not even checked, because another one is given. */
   ignores?(fields: Record<string, unknown>): string | undefined
   /** Whether the skill counts against the campaign triggers a second of the project's plan. */
   triggers?: true

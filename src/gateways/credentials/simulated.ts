@@ -5,7 +5,7 @@ import type { Credential } from './credential.ts'
 
 export type Simulated = (projectId: ProjectId) => Promise<SimulatedGateways | null>
 
-/** Returns the same object for the same simulator, because the sender compares credentials by identity. */
+/** The objects made so far, one per simulator and name, because the sender compares credentials by identity. */
 const made = new WeakMap<SimulatedGateways, Map<string, Credential>>()
 
 export function simulatedCredential(

@@ -167,7 +167,7 @@ const writeOf = (task: Task, { byJob, beside }: Beginning): store.TaskWrite => (
 
 const callOf = ({ task }: Beginning) => ({ runId: runIdOf(task), fields: task.request.fields })
 
-/** Serializes the task in the state that its skill will leave, while the database is busy with earlier tasks. */
+/** A task in the state that its skill will leave, serialized while the database is busy with earlier tasks. */
 interface Foreseen extends Pick<store.ReadyTask, 'task' | 'content' | 'user'> {
   learn(userId: string): void
 }

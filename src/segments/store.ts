@@ -155,6 +155,8 @@ export async function countBatch(
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
   const { from, condition, values } = matched(segment, 6)
+  // The same sample for the same users, however the planner reads them: people agree to it.
+  const order = sampleSize > 0 ? 'order by d.user_id, d.id' : ''
   const [count] = await evaluate<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
     pool,
     projectId,
@@ -162,7 +164,7 @@ export async function countBatch(
             (count(*) filter (where reached))::int as devices,
             (count(*) filter (where not reached))::int as unreachable,
             json_agg(id) filter (where place <= $4) as sample
-       from (select d.user_id, d.id, ${isReachable('$5')} as reached, row_number() over () as place
+       from (select d.user_id, d.id, ${isReachable('$5')} as reached, row_number() over (${order}) as place
                from ${from} where ${condition}) found`,
     [projectId, user, end, sampleSize, attributesType, ...values],
     true

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { agentOf, toldState } from '../a2a/agent.ts'
-import { ended, givenCampaign, givenMany } from '../support/campaigns.ts'
+import { ended, givenCampaign, givenMany, put } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
 import { scriptedSender } from '../support/sender.ts'
 import { eventually, startService } from '../support/service.ts'
@@ -151,6 +151,44 @@ describe('an approval (B.5)', () => {
     const last = await agent.get(task.id)
     assert.equal((await approve(approvalIn(last))).status, 200)
     await reaches(task, 'completed')
+  })
+
+  it('is asked for anew where as many other people match, or the same people would read another text', async () => {
+    const { agent, project, approve, triggers, reaches } = await given()
+    const user = (n: number) => `${project.id}-user-${n}`
+    for (const n of [1, 2, 3]) await put(project, user(n), { grp: 'a', name: 'Friend' })
+    const segment = { all: [{ attribute: 'user.grp', operator: 'equals', value: 'a' }] }
+    await givenCampaign(service, project, { message: { title: 'Hi {{ user.name }}' }, segment })
+    const task = await agent.send(everyone)
+    assert.deepEqual(task.status.message.metadata.recipients, 3)
+    await put(project, user(1), { grp: 'b' })
+    await put(project, user(4), { grp: 'a', name: 'Friend' })
+    const others = await approve(approvalIn(task))
+    assert.equal(others.status, 409)
+    assert.match(others.json.error, /people or the texts that were shown have changed/)
+    await put(project, user(4), { name: 'fool' })
+    const asked = await agent.get(task.id)
+    assert.equal((await approve(approvalIn(asked))).status, 409)
+    assert.deepEqual(await triggers(), [])
+    const last = await agent.get(task.id)
+    assert.equal((await approve(approvalIn(last))).status, 200)
+    await reaches(task, 'completed')
+  })
+
+  it('of a push to a device names its user, and is asked for anew where the device has another user', async () => {
+    const { agent, project, list, approve } = await given({ approval_above: 0 })
+    const device = `${project.id}-1`
+    const task = await agent.send({ skill: 'send-push-notification', deviceId: device, title: 'Hello', body: 'You' })
+    assert.equal((await list())[0]!.sample[0].project_user_id, `${project.id}-user-1`)
+    await service.sql(
+      `update devices set user_id = (select id from users where project_id = $1 and project_user_id = $2)
+        where project_id = $1 and id = $3`,
+      [project.id, `${project.id}-user-2`, device]
+    )
+    const moved = await approve(approvalIn(task))
+    assert.equal(moved.status, 409, moved.text)
+    assert.equal((await list('pending'))[0]!.sample[0].project_user_id, `${project.id}-user-2`)
+    assert.equal(sender.to(device).length, 0)
   })
 
   it('of ten people who decide at once one wins, the others get 409, and there is one trigger', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { whyOutdated } from '../../src/oversight/approvals/changed.ts'
 import { isSame, whyChanged } from '../../src/oversight/confirmations/binding.ts'
 import type { Facts } from '../../src/oversight/facts/facts.ts'
 import { describeFacts } from '../../src/oversight/facts/wording.ts'
@@ -89,6 +90,24 @@ const facts: Facts = {
   complete: true,
   obstacle: null
 }
+
+describe('an approval holds for all that was shown', () => {
+  const now = (change: Partial<Facts>) => whyOutdated(facts, { ...facts, ...change })
+
+  it('numbers of recipients, devices and exclusions may differ by 5 %', () => {
+    assert.equal(now({ recipients: 1_250, devices: 1_600 }), undefined)
+    assert.match(now({ devices: 1_700 })!, /1700 instead of 1530 devices/)
+    assert.match(now({ excluded: { no_push_token: 13 } })!, /13 instead of 12 left out for no_push_token/)
+    assert.match(now({ excluded: { no_push_token: 12, not_in_segment: 1 } })!, /1 instead of 0 left out/)
+  })
+
+  it('people and texts of the sample may not', () => {
+    const [one] = facts.sample
+    assert.equal(now({ sample: [{ ...one! }] }), undefined)
+    for (const sample of [[], [{ ...one!, projectUserId: 'eve' }], [{ ...one!, body: 'Over' }]])
+      assert.match(now({ sample })!, /people or the texts/)
+  })
+})
 
 describe('the facts in words', () => {
   it('name campaign, version, people, devices, exclusions and a message', () => {

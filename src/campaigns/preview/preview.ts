@@ -140,7 +140,7 @@ async function countTargets(
     }
   }
   skip(found, unreachableFor(attributesType), matching.size - devices.size)
-  return { ...found, users: users.size, devices: devices.size, sample: [...matching].slice(0, sampleSize) }
+  return { ...found, users: users.size, devices: devices.size, sample: [...matching].sort().slice(0, sampleSize) }
 }
 
 /** The reason that triggers count for devices without an endpoint. */

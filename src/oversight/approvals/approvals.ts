@@ -10,9 +10,9 @@ import {
   recordAudit
 } from '../../projects/projects.ts'
 import type { ApprovalEvent } from '../../webhooks/webhooks.ts'
-import { whyChanged } from '../confirmations/binding.ts'
 import type { Gate } from '../policies/gate.ts'
 import type { Action, Reach, ReachFacts, Verdict } from '../policies/verdict.ts'
+import { whyOutdated } from './changed.ts'
 import { approvalsJob } from './jobs.ts'
 import { approvalEvent } from './response.ts'
 import * as store from './store.ts'
@@ -206,7 +206,7 @@ export function createApprovals(options: ApprovalsOptions) {
       }
       const { obstacle, ...facts } = await factsOf(projectId, row.command).catch(asConflict)
       if (obstacle) throw asConflict(obstacle)
-      const changed = whyChanged(figuresOf(row.facts), figuresOf(facts))
+      const changed = whyOutdated(row.facts, facts)
       if (changed) return supersede(projectId, row, facts, changed)
       const permit = await judge(projectId, row, key, facts)
       const { campaignVersion } = row.facts
@@ -246,13 +246,6 @@ const actions: Record<store.Decision['state'], string> = {
   superseded: 'supersede',
   canceled: 'cancel'
 }
-
-/** A push has no version, and is compared by its recipients alone. */
-const figuresOf = ({ campaignVersion = 0, recipients, complete }: ReachFacts) => ({
-  campaignVersion,
-  recipients,
-  complete
-})
 
 function asConflict(error: unknown): never {
   if (!(error instanceof Refusal) || error.code === 'unavailable') throw error

@@ -9,24 +9,42 @@ export interface Figures {
   complete: boolean
 }
 
-/** The number of recipients may differ by this share of the number that was shown: below 20 people not at all. */
+/** A number may differ by this share of the number that was shown: below 20 not at all. */
 const tolerance = 0.05
 
+/** A number of people or devices. If it is not complete, it is a lower bound. */
+export interface Counted {
+  count: number
+  complete: boolean
+}
+
 /**
- * Why a yes to what was shown is no yes to what would be done now; undefined where it is. A yes to "at least" holds for
- * more recipients and not for fewer. An audience that was counted, and takes too long to be counted now, may have grown.
+ * Whether a yes to the number that was shown is no yes to the number of now. A yes to "at least" holds for more and not
+ * for fewer. An audience that was counted, and takes too long to be counted now, may have grown.
  */
+function isOther(shown: Counted, now: Counted): boolean {
+  const more = now.count - shown.count
+  const allowed = shown.count * tolerance
+  const grown = shown.complete && (more > allowed || !now.complete)
+  const shrunk = now.complete && -more > allowed
+  return grown || shrunk
+}
+
+/** Why a yes to what was shown is no yes to what would be done now; undefined where it is. */
 export function whyChanged(shown: Figures, now: Figures): string | undefined {
   if (now.campaignVersion !== shown.campaignVersion)
     return `The campaign was changed meanwhile: it has version ${now.campaignVersion}, not ${shown.campaignVersion}.`
-  const more = now.recipients - shown.recipients
-  const allowed = shown.recipients * tolerance
-  const grown = shown.complete && (more > allowed || !now.complete)
-  const shrunk = now.complete && -more > allowed
-  if (!grown && !shrunk) return undefined
-  const [before, after] = [shown, now].map(({ recipients, complete }) => `${complete ? '' : 'at least '}${recipients}`)
-  return `The audience has changed meanwhile: ${after} instead of ${before} recipients.`
+  return whyOther('recipients', countedOf(shown), countedOf(now))
 }
+
+/** The change of a number in words; undefined where a yes still holds for it. */
+export function whyOther(noun: string, shown: Counted, now: Counted): string | undefined {
+  if (!isOther(shown, now)) return undefined
+  const [before, after] = [shown, now].map(({ count, complete }) => `${complete ? '' : 'at least '}${count}`)
+  return `The audience has changed meanwhile: ${after} instead of ${before} ${noun}.`
+}
+
+const countedOf = ({ recipients, complete }: Figures): Counted => ({ count: recipients, complete })
 
 /** Whether two commands ask for the same campaign, audience and properties, however they are spelt. */
 export const isSame = (one: TriggerCampaign, other: TriggerCampaign): boolean =>

@@ -1,6 +1,7 @@
 import { checkSendPush, type SendPush, sendPushes } from '../../channels/channels.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { newId, type ProjectId } from '../../platform/ids.ts'
+import { identity } from '../../users/users.ts'
 import type { FactsOf } from '../facts/facts.ts'
 import type { Reach, ReachFacts } from './verdict.ts'
 
@@ -20,7 +21,8 @@ async function pushFacts(pool: Pool, projectId: ProjectId, push: SendPush): Prom
   const excluded: Record<string, number> = {}
   for (const one of drafted)
     if ('reason' in one) excluded[one.reason.toLowerCase()] = (excluded[one.reason.toLowerCase()] ?? 0) + 1
-  const projectUserId = 'projectUserId' in push.target ? push.target.projectUserId : null
+  const projectUserId =
+    'projectUserId' in push.target ? push.target.projectUserId : await nameOf(pool, projectId, drafted[0]?.userId)
   return {
     recipients: new Set(drafts.map(({ userId }) => userId)).size,
     devices: drafts.length,
@@ -29,3 +31,7 @@ async function pushFacts(pool: Pool, projectId: ProjectId, push: SendPush): Prom
     complete: true
   }
 }
+
+/** The user who has the device now: it may be another by the time of the yes. */
+const nameOf = async (pool: Pool, projectId: ProjectId, userId: string | null | undefined): Promise<string | null> =>
+  userId ? ((await identity.namesOf(pool, projectId, [userId])).get(userId) ?? null) : null

@@ -62,7 +62,8 @@ export const createPerform =
     const first = given === undefined ? undefined : await firstTask(pool, projectId, key)
     if (first !== undefined) return { task: await tasks.find(projectId, first) }
     const turn = await takeTurn(message, undefined, { skills, readText })
-    if (turn.kind === 'stop') return { refused: turn.reason }
+    // A no becomes a task, which ends the confirmation that it names.
+    if (turn.kind === 'stop' && turn.state !== 'canceled') return { refused: turn.reason }
     const { broadcast, campaignVersion } = await audienceOf(oversight, projectId, turn)
     if (broadcast) return { refused: previewFirst }
     // The default audience of this version was checked. A change of the campaign at this moment may bring another one, so
@@ -85,9 +86,10 @@ const previewFirst =
 async function audienceOf(
   oversight: Needs['oversight'],
   projectId: ProjectId,
-  { skill, request: { fields } }: Turn & { kind: 'run' }
+  turn: Turn
 ): Promise<{ broadcast: boolean; campaignVersion?: number }> {
-  if (!skill.triggers || fields.confirmationId !== undefined) return { broadcast: false }
+  const { fields } = turn.request
+  if (turn.kind === 'stop' || !turn.skill.triggers || fields.confirmationId !== undefined) return { broadcast: false }
   return oversight.audienceOf(projectId, triggerCommandOf(fields))
 }
 

@@ -25,6 +25,19 @@ async function furnished(): Promise<TestProject> {
 const triggersOf = ({ id }: TestProject) => service.sql('select id from triggers where project_id = $1', [id])
 
 describe('a confirmation over MCP', () => {
+  it('with confirm: false does nothing, with and without an id, and ends the id', async () => {
+    const project = await furnished()
+    const client = await clientOf(project)
+    const target = { campaignId: 'news', targets: [{ projectUserId: 'ana' }] }
+    const { confirmationId } = await done(client, 'preview-campaign', wish)
+    for (const no of [target, wish, { confirmationId }]) {
+      const { reason } = await refused(client, 'trigger-campaign', { ...no, confirm: false })
+      assert.match(reason, /not to do it, and did nothing/)
+    }
+    assert.match((await refused(client, 'trigger-campaign', { confirmationId })).reason, /not known/)
+    assert.deepEqual(await triggersOf(project), [])
+  })
+
   it('is asked for anew, with a new id, where the campaign was changed since the preview', async () => {
     const project = await furnished()
     const client = await clientOf(project)

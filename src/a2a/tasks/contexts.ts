@@ -2,7 +2,8 @@ import type { Pool } from '../../platform/db/db.ts'
 import { isObject } from '../../platform/fields.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { ApiCaller } from '../../projects/projects.ts'
-import type { Message, Task } from '../model.ts'
+import type { Message, Part, Task } from '../model.ts'
+import { confirmedSkill } from '../turns/confirming.ts'
 import type { Turn } from '../turns/turns.ts'
 import { findOpenTasks } from './store.ts'
 
@@ -17,12 +18,12 @@ export type Addressed =
   /** Several wait, so the message gets a question of its own. */
   | { which: Turn }
 
-const namesSkill = (part: Message['parts'][number]) =>
-  'data' in part && isObject(part.data) && part.data.skill !== undefined && part.data.skill !== null
+const dataOf = (part: Part): Record<string, unknown> => ('data' in part && isObject(part.data) ? part.data : {})
+const namesSkill = (part: Part) => (dataOf(part).skill ?? undefined) !== undefined
 
 /**
  * Finds the open question that a message without a task answers, by its context. Undefined if it begins a task: at
- * once where it names no context, or a skill.
+ * once where it names no context, or a skill, unless it says no to a trigger.
  */
 export async function addressed(
   pool: Pool,
@@ -31,7 +32,9 @@ export async function addressed(
   message: Message
 ): Promise<Addressed | undefined> {
   const { contextId, taskId, referenceTaskIds = [] } = message
-  if (contextId === undefined || taskId !== undefined || message.parts.some(namesSkill)) return undefined
+  if (contextId === undefined || taskId !== undefined) return undefined
+  const refusal = message.parts.some(namesSkill) ? Object.assign({}, ...message.parts.map(dataOf)) : undefined
+  if (refusal && (refusal.skill !== confirmedSkill || refusal.confirm !== false)) return undefined
   const open = await findOpenTasks(pool, projectId, contextId, actor, mostNamed + 1)
   const [only, ...others] = open
   if (!only) return undefined
@@ -41,6 +44,7 @@ export async function addressed(
     const asked = open.find(({ request }) => request.fields.confirmationId === confirmationId)
     return asked && { taskId: asked.id, message }
   }
+  if (refusal) return declined(open, refusal, message)
   if (others.length === 0) return { taskId: only.id, message }
   const referred = open.filter(({ id }) => referenceTaskIds.includes(id))
   if (referred.length === 1) return { taskId: referred[0]!.id, message }
@@ -50,11 +54,21 @@ export async function addressed(
 /** The confirmation that the data of a message names. */
 function confirmationIn({ parts }: Message): unknown {
   for (const part of parts) {
-    const data = 'data' in part && isObject(part.data) ? part.data : {}
-    const id = data.confirmationId ?? data.confirmation_id
+    const { confirmationId, confirmation_id } = dataOf(part)
+    const id = confirmationId ?? confirmation_id ?? undefined
     if (id !== undefined) return id
   }
   return undefined
+}
+
+/** The only question about the trigger to which data says no. */
+function declined(open: Task[], { campaignId, campaign_id }: Record<string, unknown>, message: Message) {
+  const campaign = campaignId ?? campaign_id ?? undefined
+  const meant = open.filter(
+    ({ request: { skill, fields } }) =>
+      skill === confirmedSkill && (campaign === undefined || campaign === fields.campaignId)
+  )
+  return meant.length === 1 ? { taskId: meant[0]!.id, message } : undefined
 }
 
 /** A text that begins with the id of an open task answers that one. */

@@ -22,8 +22,7 @@ export function readConfirmation(data: unknown[], known: Request | undefined, sk
   if ((named !== undefined && named !== confirmedSkill) || (confirm !== undefined && typeof confirm !== 'boolean'))
     return undefined
   const request = { skill: confirmedSkill, fields: { confirmationId } }
-  if (confirm === false)
-    return { kind: 'stop', state: 'canceled', request, reason: 'I am not to do it, and did nothing.' }
+  if (confirm === false) return refused(request)
   if (confirm === true || named !== undefined) return { kind: 'run', request, skill }
   return {
     kind: 'stop',
@@ -32,3 +31,16 @@ export function readConfirmation(data: unknown[], known: Request | undefined, sk
     reason: 'Send confirm: true beside the confirmationId to have it done, or confirm: false.'
   }
 }
+
+/** Whether data says no to a trigger, or to the question for a yes that is open. */
+export const declines = ({ skill, pending }: Request, { fields }: Request): boolean =>
+  fields.confirm === false &&
+  (skill === confirmedSkill || (pending as { kind?: unknown } | undefined)?.kind === 'confirm')
+
+/** The end of a task whose caller said no. */
+export const refused = (request: Request): Turn => ({
+  kind: 'stop',
+  state: 'canceled',
+  request,
+  reason: 'I am not to do it, and did nothing.'
+})

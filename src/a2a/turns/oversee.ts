@@ -94,12 +94,7 @@ class Overseer {
   /** A yes that names the confirmation it agrees to. */
   async #agreed(turn: Run, id: string, overseen: Overseen): Promise<Turn> {
     const { projectId, caller, task } = overseen
-    const { confirmationId: _, confirm, ...fields } = turn.request.fields
-    if (confirm === false)
-      return this.#declined(
-        { ...turn, kind: 'stop', state: 'canceled', reason: 'I am not to do it, and did nothing.' },
-        overseen
-      )
+    const { confirmationId: _, confirm: _confirm, ...fields } = turn.request.fields
     try {
       const command = fields.campaignId === undefined ? undefined : triggerCommandOf(fields)
       const found = await this.#oversight.confirmations.redeem(projectId, caller, id, command)

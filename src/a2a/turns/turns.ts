@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts'
 import type { Message, Request } from '../model.ts'
 import { askAbout, askFor, judge, settle, straysOf } from '../skills/check.ts'
 import type { Skills } from '../skills/skills.ts'
-import { readConfirmation } from './confirming.ts'
+import { declines, readConfirmation, refused } from './confirming.ts'
 import { answerWithData, withData } from './data-answers.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
@@ -46,6 +46,7 @@ export async function takeTurn(
   // Data that names a skill is a new request, independent of the open question about a text.
   const own = mergedRequest(data, undefined, skills)
   if (own.skill !== undefined) return ofRequest(own, skills)
+  if (declines(known, own)) return refused(known)
   refuseLarge([known.fields, own.fields])
   return ofMeaning(answerWithData(known, own, skills), known, skills)
 }
@@ -76,6 +77,7 @@ function ofRequest(given: Request, skills: Skills): Turn {
     return ask(given, `Send the missing field: skill, one of ${[...skills.keys()].join(', ')}.`)
   const skill = skills.get(given.skill)
   if (!skill) throw noSkill(given.skill, skills)
+  if (declines(given, given)) return refused(given)
   const settled = settle(skill, given.fields)
   const request = 'wrong' in settled ? given : { ...given, fields: settled.fields }
   const judgement =

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { readPolicy } from '../oversight/oversight.ts'
+import { readPolicy, readPolicyChange } from '../oversight/oversight.ts'
 import { parseDuration } from '../platform/duration.ts'
 import { readEach, refusing } from '../platform/fields.ts'
 import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
@@ -50,7 +50,8 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
   manage.patch(
     '/projects/:project_id/keys/:key_id',
     {
-      summary: 'Set the policy of a secret key: what an agent may do with it; every node applies it within a second',
+      summary:
+        'Change the policy of a secret key and of its rotations: what an agent may do with it; every node applies it within a second',
       access: 'admin',
       body: ChangeKey,
       maxBody: smallForm,
@@ -61,7 +62,8 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
     async ({ caller, body, params }) => {
       const id = known(params.key_id, 'key')
       if (body.policy === undefined) throw wrong('policy', 'must be an object, or null for none')
-      return wireKey(await projects.changePolicy(caller.actor, caller.project!.id, id, readPolicy(body.policy, skills)))
+      const revise = readPolicyChange(body.policy, skills)
+      return wireKey(await projects.changePolicy(caller.actor, caller.project!.id, id, revise))
     }
   )
 

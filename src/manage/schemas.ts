@@ -94,13 +94,13 @@ const policyFields = {
 export const PolicyAnswer = Type.Object(policyFields)
 const PolicyOrNull = orNull(PolicyAnswer, 'What the holder of the key may do; null: everything that the key opens.')
 /** The handler checks its fields, because it names all faults and refuses unknown ones. */
-const GivenPolicy = Type.Optional(
-  Type.Unsafe<Partial<Static<typeof PolicyAnswer>> | null>({
-    type: ['object', 'null'],
-    description:
-      'What an agent may do with a secret key, with the fields that the response shows. A field that is left out sets no limit; null: no policy.'
-  })
-)
+const givenPolicy = (absent: string) =>
+  Type.Optional(
+    Type.Unsafe<Partial<Static<typeof PolicyAnswer>> | null>({
+      type: ['object', 'null'],
+      description: `What an agent may do with a secret key, with the fields that the response shows. A field that is left out ${absent}; null: no policy.`
+    })
+  )
 export const KeyAnswer = Type.Object({
   id: Type.String(),
   kind: Kind,
@@ -116,8 +116,13 @@ const Expiry = Type.Optional(
     description: 'When the key stops working: RFC 3339 with Z or an offset, in the future. Default: never.'
   })
 )
-export const CreateKey = Type.Object({ kind: Kind, name: Name, expires_at: Expiry, policy: GivenPolicy })
-export const ChangeKey = Type.Object({ policy: GivenPolicy })
+export const CreateKey = Type.Object({
+  kind: Kind,
+  name: Name,
+  expires_at: Expiry,
+  policy: givenPolicy('sets no limit')
+})
+export const ChangeKey = Type.Object({ policy: givenPolicy('keeps its value, and null takes its limit away') })
 export const CreatedKey = Type.Object({
   id: Type.String(),
   kind: Kind,

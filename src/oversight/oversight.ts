@@ -15,7 +15,7 @@ export type { ApprovalRow } from './approvals/store.ts'
 export { type Asked, type Confirmations, keyOfConfirmation, type Redeemed } from './confirmations/confirmations.ts'
 export type { Facts, FactsOf, Sample } from './facts/facts.ts'
 export { describeFacts } from './facts/wording.ts'
-export { readPolicy } from './policies/read-policy.ts'
+export { readPolicy, readPolicyChange } from './policies/read-policy.ts'
 export { admitWith } from './policies/rest.ts'
 export type { Action, Effect, Grants, Reach, ReachFacts, Verdict } from './policies/verdict.ts'
 export type Oversight = ReturnType<typeof createOversight>

@@ -110,12 +110,12 @@ export function createProjects({
   /** One transaction: the change, its audit entry and the notification of other nodes. */
   async function change<Result>(
     projectId: ProjectId,
-    entry: AuditEntry,
+    entry: AuditEntry | ((done: Result) => AuditEntry),
     work: (tx: Db) => Promise<Result>
   ): Promise<Result> {
     const result = await pool.transaction(async (tx) => {
       const done = await work(tx)
-      await record(tx, projectId, entry)
+      await record(tx, projectId, typeof entry === 'function' ? entry(done) : entry)
       await tx.run(notify, [changedChannel, projectId])
       return done
     })
@@ -240,15 +240,24 @@ export function createProjects({
     },
     listKeys: (projectId: ProjectId, before: string | null, limit: number) =>
       store.listKeys(pool, projectId, before, limit),
-    /** Every node applies the new policy from its next look-up of the key on, as with a revoked key. */
-    async changePolicy(actor: string, projectId: ProjectId, id: string, policy: Policy | null): Promise<store.KeyRow> {
-      const entry = { actor, action: 'key.policy', target: id, details: { policy } }
-      return change(projectId, entry, async (tx) => {
+    /**
+     * One policy holds for a key and its rotations: the old key would keep the old limits during the overlap. Every node
+     * applies it from its next look-up of the key on, as with a revoked key.
+     */
+    async changePolicy(
+      actor: string,
+      projectId: ProjectId,
+      id: string,
+      revise: (old: Policy | null) => Policy | null
+    ): Promise<store.KeyRow> {
+      const entryOf = ({ policy }: store.KeyRow) => ({ actor, action: 'key.policy', target: id, details: { policy } })
+      return change(projectId, entryOf, async (tx) => {
         const key = await store.lockKey(tx, projectId, id)
         if (!key) throw new Refusal('not_found', 'There is no such key.')
+        const policy = revise(key.policy)
         if (key.kind === 'public' && policy)
           throw refusing('invalid_parameter')('policy', 'only a secret key can have a policy')
-        await store.setKeyPolicy(tx, projectId, id, policy)
+        await store.setChainPolicy(tx, projectId, key.origin_id ?? id, policy)
         return { ...key, policy }
       })
     },

@@ -139,9 +139,12 @@ const keysOf = statement(
   'keys.list',
   `select ${keyColumns} from api_keys where project_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`
 )
-const lockKeyRow = statement(
-  'keys.lock',
-  `select ${keyColumns}, ${leftMs} from api_keys where project_id = $1 and id = $2 for update`
+const lockChain = statement(
+  'keys.lock_chain',
+  `select ${keyColumns}, ${leftMs} from api_keys
+    where project_id = $1 and coalesce(origin_id, id) =
+          (select coalesce(origin_id, id) from api_keys where project_id = $1 and id = $2)
+    order by id for update`
 )
 const liveOfChain = statement(
   'keys.live_of_chain',
@@ -156,7 +159,10 @@ const expireKeyRow = statement(
       set expires_at = least(expires_at, clock_timestamp() + $3::float8 * interval '1 millisecond')
     where project_id = $1 and id = $2 returning expires_at`
 )
-const setPolicy = statement('keys.policy', 'update api_keys set policy = $3 where project_id = $1 and id = $2')
+const setPolicy = statement(
+  'keys.policy',
+  'update api_keys set policy = $3 where project_id = $1 and coalesce(origin_id, id) = $2'
+)
 // A bootstrap key is kept: the next start would not find it, and would add it again without an end.
 const sweepKeyRows = statement(
   'keys.sweep',
@@ -182,9 +188,12 @@ export const insertKey = async (db: Db, hash: Buffer, key: Omit<KeyRow, 'last_us
 
 export const findKeys = (db: Db, hashes: Buffer[]) => db.query<FoundKey>(keysByHash, [hashes])
 
-/** Locked until the transaction ends, so that two rotations of a key follow one another. */
-export const lockKey = (db: Db, projectId: ProjectId, id: string) =>
-  db.one<Omit<FoundKey, 'hash'>>(lockKeyRow, [projectId, id])
+/**
+ * Locks all keys of its chain until the transaction ends: two rotations of a key follow one another, and a change of
+ * the policy misses no key that a rotation adds.
+ */
+export const lockKey = async (db: Db, projectId: ProjectId, id: string) =>
+  (await db.query<Omit<FoundKey, 'hash'>>(lockChain, [projectId, id])).find((key) => key.id === id)
 
 /** The newest key of a chain of rotations that still works. */
 export const findLiveKey = (db: Db, projectId: ProjectId, originId: string) =>
@@ -194,8 +203,9 @@ export const findLiveKey = (db: Db, projectId: ProjectId, originId: string) =>
 export const expireKey = async (db: Db, projectId: ProjectId, id: string, inMs: number): Promise<Date> =>
   (await db.one<{ expires_at: Date }>(expireKeyRow, [projectId, id, inMs]))!.expires_at
 
-export const setKeyPolicy = (db: Db, projectId: ProjectId, id: string, policy: Policy | null) =>
-  db.run(setPolicy, [projectId, id, policy])
+/** For all keys of a chain of rotations. */
+export const setChainPolicy = (db: Db, projectId: ProjectId, originId: string, policy: Policy | null) =>
+  db.run(setPolicy, [projectId, originId, policy])
 
 export const sweepExpiredKeys = (db: Db, projectId: ProjectId, before: Date) =>
   db.run(sweepKeyRows, [projectId, before, bootstrapName])

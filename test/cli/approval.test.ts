@@ -23,7 +23,10 @@ test('policies are set and approvals decided from the command line', async (t) =
   assert.match(listed.stdout, new RegExp(`^${id} .*at most 100 at once; approval above 0$`, 'm'))
 
   const changed = await tidings('key', 'policy', id, '{"approval_above": 0, "confirm_broadcasts": true}')
-  assert.equal(changed.stdout, 'The policy of assistant is now: approval above 0; confirms broadcasts.\n')
+  assert.equal(
+    changed.stdout,
+    'The policy of assistant is now: at most 100 at once; approval above 0; confirms broadcasts.\n'
+  )
   assert.equal((await tidings('key', 'policy', id, '{nonsense')).code, 2)
   assert.equal((await tidings('key', 'policy', id, join(folder, 'absent.json'))).code, 2)
   const refused = await tidings('key', 'policy', id, '{"limit": 5}')

@@ -19,7 +19,7 @@ describe('the policy of a key (B.5)', () => {
     const whole = { ...none, ...policy, quiet_hours: { ...policy.quiet_hours, timezone: 'UTC' } }
     assert.deepEqual((await listed(project.id, keyId)).policy, whole)
     const changed = await setPolicy(service, { id: project.id, keyId }, { dry_run: true })
-    assert.deepEqual([changed.status, changed.json.policy], [200, { ...none, dry_run: true }])
+    assert.deepEqual([changed.status, changed.json.policy], [200, { ...whole, dry_run: true }])
     const taken = await setPolicy(service, { id: project.id, keyId }, null)
     assert.deepEqual([taken.status, taken.json.policy], [200, null])
     const entries = (await audit(project.id)).filter(({ target }) => target === keyId)
@@ -27,10 +27,43 @@ describe('the policy of a key (B.5)', () => {
       entries.map(({ action, details }) => [action, details.policy]),
       [
         ['key.policy', null],
-        ['key.policy', { ...none, dry_run: true }],
+        ['key.policy', { ...whole, dry_run: true }],
         ['key.create', whole]
       ]
     )
+  })
+
+  it('keeps the limits that a change leaves out; null takes one away', async () => {
+    const project = await service.project()
+    const quiet_hours = { from: '22:00', to: '08:00', timezone: 'UTC' }
+    const key = await agentKey(service, project, { max_recipients: 7, approval_above: 2, dry_run: true, quiet_hours })
+    const kept = await setPolicy(service, key, { dry_run: false })
+    assert.deepEqual(kept.json.policy, { ...none, max_recipients: 7, approval_above: 2, quiet_hours })
+    const less = await setPolicy(service, key, { approval_above: null, quiet_hours: null })
+    assert.deepEqual(less.json.policy, { ...none, max_recipients: 7 })
+  })
+
+  it('is one for a key and its rotations: a change by either holds for both', async () => {
+    const project = await service.project()
+    const old = await agentKey(service, project, { max_recipients: 7 })
+    const rotate = async (id: string) => (await service.manage('POST', `${keysOf(project.id)}/${id}:rotate`)).json
+    const second = await rotate(old.keyId)
+    const third = await rotate(second.id)
+    const stranger = await agentKey(service, project, { max_recipients: 7 })
+    const node = await service.another()
+    const creates = (key: string) =>
+      ask(node.url, 'POST', '/api/v1/users', {
+        json: { project_user_id: 'ana' },
+        headers: { 'x-service-project-id': project.id, 'x-service-api-key': key }
+      })
+    const chain = [old.secretKey, second.key, third.key]
+    for (const key of chain) assert.equal((await creates(key)).status, 200)
+    await setPolicy(service, { id: project.id, keyId: third.id }, { dry_run: true })
+    for (const key of chain) await eventually(async () => assert.equal((await creates(key)).status, 403), 1_000)
+    assert.equal((await creates(stranger.secretKey)).status, 200)
+    await setPolicy(service, old, { dry_run: false })
+    for (const id of [old.keyId, second.id, third.id])
+      assert.deepEqual((await listed(project.id, id)).policy, { ...none, max_recipients: 7 })
   })
 
   it('survives a rotation', async () => {

@@ -124,7 +124,7 @@ describe('a policy on the REST API (B.5)', () => {
       assert.match(reply.json.error, /A2A or MCP/)
     }
     assert.equal((await trigger(agent, users(...names(2)))).status, 200)
-    await setPolicy(service, agent, { confirm_broadcasts: true })
+    await setPolicy(service, agent, { approval_above: null, confirm_broadcasts: true })
     const reply = await trigger(agent, everyone)
     assert.deepEqual(codeOf(reply), [403, 'confirmation_required', 'policy.confirm_broadcasts'])
     assert.equal((await trigger(agent, users(...names(5)))).status, 200, 'named users are no broadcast')

@@ -60,7 +60,7 @@ function declareCreate(keys: Resource): void {
         'tidings key create ios-app --kind public -p shop --json | jq -r .key',
         `tidings key create assistant --kind secret --policy ${policyExample}`
       ],
-      more: policyHelp,
+      more: `${policyHelp}\nA field that is left out sets no limit.`,
       options: (create) =>
         create
           .addOption(
@@ -83,13 +83,14 @@ function declarePolicy(keys: Resource): void {
   keys.verb(
     {
       usage: 'policy <id> <policy>',
-      about: 'Set what an agent may do with a secret key; `none` takes the policy away',
+      about: 'Change what an agent may do with a secret key; `none` takes the policy away',
       examples: [
         `tidings key policy ${anId} ${policyExample}`,
+        `tidings key policy ${anId} '{"approval_above": null, "dry_run": true}'`,
         `tidings key policy ${anId} policy.json`,
         `tidings key policy ${anId} none`
       ],
-      more: `${policyHelp}\nEvery node applies it within a second. ${listsIds}`
+      more: `${policyHelp}\nA field that is left out keeps its value, and null takes a limit away. The policy\nholds for all rotations of the key. Every node applies it within a second.\n${listsIds}`
     },
     async (session, _, id: string, given: string) => {
       const body = { policy: await readPolicyArgument(given) }

@@ -3,8 +3,7 @@ import type { Policy } from '../../wire.ts'
 import { usageFailure } from '../exit.ts'
 import { amount, reason } from '../output.ts'
 
-export const policyHelp = `A policy is a JSON object, or a file that holds one. A field that is left out
-sets no limit.
+export const policyHelp = `A policy is a JSON object, or a file that holds one.
   skills                  ["find-user", "create-user"]: no others
   max_recipients          users that one action may reach
   max_recipients_per_day  users that all actions of 24 hours may reach

@@ -30,6 +30,20 @@ export function readPolicy(
   return policy!
 }
 
+/**
+ * Reads a change of a policy. The returned function applies it: fields that are left out keep their values, null takes a
+ * limit away, and null for the whole takes the policy away.
+ */
+export function readPolicyChange(
+  given: unknown,
+  skills: Parameters<typeof readPolicy>[1]
+): (old: Policy | null) => Policy | null {
+  const read = readPolicy(given, skills)
+  if (!read) return () => null
+  const changed = Object.fromEntries(Object.entries(read).filter(([name]) => Object.hasOwn(given as object, name)))
+  return (old) => (old ? { ...old, ...changed } : read)
+}
+
 function policyOf(given: Record<string, unknown>, skills: Parameters<typeof readPolicy>[1], add: Add): Policy {
   for (const name of Object.keys(given))
     if (!fields.includes(name)) add(name.slice(0, 100), `is not a field of a policy; there are ${fields.join(', ')}`)

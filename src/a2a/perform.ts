@@ -15,6 +15,7 @@ import type { Answer, MessageKey, Work } from './tasks/beginnings.ts'
 import type { Engine } from './tasks/engine.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import type { ReadText } from './turns/meaning.ts'
+import { isForbidden } from './turns/policed.ts'
 import type { Turn } from './turns/turn.ts'
 import { takeTurn } from './turns/turns.ts'
 
@@ -64,7 +65,8 @@ export const createPerform =
     const turn = await takeTurn(message, undefined, { skills, readText })
     // A no becomes a task, which ends the confirmation that it names.
     if (turn.kind === 'stop' && turn.state !== 'canceled') return { refused: turn.reason }
-    const { broadcast, campaignVersion } = await audienceOf(oversight, projectId, turn)
+    // The engine rejects a skill that the policy forbids. Its caller does not learn whether this is a broadcast.
+    const { broadcast, campaignVersion } = isForbidden(caller, skill) ? {} : await audienceOf(oversight, projectId, turn)
     if (broadcast) return { refused: previewFirst }
     // The default audience of this version was checked. A change of the campaign at this moment may bring another one, so
     // the trigger is bound to the version.
@@ -87,9 +89,9 @@ async function audienceOf(
   oversight: Needs['oversight'],
   projectId: ProjectId,
   turn: Turn
-): Promise<{ broadcast: boolean; campaignVersion?: number }> {
+): Promise<{ broadcast?: boolean; campaignVersion?: number }> {
   const { fields } = turn.request
-  if (turn.kind === 'stop' || !turn.skill.triggers || fields.confirmationId !== undefined) return { broadcast: false }
+  if (turn.kind === 'stop' || !turn.skill.triggers || fields.confirmationId !== undefined) return {}
   return oversight.audienceOf(projectId, triggerCommandOf(fields))
 }
 

@@ -48,6 +48,20 @@ describe('the policy of a key over MCP', () => {
     assert.equal(data.state, 'rejected')
   })
 
+  it('refuses a broadcast that it does not allow without a word about its audience', async () => {
+    const { client, triggers } = await given({ skills: ['find-user'] })
+    for (const args of [
+      wish,
+      { campaignId: 'news' },
+      { campaignId: 'news', campaignVersion: 7 },
+      { campaignId: 'absent' }
+    ]) {
+      const { reason } = await refused(client, 'trigger-campaign', args)
+      assert.equal(reason, 'The policy of this key does not allow the skill trigger-campaign. It allows find-user.')
+    }
+    assert.deepEqual(await triggers(), [])
+  })
+
   it('of dry runs lets a client look, and does nothing', async () => {
     const { client, confirmed, triggers } = await given({ dry_run: true })
     const args = await confirmed()

@@ -1,6 +1,6 @@
 import type { Facts, Oversight } from '../../oversight/oversight.ts'
 import { Refusal } from '../../platform/errors.ts'
-import type { Policy } from '../../projects/projects.ts'
+import type { ApiCaller } from '../../projects/projects.ts'
 import { rejected } from '../skills/check.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
@@ -63,9 +63,6 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
     return state === 'input-required' && reading?.kind === 'confirm' ? skills.get(reading.skill) : undefined
   }
 
-  /** Checked before anything is counted: a caller is shown no facts of a skill that is not its own. */
-  const isForbidden = ({ skill }: Run, { skills: listed }: Policy) => listed !== null && !listed.includes(skill.id)
-
   const judge = (turn: Turn, overseen: Overseen): Turn | Promise<Turn> =>
     turn.kind === 'run' && !turn.repeated && overseen.caller.key?.policy ? judged(turn, overseen) : turn
 
@@ -73,7 +70,14 @@ export function createPoliced({ oversee, oversight, askToConfirm, skills }: Poli
     const policy = overseen.caller.key?.policy
     const skill = policy && turn.kind === 'stop' ? askedSkill(turn) : undefined
     if (skill) return judgedQuestion(turn as Stop, skill, overseen)
-    const next = policy && turn.kind === 'run' && isForbidden(turn, policy) ? turn : oversee(turn, overseen)
+    const forbidden = turn.kind === 'run' && isForbidden(overseen.caller, turn.skill)
+    const next = forbidden ? turn : oversee(turn, overseen)
     return next instanceof Promise ? next.then((one) => judge(one, overseen)) : judge(next, overseen)
   }
+}
+
+/** Checked before anything is counted: a caller is shown no facts of a skill that is not its own. */
+export function isForbidden({ key }: ApiCaller, { id }: Skill): boolean {
+  const listed = key?.policy?.skills
+  return listed ? !listed.includes(id) : false
 }

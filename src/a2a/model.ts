@@ -79,6 +79,8 @@ export interface Asker {
   actor: string
   keyId?: string
   keyName?: string
+  /** The first key of the chain of rotations, if that is another one. */
+  originId?: string
   /** The name that the agent gave itself. */
   agent?: string
 }

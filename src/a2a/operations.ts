@@ -18,6 +18,7 @@ import { markAttended } from './tasks/store.ts'
 import type { Streams } from './tasks/streams.ts'
 import type { Tasks } from './tasks/tasks.ts'
 import type { Totals } from './tasks/totals.ts'
+import { isHidden, onlyChainOf } from './tasks/visibility.ts'
 
 export interface Asked {
   caller: ApiCaller
@@ -65,9 +66,11 @@ export function createOperations({
   streams: Streams
   totals: Totals
 }) {
-  const known = async (projectId: ProjectId, id: string): Promise<Task> => {
+  const known = async (caller: ApiCaller, id: string): Promise<Task> => {
     if (!isUuid(id)) throw noTask()
-    return tasks.find(projectId, id.toLowerCase())
+    const task = await tasks.find(caller.project.id, id.toLowerCase())
+    if (isHidden(caller, task)) throw noTask()
+    return task
   }
 
   async function take({ projectId, caller, agent, call, dialect, idempotencyKey, admit }: Context) {
@@ -109,24 +112,24 @@ export function createOperations({
       })
       return { stream }
     },
-    async get({ projectId, call, spelling, dialect }) {
-      const task = await known(projectId, dialect.readTaskId(call.params))
+    async get({ caller, call, spelling, dialect }) {
+      const task = await known(caller, dialect.readTaskId(call.params))
       const historyLength = optionalWhole(call.params, 'historyLength', 0)
       return { result: spelling(task).task(task, { historyLength, artifacts: true }) }
     },
-    async list({ projectId, call, dialect, version }) {
+    async list({ projectId, caller, call, dialect, version }) {
       const shown =
         version === '1.0' ? shownDialect(call.params, dialectInToken(fieldOf(call.params, 'pageToken'))) : dialect
       const wanted = dialect.readListing(call.params)
-      return { result: await listPage({ pool, totals }, projectId, wanted, shown) }
+      return { result: await listPage({ pool, totals }, projectId, { ...wanted, chain: onlyChainOf(caller) }, shown) }
     },
-    async cancel({ projectId, call, spelling, dialect }) {
-      const found = await known(projectId, dialect.readTaskId(call.params))
+    async cancel({ projectId, caller, call, spelling, dialect }) {
+      const found = await known(caller, dialect.readTaskId(call.params))
       const task = await canceling.cancel(projectId, found, spelling)
       return { result: spelling(task).task(task, whole) }
     },
-    async subscribe({ projectId, call, spelling, dialect }) {
-      const found = await known(projectId, dialect.readTaskId(call.params))
+    async subscribe({ projectId, caller, call, spelling, dialect }) {
+      const found = await known(caller, dialect.readTaskId(call.params))
       const stream = await streams.open(projectId, async () => {
         // From here on every node announces its changes of the task. The task is read again, so that no change is
         // missed.
@@ -143,26 +146,26 @@ export function createOperations({
       })
       return { stream }
     },
-    async createConfig({ projectId, call, spelling, dialect }) {
+    async createConfig({ projectId, caller, call, spelling, dialect }) {
       const { taskId, config: wanted } = dialect.readConfig(call.params)
-      const { id } = await known(projectId, taskId)
+      const { id } = await known(caller, taskId)
       await configs.check(projectId, wanted, 'url')
       const config = await configs.create(projectId, id, wanted, (task) => spelling(task).name)
       return { result: dialect.config(config) }
     },
-    async getConfig({ projectId, call, dialect }) {
+    async getConfig({ projectId, caller, call, dialect }) {
       const { taskId, id } = dialect.readConfigRef(call.params)
-      const task = await known(projectId, taskId)
+      const task = await known(caller, taskId)
       return { result: dialect.config(await configs.get(projectId, task.id, id)) }
     },
-    async listConfigs({ projectId, call, dialect }) {
-      const task = await known(projectId, dialect.readConfigsOf(call.params))
+    async listConfigs({ projectId, caller, call, dialect }) {
+      const task = await known(caller, dialect.readConfigsOf(call.params))
       return { result: dialect.configs(await configs.list(projectId, task.id)) }
     },
-    async deleteConfig({ projectId, call, dialect }) {
+    async deleteConfig({ projectId, caller, call, dialect }) {
       const { taskId, id } = dialect.readConfigRef(call.params)
       if (id === undefined) throw invalid('pushNotificationConfigId', 'must be given')
-      const task = await known(projectId, taskId)
+      const task = await known(caller, taskId)
       await configs.remove(projectId, task.id, id)
       return { result: dialect.nothing }
     },

@@ -66,7 +66,9 @@ export const createPerform =
     // A no becomes a task, which ends the confirmation that it names.
     if (turn.kind === 'stop' && turn.state !== 'canceled') return { refused: turn.reason }
     // The engine rejects a skill that the policy forbids. Its caller does not learn whether this is a broadcast.
-    const { broadcast, campaignVersion } = isForbidden(caller, skill) ? {} : await audienceOf(oversight, projectId, turn)
+    const { broadcast, campaignVersion } = isForbidden(caller, skill)
+      ? {}
+      : await audienceOf(oversight, projectId, turn)
     if (broadcast) return { refused: previewFirst }
     // The default audience of this version was checked. A change of the campaign at this moment may bring another one, so
     // the trigger is bound to the version.

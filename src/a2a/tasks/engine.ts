@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import type { ApiCaller } from '../../projects/projects.ts'
 import type { Dialect, NewPushConfig, Sending } from '../dialects/dialect.ts'
-import { AgentError, invalid } from '../errors.ts'
+import { AgentError, invalid, noTask } from '../errors.ts'
 import { type Asker, isInterrupted, isTerminal, type Message, type Task } from '../model.ts'
 import type { Skill } from '../skills/skill.ts'
 import type { Skills } from '../skills/skills.ts'
@@ -13,7 +13,8 @@ import type { MessageKey } from './beginnings.ts'
 import { heard, isFull, moved, newTask } from './changes.ts'
 import type { Addressed } from './contexts.ts'
 import type { Runner } from './runner.ts'
-import type { Tasks } from './tasks.ts'
+import { keyUsed, type Tasks } from './tasks.ts'
+import { isHidden } from './visibility.ts'
 
 /** A task that is under way: its present state, and a promise of the task when it ends or stops. */
 export interface Underway {
@@ -104,7 +105,7 @@ export function createEngine({
         : undefined
     const together = turn.kind === 'run' && !byJob && turn.skill.runTogether ? turn.skill : undefined
     const begun = await tasks.begin(projectId, { task, key, byJob, together, beside })
-    if (begun.kind === 'repeat') return still(begun.task, lastTurn(begun.task))
+    if (begun.kind === 'repeat') return repeat(begun.task, caller)
     return turn.kind === 'run' && !byJob && !together
       ? { task, from: 0, settled: run(projectId, task, { skill: turn.skill, caller, key }) }
       : still(begun.task, 0)
@@ -120,6 +121,7 @@ export function createEngine({
     const { message, immediately, config } = sending
     const { caller, key, admit } = asking
     const known = await tasks.find(projectId, taskId)
+    if (isHidden(caller, known)) throw noTask()
     const turn = isInterrupted(known.status.state) ? await turnOf(projectId, message, known, asking) : undefined
     if (turn?.kind === 'run') admit(turn.skill)
     const byJob = immediately && turn?.kind === 'run'
@@ -135,7 +137,7 @@ export function createEngine({
       if (byJob) await schedule(tx, projectId, taskId)
       return { task: next, byJob }
     })
-    if (resumed.kind === 'repeat') return still(resumed.task, lastTurn(resumed.task))
+    if (resumed.kind === 'repeat') return repeat(resumed.task, caller)
     const { task } = resumed
     return turn?.kind === 'run' && !byJob
       ? { task, from: known.log.length, settled: run(projectId, task, { skill: turn.skill, caller, key }) }
@@ -148,7 +150,7 @@ export function createEngine({
 /** The sender as its task keeps it. */
 const askerOf = ({ caller: { actor, key }, agent }: Asking): Asker => ({
   actor,
-  ...(key && { keyId: key.id, keyName: key.name }),
+  ...(key && { keyId: key.id, keyName: key.name, ...(key.originId !== key.id && { originId: key.originId }) }),
   ...(agent !== undefined && { agent })
 })
 
@@ -158,6 +160,12 @@ function stillWaiting({ request, status }: Task): Turn {
   const reason =
     'This waits for an approval by a person, and no message can take its place. CancelTask ends it; anything else is a new task.'
   return { kind: 'stop', state: 'auth-required', request, reason, ...(metadata && { metadata }) }
+}
+
+/** The task of the first message with the same key. */
+function repeat(task: Task, caller: ApiCaller): Underway {
+  if (isHidden(caller, task)) throw keyUsed()
+  return still(task, lastTurn(task))
 }
 
 const still = (task: Task, from: number): Underway => ({ task, from, settled: Promise.resolve(task) })

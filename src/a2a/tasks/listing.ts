@@ -48,7 +48,7 @@ export function dialectInToken(pageToken: unknown): DialectName | undefined {
 export async function listPage(
   { pool, totals }: { pool: Pool; totals: Totals },
   projectId: ProjectId,
-  wanted: Listing,
+  wanted: Listing & store.TaskFilter,
   shown: Dialect | undefined
 ) {
   const token = wanted.pageToken === undefined ? undefined : openToken(wanted.pageToken)

@@ -252,19 +252,24 @@ export interface TaskFilter {
   contextId: string | undefined
   state: TaskState | undefined
   changedAfter: Date | undefined
+  /** Only the tasks that a key of this chain of rotations began. */
+  chain?: string | undefined
 }
 
 /**
  * The statement names only the filters of the request: a plan for every combination would read all tasks to find a few.
  */
-function matching(projectId: ProjectId, { contextId, state, changedAfter }: TaskFilter) {
+function matching(projectId: ProjectId, { contextId, state, changedAfter, chain }: TaskFilter) {
   const values: unknown[] = [projectId]
   const place = (value: unknown) => `$${values.push(value)}`
   const conditions = [
     'project_id = $1',
     ...(contextId === undefined ? [] : [`context_id = ${place(contextId)}`]),
     ...(state === undefined ? [] : [`state = ${place(state)}`]),
-    ...(changedAfter === undefined ? [] : [`state_at >= ${place(changedAfter)}`])
+    ...(changedAfter === undefined ? [] : [`state_at >= ${place(changedAfter)}`]),
+    ...(chain === undefined
+      ? []
+      : [`coalesce(content #>> '{by,originId}', content #>> '{by,keyId}') = ${place(chain)}`])
   ]
   return { values, place, where: conditions.join(' and ') }
 }

@@ -34,6 +34,9 @@ interface How {
   canceling?: boolean
 }
 
+export const keyUsed = () =>
+  new AgentError('key_used', 'Idempotency key was used with another message: give each message a messageId of its own.')
+
 export type Tasks = ReturnType<typeof createTasks>
 
 export function createTasks({ pool, metrics, idempotencyHours, onChange, published }: TasksOptions) {
@@ -48,11 +51,7 @@ export function createTasks({ pool, metrics, idempotencyHours, onChange, publish
 
   /** The task to return for a key that was used before. */
   async function repeated(projectId: ProjectId, claim: Claim<Work, Answer>): Promise<Task> {
-    if (claim.state === 'other')
-      throw new AgentError(
-        'key_used',
-        'Idempotency key was used with another message: give each message a messageId of its own.'
-      )
+    if (claim.state === 'other') throw keyUsed()
     if (claim.state === 'answered' && 'task' in claim.answer) return claim.answer.task
     if (claim.state === 'answered' && 'taskId' in claim.answer) return find(projectId, claim.answer.taskId)
     // An ended task is returned unchanged.

@@ -33,11 +33,11 @@ export function createTotals(pool: Pool) {
   }
 
   return {
-    async of(projectId: ProjectId, { contextId, state, changedAfter }: TaskFilter): Promise<number> {
-      const key = JSON.stringify([projectId, contextId, state, changedAfter])
+    async of(projectId: ProjectId, { contextId, state, changedAfter, chain }: TaskFilter): Promise<number> {
+      const key = JSON.stringify([projectId, contextId, state, changedAfter, chain])
       const line = counting.get(projectId) ?? { last: Promise.resolve(), many: 0 }
       if (line.many > mostWaiting) throw new Unavailable('Too many lists of tasks are being counted.')
-      const next = line.last.then(() => count(projectId, { contextId, state, changedAfter }, key))
+      const next = line.last.then(() => count(projectId, { contextId, state, changedAfter, chain }, key))
       line.last = next.catch(() => {})
       line.many += 1
       counting.set(projectId, line)

@@ -206,8 +206,15 @@ describe('a yes', () => {
   const broadcast = 'Trigger campaign welcome for everyone'
 
   it('in its many forms confirms a broadcast', () => {
-    for (const text of ['yes', 'Yes!', 'y', 'yes, please', 'ok', 'Sure, go ahead.', 'confirm', 'do it', 'Yes. Do it.'])
+    const texts = ['yes', 'Yes!', 'y', 'yes, please', 'ok', 'Sure, go ahead.', 'confirm', 'do it', 'Yes. Do it.']
+    for (const text of [...texts, 'yes, thanks', 'Please do.', 'yes please go ahead', 'proceed, please', 'of course'])
       assertActs(talk(broadcast, text), 'trigger-campaign', { campaignId: 'welcome', broadcast: true })
+  })
+
+  it('is not a word that may end the talk or mock the question', () => {
+    const texts = ['yeah right', 'ok thanks', 'fine, thanks', 'fine', 'right', 'go', 'thanks', 'sure, thank you']
+    for (const text of [...texts, 'sure sure', 'ok, right', "that's right", 'please'])
+      assert.equal(kindOf(broadcast, text), 'confirm', text)
   })
 
   it('with an if or a but is none', () => {

@@ -19,8 +19,8 @@ export const rules = {
   opening: `hi|hello|hey [there] | please|kindly|ok|okay | <asked> | i|we want|need [you] to | i|we would like [you] to
     | i'd|we'd like [you] to`,
   politeness: 'please|thanks | thank you',
-  agreement: `yes|y|yep|yeah|yup|sure|ok|okay|go|confirm|confirmed|certainly|affirmative|correct|right|absolutely|fine|agreed|proceed
-    | do|send|trigger it | go ahead | do so | i confirm | please do|proceed | of course | that's right | yes i do`,
+  agreement: 'yes|y|yep|yeah|yup|sure|ok|okay|certainly|affirmative|absolutely|agreed | of course | yes i do',
+  bidding: 'do|send|trigger it | do so | please do | go ahead | proceed|confirm|confirmed | i confirm',
   refusal: `no|n|nope|nah|cancel|cancle|stop|abort|nevermind|nvm|wait|decline|reject|disregard|exit|quit|discard|terminate|ignore
     | negative|skip|don't | never mind | do not | not now|anymore | rather|better not | do nothing | no way | i decline
     | cancel|stop|abort|forget|leave|skip|drop|discard|terminate|ignore|disregard|scratch it|that|this | forget about it
@@ -42,7 +42,9 @@ export const texts = {
   forbidding: `don't|dont|never|not | do not | you|we must|should|shall not | you|we mustn't|shouldn't
     | i|we do not|don't|dont want|wish [you] to | [there is] no need to | let's|lets not
     | under no circumstances | i'd rather you didn't`,
-  yes: '<agreement> { [,|.|!] (<agreement> | <politeness>) } [.|!]',
+  /** One phrase and no more: words of agreement in a row, or thanks, may also put the question off. */
+  yes: `<agreement> [[,|.|!] [please] <bidding>] [[,] please] [.|!] | [please] <bidding> [[,] please] [.|!]
+    | yes [,|.|!] thanks [.|!] | yes [,|.|!] thank you [.|!]`,
   no: '[please] <refusal> { [,|.|!] (<refusal> | <politeness>) } [.|!]',
   /** Says what an id is. */
   user: "[it is | it's] [a|the] user|customer [.|!]",

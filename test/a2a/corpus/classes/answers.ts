@@ -37,7 +37,8 @@ const notYes = `no|No.|NO!|nope|n|nah|never|stop|cancel|abort|wait|hold on|later
   |hmm|what?|how many?|why?|yes?|yes but not to bo|yes, but tomorrow|yes if it is free|yes, except bo|yes to ana only
   |yes no|no yes|yesterday|yes and no|not yes|don't|do not|I said no|nein|non|нет|いいえ|不|لا|hayır|nie|ne|não|2|?|…|👎|ana|welcome
   |only for ana|yes for user ana|no, for user ana|yes, with another campaign|say yes|would you say yes?|he said yes|is that a yes?
-  |yes when it is 5 pm|unless bo objects|yes after bo confirms|I do not say yes|anything but yes|yes, dry run|who gets it?|true or false?`
+  |yes when it is 5 pm|unless bo objects|yes after bo confirms|I do not say yes|anything but yes|yes, dry run|who gets it?|true or false?
+  |yeah right|ok thanks|fine, thanks|fine|right|go|thanks`
   .split('|')
   .map((word) => word.trim())
 const likeYes =

@@ -20,6 +20,21 @@ describe('a task that a text asked for', () => {
       assert.deepEqual(more, [])
     })
 
+  for (const name of names)
+    it(`repeats the id of a user who was there before, also in a stream and later (${name})`, async () => {
+      const agent = agentOf(service, project, name)
+      const text = 'Create user ana with plan=gold'
+      const { users } = (await agent.send('Find user ana')).artifacts[0].parts[0].data
+      const task = await agent.send(text)
+      for (const one of [task, await agent.get(task.id)]) {
+        assert.deepEqual(JSON.parse(one.status.message.parts[1].text), one.artifacts[0].parts[0].data)
+        assert.equal(one.artifacts[0].parts[0].data.userId, users[0].userId)
+      }
+      const streamed = JSON.stringify(await agent.stream('stream', { message: agent.message(text) }))
+      const drawn = streamed.match(/\\"userId\\":\\"([0-9a-f-]{36})/)
+      assert.equal(drawn?.[1], users[0].userId, streamed)
+    })
+
   it('repeats no more than 4,000 characters', async () => {
     const task = await agentOf(service, project, 'plain').send('Find user large')
     const { text } = task.status.message.parts[1]

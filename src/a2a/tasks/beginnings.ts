@@ -14,7 +14,7 @@ import type { ProjectId } from '../../platform/ids.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { steadyMs } from '../../platform/time.ts'
 import { isInterrupted, type Task } from '../model.ts'
-import type { Skill } from '../skills/skill.ts'
+import type { Ahead, Skill } from '../skills/skill.ts'
 import { dueAt, ended, runIdOf } from './changes.ts'
 import * as store from './store.ts'
 
@@ -183,7 +183,19 @@ function foresee(beginning: Beginning): Foreseen | undefined {
   const ahead = together?.foresee?.(callOf(beginning))
   if (beside || (together && !ahead)) return undefined
   const after = ahead ? ended(task, ahead.outcome) : task
-  return { task: after, content: store.contentOf(after), user: ahead?.user, learn: ahead?.learn ?? (() => {}) }
+  return { task: after, content: store.contentOf(after), user: ahead?.user, learn: learnOf(after, ahead) }
+}
+
+/** The statement puts the id of an existing user into the stored task; the task in memory gets it here. */
+function learnOf({ request, status }: Task, ahead: Ahead | undefined): (userId: string) => void {
+  if (!ahead) return () => {}
+  if (request.understood === undefined) return ahead.learn
+  return (userId) => {
+    ahead.learn(userId)
+    // The message repeats the result as text.
+    for (const part of status.message?.parts ?? [])
+      if ('text' in part) part.text = part.text.replaceAll(ahead.user.drawn, userId)
+  }
 }
 
 /** A statement cannot put a user twice. */

@@ -26,7 +26,7 @@ export interface Page<Item> {
   next_cursor: string | null
 }
 
-/** The body of a refusal, where the contract does not fix another one. `details` name each fault with its place. */
+/** The body of a refusal, unless the contract fixes another one. `details` names each fault with its path. */
 export interface Refused {
   error: string
   code?: RefusalCode
@@ -44,7 +44,7 @@ export type Token = Static<typeof manage.TokenAnswer>
 export type CreatedToken = Static<typeof manage.CreatedToken>
 /** An action of an agent that a person decides. */
 export type Approval = Static<typeof approvals.ApprovalAnswer>
-/** The account of an agent's task. */
+/** The record of an agent's task, for people. */
 export type TaskRecord = Static<typeof tasks.TaskRecordAnswer>
 export type AuditEntry = Static<typeof manage.AuditAnswer>
 export type Node = Static<typeof manage.NodeAnswer>

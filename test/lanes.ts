@@ -8,7 +8,8 @@ import { join } from 'node:path'
  */
 export async function inLanes(files: string[], folder: string, lanes: number, limitMs: number): Promise<string[]> {
   const alone = files.filter((file) => /process of its own/i.test(readFileSync(file, 'utf8')))
-  // The largest files first: they mostly take longest, and no lane should start one when the others are done.
+  // The largest files come first: they mostly take longest, and a lane that started one last would end long after the
+  // others.
   const shared = files.filter((file) => !alone.includes(file)).sort((one, other) => sizeOf(other) - sizeOf(one))
   const lists = [
     ...Array.from({ length: Math.min(lanes, shared.length) }, () => shared),

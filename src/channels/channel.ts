@@ -49,7 +49,7 @@ export interface Heading {
 /** A request to send, read and checked. Each surface translates its own spelling into one. */
 export interface SendCommand {
   items: readonly { priority: 'high' | 'normal'; ttlSeconds: number | undefined }[]
-  /** For items that name no time to live. */
+  /** The time to live of items that name none. */
   ttlSeconds: number
   /** One result for each item, in order. Writes nothing. */
   draft(db: Db, projectId: ProjectId, headings: Heading[]): Promise<Drafted[]>

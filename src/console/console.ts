@@ -12,7 +12,7 @@ export interface ConsoleState {
   waiting?: string
 }
 
-/** Everything comes from the service itself, except for the images of notifications. */
+/** The page may load everything from the service itself, and images of notifications also from other sites. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -122,7 +122,7 @@ export const lockDevice = async (db: Db, projectId: ProjectId, id: string) =>
 export const lockDevicesOf = (db: Db, projectId: ProjectId, userIds: string[]) =>
   db.query<{ id: string }>(lockOfUsers, [projectId, userIds])
 
-/** The users of the devices that exist; the devices keep them until the end of the transaction. */
+/** Returns the user of each existing device, and locks the devices, so that none changes its user in the transaction. */
 export async function holdDevices(db: Db, projectId: ProjectId, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.query<{ id: string; user_id: string }>(hold, [projectId, ids])
   return new Map(rows.map(({ id, user_id }) => [id, user_id]))

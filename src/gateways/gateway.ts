@@ -125,8 +125,8 @@ export const digest = (text: string, length: number) =>
   createHash('sha256').update(text).digest('base64url').slice(0, length)
 
 /**
- * For `apns-collapse-id`: it matters only whether two are equal, so an id that a header cannot carry, or Apple refuses, is
- * sent as a digest.
+ * The value of `apns-collapse-id`. Only the equality of two ids matters, so an id that a header cannot carry or that
+ * Apple refuses is sent as a digest.
  */
 export const collapseHeader = (collapseId: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]{0,62}[\x21-\x7e])?$/.test(collapseId) ? collapseId : digest(collapseId, 43)

@@ -87,7 +87,7 @@ export type Outcome =
   /** The connection broke, or the gateway did not respond: the push may have arrived. */
   | { kind: 'unknown'; reason: 'CONNECTION_LOST' | 'GATEWAY_TIMEOUT'; message: string }
 
-/** The one way to the gateways, for every caller. */
+/** Sends pushes to the gateways. All code that sends pushes uses it. */
 export interface Sender {
   /**
    * Dispatches one push. False: its pool is full, the push was not accepted and `done` will not be called; wait for

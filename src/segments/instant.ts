@@ -11,7 +11,7 @@ const [firstDay, lastDay] = [Date.parse('0001-01-01'), Date.parse('9999-12-31')]
 export function textBounds(from: string | undefined, to: string | undefined): { from?: string; to?: string } {
   const day = (at: string | undefined, days: number) => {
     const time = at === undefined ? Number.NaN : Date.parse(at) + days * 86_400_000
-    // No bound where the year does not have four digits.
+    // No bound if the year does not have four digits.
     return time >= firstDay && time <= lastDay ? new Date(time).toISOString().slice(0, 10) : ''
   }
   return { from: day(from, -1), to: day(to, 2) }

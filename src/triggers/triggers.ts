@@ -84,7 +84,7 @@ export function createTriggers(options: TriggersOptions) {
       return existing(await cancel.cancel(projectId, checkTriggerId(triggerId)))
     },
 
-    /** For a user, or for one device and its user. */
+    /** Explains a user, or one device and its user. */
     async explain(projectId: ProjectId, triggerId: string, who: Explained) {
       const checked =
         'deviceId' in who

@@ -26,7 +26,7 @@ interface Write extends store.Change {
 }
 
 /**
- * The outcome of a write: the stored properties, with the id for a new or changed user, or the reason of its refusal.
+ * The outcome of a write: the stored properties or a refusal. Only a `put` also returns the id of the user.
  */
 type Outcome = { id?: string; properties: Properties } | Refusal
 
@@ -62,7 +62,7 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
 
   async function putTogether(projectId: ProjectId, puts: store.Change[]): Promise<Map<string, Outcome>> {
     const outcomes: Map<string, Outcome> = await store.upsertUsers(pool, projectId, puts, new Date())
-    // If no row was returned at all, the project is being erased; otherwise the merged user would be too large.
+    // A user without a row would be too large. If no user has a row, the project may be being erased instead.
     const erased = outcomes.size === 0
     for (const { projectUserId } of puts) {
       if (!outcomes.has(projectUserId)) outcomes.set(projectUserId, erased ? await refusalOf(projectId) : tooLarge())

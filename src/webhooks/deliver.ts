@@ -32,9 +32,9 @@ interface Lane {
   lane: string
 }
 
-/** The most calls of one run, so that projects take turns. */
-/** Calls mostly wait for receivers: slow receivers delay only each other. */
+/** Calls have their own queue, because they mostly wait for receivers: slow receivers delay only each other. */
 export const callQueue = 'calls'
+/** The most calls of one run, so that projects take turns. */
 const callsPerRun = 50
 const runMs = 5_000
 /** The status by which receivers say that they want no more calls. */

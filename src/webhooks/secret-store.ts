@@ -35,7 +35,7 @@ export const addSecret = (db: Db, projectId: ProjectId, owner: string, sealed: s
 export const findSecret = (db: Db, projectId: ProjectId, owner: string) =>
   db.one<SecretRow>(findRow, [projectId, owner])
 
-/** Keeps the previous secret until a time. Returns false if the owner has none. */
+/** Replaces the secret and keeps the previous one until a time. Returns false if the owner has none. */
 export const replaceSecret = async (
   db: Db,
   projectId: ProjectId,

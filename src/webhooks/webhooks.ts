@@ -85,7 +85,7 @@ export function createWebhooks(options: WebhookOptions) {
     refuse,
     /** Runs in the caller's transaction: the call is made only if that commits. */
     enqueue: delivery.enqueue,
-    /** The waiting calls of an order key. */
+    /** Deletes the waiting calls of an order key. */
     dropCalls: dropLane,
     onOutcomes,
     onTriggerEnded,
@@ -107,7 +107,7 @@ export function createWebhooks(options: WebhookOptions) {
         return callForTest(tx, projectId, webhook, delivery.enqueue)
       })
     },
-    /** A worker for these jobs only: a call may take its whole time limit, and must not delay other jobs. */
+    /** The jobs that make calls, and the calls of waiting events. */
     jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,
     keepJob: keep,
     /** Deletes one batch of calls of a project that is being erased. */

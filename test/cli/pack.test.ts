@@ -13,7 +13,7 @@ const root = resolve(import.meta.dirname, '../..')
 
 test('the packed package installs into an empty folder and runs there', { timeout: 240_000 }, async (t) => {
   const folder = await temporaryFolder(t)
-  // The environment of an operator: settings of this suite would lead the service elsewhere.
+  // The environment of an operator, without the settings of this suite: they would give the service another database.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, PORT: '0', DATA_DIR: join(folder, 'data') }
   const npm = (cwd: string, ...args: string[]) => outputOf(t, 'npm', args, { cwd, env })
 

@@ -83,7 +83,7 @@ export interface Running {
   credentials: Credentials
   /** A command that finds this service by its data folder. */
   tidings: (...args: string[]) => Promise<Ran>
-  /** The same with standard input. */
+  /** Runs a command like `run`, with standard input. */
   feed: (input: string, ...args: string[]) => Promise<Ran>
 }
 

@@ -84,7 +84,7 @@ describe('after kill -9', () => {
     assert.ok(answered.size < messages.length, 'some were under way')
     for (const message of messages.filter(({ messageId }) => answered.has(messageId)))
       assert.deepEqual((await living.call('send', { message })).json, answered.get(message.messageId))
-    // Tasks in progress are taken over, or were never begun: repeated, each is done once.
+    // Tasks without a response were taken over or never begun. After a repeated message, each is done once.
     for (const message of messages.filter(({ messageId }) => !answered.has(messageId)))
       await eventually(async () => {
         const reply = await living.call('send', { message })

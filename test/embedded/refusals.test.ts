@@ -94,7 +94,7 @@ test('a full disk is named, and the unfinished database is deleted', async (t) =
   const sentence = `The disk that holds ${dataDir} is full. Free some space, then start again.`
   assert.equal(explain(places, 'initdb: error: could not write: No space left on device\n').message, sentence)
 
-  // In a namespace of its own even an ordinary user may mount a disk that is too small, where namespaces are allowed.
+  // If namespaces are allowed, even an ordinary user may mount a disk that is too small, in a separate namespace.
   const before = [
     'unshare',
     '--map-root-user',

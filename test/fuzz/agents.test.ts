@@ -182,7 +182,7 @@ const version = fc.constantFrom('1.0', '1.0', '0.3', '', '2.0', 'x')
 
 const stated = new Set([200, 409, 413, 415, 429])
 
-/** A result or an error, never both, with the id of the call where it could be read. */
+/** A result or an error, never both, with the id of the call if it could be read. */
 function assertEnvelope(sent: string | Buffer, answered: Json): void {
   assert.equal(answered.jsonrpc, '2.0')
   assert.equal('result' in answered, !('error' in answered))

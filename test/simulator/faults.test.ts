@@ -122,7 +122,7 @@ test('with GOAWAY every 30 requests, a sender that retries refused requests lose
     connections += 1
     assert.ok(connections < 50, 'it never ends')
     const session = await connect(t, sim.apns!.url, sim.ca)
-    // In small groups, like a sender's batches: a connection accepts no requests after GOAWAY.
+    // Requests are sent in small groups, like a sender's batches: a connection accepts no requests after GOAWAY.
     const refused: string[] = []
     while (waiting.length > 0 && !session.closed && !session.destroyed) {
       const group = waiting.splice(0, 20)

@@ -17,7 +17,8 @@ export function startChild(t: TestContext, command: string, args: string[], opti
 export async function endChild(child: ChildProcess, politeMs = 20_000): Promise<void> {
   const { pid } = child
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  // Found before it ends: npm leaves its shell and the shell's children behind, and they would hold our pipes open.
+  // Descendants are listed before the child ends: npm leaves its shell and the shell's children behind, and they would
+  // hold our pipes open.
   const family = new Set([pid, ...descendantsOf(pid).map((one) => one.pid)])
   const living = () => livingProcesses().filter((one) => family.has(one.pid))
   const exited = once(child, 'exit')

@@ -17,7 +17,7 @@ export function serverUrl(): string {
   return url
 }
 
-/** The same server, another database. */
+/** The address of another database on the same server. */
 export function databaseUrl(name: string): string {
   const url = new URL(serverUrl())
   url.pathname = `/${name}`
@@ -33,7 +33,7 @@ export interface TestDatabase {
 /** An empty database for one test. It is dropped when the test passes, and kept for inspection when it fails. */
 export const emptyDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'empty')
 
-/** The same with migrated tables. */
+/** A database with migrated, empty tables for one test. */
 export const migratedDatabase = (t: TestContext): Promise<TestDatabase> => databaseFor(t, 'migrated')
 
 async function databaseFor(t: TestContext, kind: Kind): Promise<TestDatabase> {

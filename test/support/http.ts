@@ -9,7 +9,7 @@ export interface Reply {
   readonly json: Json
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects, and fails where they are not.
+// biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects, and fails if they are missing.
 export type Json = any
 
 export interface Asked {

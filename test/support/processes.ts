@@ -43,7 +43,7 @@ export function environmentOf(pid: number): string {
 export const processesWith = (name: string, value: string): RunningProcess[] =>
   livingProcesses().filter(({ pid }) => pid !== process.pid && environmentOf(pid).includes(`\0${name}=${value}\0`))
 
-/** A lane sets it to its process id, for the processes it starts. */
+/** The variable that a lane sets to its process id for the processes that it starts. */
 export const laneSetting = 'TIDINGS_TEST_LANE'
 
 /** All processes that a lane has started, in any session, whether or not their parents are alive. */
@@ -52,7 +52,7 @@ export function startedBy(lane: number): RunningProcess[] {
   return [...new Map(found.map((one) => [one.pid, one])).values()].filter(({ pid }) => pid !== lane)
 }
 
-/** Kills them, and the processes that they start meanwhile. */
+/** Kills the found processes, and the processes that they start meanwhile. */
 export function endByForce(find: () => RunningProcess[]): RunningProcess[] {
   const ended = new Map<number, RunningProcess>()
   for (let round = 0; round < 5; round += 1) {

@@ -24,7 +24,7 @@ export interface ActivityChangeItem extends CommonItem {
 
 const list = { name: 'live_activities', most: maxItems, code: 'invalid_live_activity' } as const
 
-/** Apple demands an alert with every start; this one is sent where the caller gives none. */
+/** Apple demands an alert with every start; this one is sent if the caller gives none. */
 const startAlert = { title: 'Live Activity', body: 'Started' }
 
 export const parseActivityStarts = (body: unknown): ActivityStartItem[] =>

@@ -7,7 +7,7 @@ import { readReason } from './responses.ts'
 
 const longestPayload = 4_096
 
-/** The payload for APNs; docs/reference/payloads.md describes it for app developers. */
+/** Makes payloads for APNs, which docs/reference/payloads.md describes for app developers, and reads its responses. */
 export const apns: Gateway<ApnsCredential> = {
   origin: (_push, credential) => credential.origin,
 

@@ -5,7 +5,8 @@ import type { CheckResult } from './credentials.ts'
 const limitMs = 10_000
 const longestAnswer = 64_000
 /**
- * Valid device tokens that belong to no device. A gateway that refuses such a token has accepted the credential before.
+ * Well-formed device tokens that belong to no device. Gateways check the credential first, so the refusal of such a
+ * token shows that the credential was accepted.
  */
 const nobodysApnsToken = '0'.repeat(64)
 const nobodysFcmToken = 'nobody:tidings-checks-its-credential'

@@ -26,7 +26,7 @@ const mostCredentials = 100
 /** Apple treats quick connections as an attack, so a check that is repeated at once returns the previous result. */
 const checkBelievedMs = 5_000
 const mostChecks = 1_000
-/** About the time limit of a request. */
+/** Shorter than the time limit of a request (100 s): later checks are reported as not made. */
 const checkLimitMs = 60_000
 const notAsked: CheckResult = { ok: false, message: 'Not asked: the checks before it took too long. Try again.' }
 

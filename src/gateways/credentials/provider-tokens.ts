@@ -159,7 +159,7 @@ class SharedTokens implements ProviderTokens {
   ): Promise<Token | undefined> {
     const { pool, key } = this.#options
     try {
-      // Another process may have finished between the look and the claim.
+      // Another process may have finished between the check and the claim.
       if (before && this.#isCurrent(before, credential, refused)) {
         await store.releaseToken(pool, name, holder, 0)
         return before

@@ -10,8 +10,8 @@ const longestPayload = 4_096
 const longestTtlSeconds = 2_419_200
 
 /**
- * The payload for FCM HTTP v1: Android, iOS apps with Firebase and web apps with Firebase. docs/reference/payloads.md
- * describes it.
+ * Makes payloads for FCM HTTP v1 (Android, and iOS and web apps with Firebase) and reads its responses.
+ * docs/reference/payloads.md describes the payloads.
  */
 export const fcm: Gateway<FcmCredential> = {
   origin: (_push, credential) => credential.origin,

@@ -19,7 +19,7 @@ export interface Entry {
   /** A push that is not sent by then is returned to the caller as not sent. */
   readonly leaveAt: number
   sentAt: number
-  /** The same time by the wall clock. */
+  /** `sentAt` by the wall clock. */
   sentWallMs: number
   refusals: number
   /** The provider token that the gateway called too old when the push was first sent. */

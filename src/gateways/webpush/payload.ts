@@ -10,7 +10,10 @@ import { vapid } from './vapid.ts'
 /** Four weeks, the longest that push services keep a message. */
 const longestTtlSeconds = 2_419_200
 
-/** The payload by RFC 8030, 8291 and 8292. docs/reference/payloads.md describes what the service worker receives. */
+/**
+ * Makes requests by RFC 8030, 8291 and 8292 and reads the responses. docs/reference/payloads.md describes the content
+ * that the service worker of a site receives.
+ */
 export const webpush: Gateway<WebPushCredential> = {
   origin(push, credential) {
     const endpoint = subscriptionOf(push.token)?.endpoint

@@ -92,6 +92,6 @@ export async function dropPartitions(pool: Pool, monthly: Monthly, before: Date)
   })
 }
 
-/** PostgreSQL's error text for a row that fits no month. */
+/** Whether PostgreSQL refused a row because no table of a month accepts it. */
 export const isWithoutPartition = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23514'

@@ -17,7 +17,7 @@ export interface Wording {
 
 const retryAfterSeconds = 1
 
-/** The one place where an error becomes a response. */
+/** Turns an error into a response. No other code does. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const refusal = asRefusal(error, request)
   if (!refusal) {

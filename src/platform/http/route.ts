@@ -68,8 +68,8 @@ export interface Mount<Caller, Access> {
   /** The project whose share of the process a request takes. */
   shareOf?(caller: Caller): string
   /**
-   * The pages of other sites that may call it. Only for mounts where the page itself sends a key and no cookie
-   * identifies a caller.
+   * The pages of other sites that may call a route. Only for mounts whose callers send a key themselves and are not
+   * identified by a cookie.
    */
   crossOrigin?(access: Access | undefined): CrossOrigin | undefined
   /** Left out of OpenAPI: the same routes under another prefix. */

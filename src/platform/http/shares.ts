@@ -14,7 +14,7 @@ const shortWaitMs = 10
 const longWaitMs = 10_000
 /** A project that sent nothing for this time does not compete with others. */
 const quietMs = 10_000
-/** Writes of one project that may wait for the database at once: two full statements. */
+/** Writes of one project that may wait for the database at once: about two statements at full speed. */
 const mostBacklog = 64
 /** The most waiting requests of a flood. */
 const mostBeside = 64

@@ -70,13 +70,13 @@ export async function addMany<Payload>(
   ])
 }
 
-/** Those of these keys whose job waits or runs: a job of any other key has ended, died, or was lost. */
+/** Returns the keys whose job waits or runs. The job of any other key has ended, died, or was lost. */
 export async function knownKeys(db: Db, name: string, keys: string[]): Promise<Set<string>> {
   if (keys.length === 0) return new Set()
   return new Set((await db.query<{ key: string }>(store.knownKeys, [name, keys])).map(({ key }) => key))
 }
 
-/** Those of these jobs that wait or run. */
+/** Returns the ids of jobs that wait or run. */
 export async function knownJobs(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   return new Set((await db.query<{ id: string }>(store.knownJobs, [ids])).map(({ id }) => id))
@@ -95,7 +95,7 @@ function oncePerKey<Payload>(wanted: ReadonlyArray<NewJob<Payload>>): ReadonlyAr
   return [...wanted.filter(({ key }) => key === undefined), ...keys.map((key) => byKey.get(key)!)]
 }
 
-/** Dead jobs after an id, the newest first. */
+/** Dead jobs, the newest first; with `before`, only those with a smaller id. */
 export function dead(db: Db, limit: number, before: string | null = null): Promise<DeadJob[]> {
   return db.query<DeadJob>(store.listDead, [limit, before])
 }

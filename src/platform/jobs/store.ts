@@ -194,7 +194,7 @@ export const putBack = statement(
    select id, claim, dies from mine`
 )
 
-/** Wakes the other workers; for tests, and for a stop that releases jobs. */
+/** Wakes the workers of other nodes when a stop has released jobs. */
 export const hint = statement('jobs.hint', `select pg_notify('${channel}', '')`)
 
 /** Whether any job that one of these workers could run is due. */

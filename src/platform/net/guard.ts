@@ -110,7 +110,7 @@ export const guardedLookup =
     const fail = (error: Error) => done(error, '', 0)
   }
 
-/** DNS times out late, and the resources it holds meanwhile are not ours. */
+/** Stops waiting after `resolveMs`, because the time-out of DNS itself is longer. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

@@ -57,8 +57,8 @@ export interface NodeRow {
 export const listNodes = (db: Db) => db.query<NodeRow>(alive)
 
 /**
- * The nodes that may be alive, as far as the node `me` can tell: all in the list while its own contact to the database
- * is younger than a missed beat. A node that has left is not in the list.
+ * The nodes that may be alive, as far as the node `me` can tell. Until `me` itself has reached the database without a
+ * break for `deadAfter`, these are all nodes in the list. A node that has left is not in the list.
  */
 export const livingNodes = async (db: Db, me: string): Promise<Set<string>> =>
   new Set((await db.query<{ id: string }>(living, [me])).map(({ id }) => id))

@@ -18,7 +18,7 @@ export async function masterKey(
 ): Promise<Buffer> {
   if (given) return given
   const file = join(dataDir, 'master.key')
-  // A new key would open nothing, and take the place where the right one belongs.
+  // A new key would open nothing, and its file would stand in place of the right one.
   if (!existsSync(file) && (await wasSetUp()))
     throw new OperatorError(
       `This database was set up with a master key, and ${file} is not there. Copy it from the node that set the database ` +

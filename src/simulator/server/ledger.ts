@@ -12,7 +12,7 @@ export interface LedgerItem extends Push {
   token: string | null
   request: { method: string; path: string; headers: Record<string, string>; payload: unknown }
   answer: {
-    /** 0 where no response was sent: the connection was cut, or the request hangs. */
+    /** 0 if no response was sent: the connection was cut, or the request hangs. */
     status: number
     reason: string | null
     /** For the developer; the real gateways do not send it. */

@@ -32,9 +32,9 @@ export interface Listener {
   port: number
   /** Cuts every connection. */
   cut(): void
-  /** For old and new connections, where it is less than their own limit; 0: their own limit. */
+  /** Lowers the limit of open streams, for existing and new connections; 0 restores the configured limit. */
   setMostStreams(most: number): void
-  /** For new connections. */
+  /** Whether new connections get an expired certificate. */
   setExpired(expired: boolean): void
   close(): Promise<void>
 }

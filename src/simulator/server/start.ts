@@ -29,7 +29,7 @@ export interface SimulatorOptions {
   ledgerSize?: number
   /** Finds the device of a token, for the ledger. */
   deviceOf?: (gateway: GatewayName, token: string) => string | undefined
-  /** For the random faults. */
+  /** The seed of random faults. */
   seed?: number
 }
 
@@ -59,7 +59,7 @@ export interface Address {
   port: number
   /** TLS. */
   url: string
-  /** The same port without TLS. */
+  /** The address of the same port without TLS. */
   clearUrl: string
 }
 

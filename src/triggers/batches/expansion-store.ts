@@ -32,7 +32,8 @@ const slice = statement(
              where t.place > $3 and t.place <= $4) as targets
      from triggers where project_id = $1 and id = $2`
 )
-// Only while the cursor stands where it was read: of two workers that expand the same step, one finds nothing to do.
+// Writes only if the cursor has not moved since it was read: of two workers that expand the same step, one finds nothing
+// to do.
 const advance = statement(
   'triggers.advance',
   `update triggers

@@ -12,7 +12,7 @@ import { endWithUs } from './watch.ts'
 /** The first process of a PostgreSQL, the parent of the others. */
 export interface Postmaster {
   pid: number
-  /** Resolves when it has ended, for any reason, with its exit. */
+  /** Resolves when it has ended, for any reason, with a description of its exit. */
   ended: Promise<string>
 }
 
@@ -38,7 +38,7 @@ export async function startPostmaster(cluster: Cluster, say: Say, signal?: Abort
   }
 }
 
-/** Starts PostgreSQL and waits until it is ready. If it ends before that, the error contains its output. */
+/** Starts PostgreSQL and waits until it is ready. Returns its log if it ends before that. */
 async function launch(cluster: Cluster, say: Say, signal?: AbortSignal): Promise<Postmaster | string> {
   await boundLog(cluster.log)
   const from = await sizeOf(cluster.log)

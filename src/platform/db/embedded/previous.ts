@@ -75,7 +75,7 @@ async function commandLine(pid: number): Promise<string> {
   )
 }
 
-/** Whether the process exists. */
+/** Sends a signal, or nothing for 0. Returns whether the process exists. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)

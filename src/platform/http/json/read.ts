@@ -51,7 +51,8 @@ export async function readInSlices(body: Buffer, wanted: Wanted | undefined, mos
 }
 
 /**
- * Like `JSON.parse`, which reads some names wrongly: see `escapedName`. Texts that the reader refuses are left to it.
+ * Reads like `JSON.parse`, but also names that `JSON.parse` reads wrongly (see `escapedName`). If `readInSlices` refuses
+ * such a text, `JSON.parse` reads it or throws its own error.
  */
 export async function parseNamed(body: Buffer, most: Most): Promise<unknown> {
   const parse = (): unknown => JSON.parse(body.toString('utf8'))

@@ -29,7 +29,7 @@ export function SegmentBuilder({ segment, change, readOnly = false, findError, p
       disabled={readOnly}
       bd={depth > 0 ? undefined : 'none'}
       m={0}
-      // Without it a fieldset is as wide as its widest row.
+      // Without `miw`, a fieldset is as wide as its widest row.
       miw={0}
     >
       <Stack gap="xs">

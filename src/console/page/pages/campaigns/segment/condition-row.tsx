@@ -42,7 +42,7 @@ export function ConditionRow({
   )
 }
 
-/** Keeps the value where the new operator can use it. */
+/** Keeps the value if the new operator can use it. */
 function withOperator({ value, ...rest }: AttributeCondition, operator: AttributeCondition['operator']) {
   if (takesNoValue(operator)) return { ...rest, operator }
   if (operator === 'within_last') return { ...rest, operator, value: '7d' }

@@ -153,6 +153,16 @@ describe('a yes to a broadcast', () => {
     }
   })
 
+  it('that is only an id is told what it agreed to, in its task and in the account of it', async () => {
+    const { project, agent } = await given(2)
+    const { confirmationId } = shownBy(await asked(agent))
+    const task = await agent.send({ confirmationId, confirm: true })
+    assert.equal(textOf(task), 'Done: Trigger the campaign "news" for everyone.')
+    const { json } = await service.manage('GET', `/projects/${project.id}/agent-tasks/${task.id}`)
+    assert.equal(json.request, `confirm ${confirmationId}`)
+    assert.match(json.steps.at(-1).text, /^Done: Trigger the campaign "news" for everyone\./)
+  })
+
   it('in a context with several questions answers the one that its id names', async () => {
     const { project, agent } = await given(2)
     const first = await asked(agent)

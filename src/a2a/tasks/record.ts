@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/fields.ts'
 import { isInterrupted, type Message, type Part, type Task } from '../model.ts'
 
 /** One step of a task as a person reads it: a message of the agent, a state with its reason, or a result. */
@@ -20,7 +21,7 @@ export interface TaskRecord {
   begun_at: string
   changed_at: string
   asked_by: { actor: string | null; key_id: string | null; key_name: string | null; agent: string | null }
-  /** The first message, shortened to one line. */
+  /** The first message, shortened to one line: its text, its skill, or the confirmation that it answers. */
   request: string
   steps: Step[]
 }
@@ -51,8 +52,14 @@ const longestRequest = 200
 function requestOf({ history }: Task): string {
   const parts = history.find(({ role }) => role === 'user')?.parts ?? []
   const text = parts.flatMap((part) => ('text' in part ? part.text : [])).join(' ')
-  const skill = parts.flatMap((part) => ('data' in part ? ((part.data as { skill?: unknown })?.skill ?? []) : []))[0]
-  return (text || (typeof skill === 'string' ? skill : '')).slice(0, longestRequest)
+  return (text || namedBy(Object.assign({}, ...contentOf(parts).data.filter(isObject)))).slice(0, longestRequest)
+}
+
+/** The skill that data names, or the confirmation that it answers. */
+function namedBy({ skill, confirmationId, confirmation_id, confirm }: Record<string, unknown>): string {
+  if (typeof skill === 'string') return skill
+  const id = confirmationId ?? confirmation_id
+  return typeof id === 'string' ? `${confirm === false ? 'decline' : 'confirm'} ${id}` : ''
 }
 
 /** States and results in the order of the log, with each message of the agent behind the question that it answers. */

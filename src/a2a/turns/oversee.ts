@@ -99,9 +99,11 @@ class Overseer {
       const command = fields.campaignId === undefined ? undefined : triggerCommandOf(fields)
       const found = await this.#oversight.confirmations.redeem(projectId, caller, id, command)
       if (found.kind === 'confirmed') {
-        const confirmed = { ...requestOf(found.command, turn.request) }
-        const { repeated } = found
-        return { ...turn, repeated, request: { ...confirmed, fields: { ...confirmed.fields, confirmationId: id } } }
+        const confirmed = requestOf(found.command, turn.request)
+        // A yes that is only an id does not say what it agrees to, so the result does.
+        const understood = command ? confirmed.understood : (confirmed.understood ?? inWords(confirmed.fields))
+        const request = { ...confirmed, fields: { ...confirmed.fields, confirmationId: id } }
+        return { ...turn, repeated: found.repeated, request: understood ? { ...request, understood } : request }
       }
       const { reason } = found
       if (found.kind === 'again')

@@ -8,8 +8,8 @@ import type { Tasks } from './tasks.ts'
 
 /** A decision about the approval that a task waits for. */
 export type Decision =
-  /** The task runs, within the limits of the permit. `fields` are added to its request. */
-  | { kind: 'approved'; permit?: Permit | undefined; fields?: Record<string, unknown> }
+  /** The task runs, within the limits of the permit. `fields` are added to its request. `by` approved it. */
+  | { kind: 'approved'; by: string; note: string | null; permit?: Permit | undefined; fields?: Record<string, unknown> }
   | { kind: 'rejected'; note: string | null }
   | { kind: 'expired' }
   /** The facts changed since they were shown, so the task waits for another approval. */
@@ -46,9 +46,9 @@ function decided(task: Task, decision: Decision): Task {
   const { approvalId, ...asked } = task.request
   switch (decision.kind) {
     case 'approved': {
-      const { permit, fields } = decision
+      const { by, note, permit, fields } = decision
       const request: Request = { ...asked, fields: { ...asked.fields, ...fields }, ...(permit && { permit }) }
-      return moved({ ...task, request }, 'working')
+      return moved({ ...task, request }, 'working', note ? `Approved by ${by}: ${note}` : `Approved by ${by}.`)
     }
     case 'rejected': {
       const reason = decision.note ? `The approval was rejected: ${decision.note}` : 'The approval was rejected.'

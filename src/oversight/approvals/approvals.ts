@@ -20,7 +20,7 @@ import * as store from './store.ts'
 /** A decision, as the task that waits for it takes it. */
 export type Decided =
   /** It runs within the permit, with these fields added to its request. */
-  | { kind: 'approved'; permit: Permit | undefined; fields: Record<string, unknown> }
+  | { kind: 'approved'; by: string; note: string | null; permit: Permit | undefined; fields: Record<string, unknown> }
   /** What was shown has changed, so it waits for another approval. */
   | ({ kind: 'asks' } & Waiting)
   | { kind: 'rejected'; note: string | null }
@@ -211,7 +211,8 @@ export function createApprovals(options: ApprovalsOptions) {
       const permit = await judge(projectId, row, key, facts)
       const { campaignVersion } = row.facts
       const fields = campaignVersion === undefined ? {} : { campaignVersion }
-      return settle(projectId, row, { state: 'approved', by: actor, note }, { kind: 'approved', permit, fields })
+      const decided = { by: actor, note }
+      return settle(projectId, row, { state: 'approved', ...decided }, { kind: 'approved', ...decided, permit, fields })
     },
 
     async reject(projectId: ProjectId, id: string, actor: string, note: string | null): Promise<store.ApprovalRow> {

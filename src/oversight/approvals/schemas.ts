@@ -55,7 +55,7 @@ export const Note = Type.Object({
     Type.Unsafe<string | null>({
       type: ['string', 'null'],
       maxLength: 2_000,
-      description: 'Why. The agent reads the note of a rejection.'
+      description: 'Why. The agent reads it.'
     })
   )
 })

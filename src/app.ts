@@ -20,6 +20,7 @@ import { countJobs, oldestReady } from './platform/jobs/jobs.ts'
 import { createWorker } from './platform/jobs/worker.ts'
 import type { Log } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { localUrl } from './platform/net/local-url.ts'
 import { joinNodes, type NodeRole, type Nodes } from './platform/nodes/nodes.ts'
 import { finishRotation } from './platform/secrets/rotation.ts'
 import { checkMasterKey, hasSecrets, masterKey } from './platform/secrets/secrets.ts'
@@ -86,6 +87,7 @@ export async function startApp({ database, ...options }: AppOptions): Promise<Ap
     const http = openHttp(options, infrastructure, capabilities, { nodes, tracing, stopping: () => stopping })
     const port = await http.listen(config.HOST, config.PORT)
     const baseUrl = await writeAddress(options, bootstrapped, port)
+    capabilities.address.base = baseUrl
     const signIn = await signInOf(options, infrastructure, capabilities, bootstrapped)
     return {
       baseUrl,
@@ -216,10 +218,10 @@ function openHttp(
 
 /** Writes the addresses of the service into credentials.json, and returns the address for callers. */
 async function writeAddress({ config, say }: Start, { credentials }: Bootstrapped, port: number): Promise<string> {
-  const localUrl = `http://${reachable(config.HOST)}:${port}`
-  const baseUrl = config.PUBLIC_URL ?? localUrl
+  const local = localUrl(config.HOST, port)
+  const baseUrl = config.PUBLIC_URL ?? local
   credentials.base_url = baseUrl
-  if (config.PUBLIC_URL) credentials.local_url = localUrl
+  if (config.PUBLIC_URL) credentials.local_url = local
   else delete credentials.local_url
   // On a read-only disk the settings hold all credentials, and the file is not needed.
   await writeCredentials(config.DATA_DIR, credentials).catch((error: Error) => say(`Warning: ${error.message}`))
@@ -244,9 +246,3 @@ async function signInOf(
 
 /** Only people at this machine read what a start prints there. */
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.')
-
-/** An address that a browser on this machine can open. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
-  return host.includes(':') ? `[${host}]` : host
-}

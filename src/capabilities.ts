@@ -13,6 +13,7 @@ import type { ProjectId } from './platform/ids.ts'
 import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
+import { localUrl } from './platform/net/local-url.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
@@ -135,6 +136,8 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
   })
+  // The port is known for certain once the service listens: it may be any free one.
+  const address = { base: config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT) }
   const oversight = createOversight({
     pool,
     campaigns,
@@ -143,7 +146,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       projectOf: credentials.project,
       publish: webhooks.onApproval,
       onDecided: (tx, projectId, approval, decided) => agents.decided(tx, projectId, approval, decided),
-      consoleUrl: `${config.PUBLIC_URL?.replace(/\/+$/, '') ?? `http://localhost:${config.PORT}`}/console`,
+      consoleUrl: () => `${address.base.replace(/\/+$/, '')}/console`,
       retentionDays: config.AUDIT_RETENTION_DAYS
     }
   })
@@ -212,7 +215,8 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     oversight,
     agents,
     mcp,
-    cluster
+    cluster,
+    address
   }
 }
 

@@ -22,6 +22,12 @@ const textOf = (task: { status: { message: { parts: { text?: string }[] } } }) =
   task.status.message.parts.map(({ text }) => text ?? '').join(' ')
 
 describe('a policy on A2A (B.5)', () => {
+  it('links to the console at the address that the start prints, where no public one is set', async () => {
+    const { agent, project } = await given({ approval_above: 2 })
+    const asked = textOf(await agent.send(everyone))
+    assert.ok(asked.includes(` at ${service.url}/console/p/${project.id}/approvals/`), asked)
+  })
+
   it('rejects a skill that is not allowed, and does those that are', async () => {
     const { agent, triggers } = await given({ skills: ['create-user'] })
     assert.equal((await agent.send({ skill: 'create-user', projectUserId: 'ana' })).status.state, 'completed')

@@ -53,7 +53,7 @@ export interface ApprovalsOptions {
   publish: (tx: Db, projectId: ProjectId, type: ApprovalEvent, data: Record<string, unknown>) => Promise<void>
   onDecided: OnDecided
   /** Where the console is, without a slash at the end. */
-  consoleUrl: string
+  consoleUrl: () => string
   retentionDays: number
 }
 
@@ -69,7 +69,7 @@ export interface ApprovalRequest extends Waiting {
 export function createApprovals(options: ApprovalsOptions) {
   const { pool, gate, factsOf, projectOf, publish, onDecided } = options
   const urlOf = (projectId: ProjectId, id: string) =>
-    `${options.consoleUrl}/p/${encodeURIComponent(projectId)}/approvals/${id}`
+    `${options.consoleUrl()}/p/${encodeURIComponent(projectId)}/approvals/${id}`
 
   async function insert(tx: Db, projectId: ProjectId, approval: store.NewApproval): Promise<store.ApprovalRow> {
     const row = await store.insertApproval(tx, projectId, approval)

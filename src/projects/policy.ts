@@ -35,3 +35,6 @@ export interface Permit {
   /** Recipients of the key within any 24 hours; null: no limit. */
   perDay: number | null
 }
+
+/** A number with its noun, as sentences about limits name it: 1 user, 2 users. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -34,7 +34,7 @@ export { listAudit, record as recordAudit } from './audit-store.ts'
 export { type ApiCaller, type CallerKey, type Credentials, createCredentials } from './credentials.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
-export type { Permit, Policy, PolicyHours } from './policy.ts'
+export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
 export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
 export {

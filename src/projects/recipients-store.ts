@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import { Refusal } from '../platform/errors.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { Permit } from './policy.ts'
+import { counted, type Permit } from './policy.ts'
 
 const within = `interval '24 hours'`
 // Until an action has ended, its reserved recipients count; then the recipients that it reached.
@@ -72,7 +72,7 @@ export async function reserveRecipients(
 /** The refusal of an action that would exceed the recipients of a day. */
 export function overspent(recipients: number, perDay: number, used: number): Refusal {
   const left = Math.max(0, perDay - used)
-  const message = `The action would reach ${recipients} users, and ${left} of the ${perDay} recipients of 24 hours are left.`
+  const message = `The action would reach ${counted(recipients, 'user')}, and ${left} of the ${counted(perDay, 'recipient')} of 24 hours ${left === 1 ? 'is' : 'are'} left.`
   return new Refusal('policy_refused', message, [{ path: 'policy.max_recipients_per_day', message }])
 }
 

@@ -44,7 +44,7 @@ test('policies are set and approvals decided from the command line', async (t) =
   assert.match(shown.stdout, /Key +assistant/)
   assert.match(shown.stdout, /For example +Hello/)
   const approved = await tidings('approval', 'approve', first, '--note', 'fine')
-  assert.match(approved.stdout, /^Approved: send-push-notification for \d+ recipients\.\n$/)
+  assert.match(approved.stdout, /^Approved: send-push-notification for (1 recipient|\d+ recipients)\.\n$/)
   const rejected = await tidings('approval', 'reject', second, '--json')
   assert.equal(rejected.json<{ state: string }>().state, 'rejected')
   const late = await tidings('approval', 'approve', second)

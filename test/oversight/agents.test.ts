@@ -46,6 +46,7 @@ describe('a policy on A2A (B.5)', () => {
     assert.match(textOf(refused), /nothing was done\. It would reach 5 users on 5 devices\./)
     const push = await agent.send({ skill: 'send-push-notification', projectUserId: user, title: 'Hello' })
     assert.equal(push.status.state, 'rejected')
+    assert.match(textOf(push), /would reach 1 user on 1 device\./)
     const made = await agent.send({ skill: 'create-user', projectUserId: 'ana' })
     assert.equal(made.status.state, 'rejected')
     assert.equal((await agent.send({ skill: 'list-campaigns' })).status.state, 'completed')

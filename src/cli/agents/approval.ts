@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { Approval } from '../../wire.ts'
-import { amount, record, time } from '../output.ts'
+import { amount, counted, record, time } from '../output.ts'
 import { type Resource, resource } from '../resource.ts'
 import { choice, examples, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
@@ -56,7 +56,8 @@ function declareDecision(approvals: Resource, verb: 'approve' | 'reject', about:
       const body = note === undefined ? {} : { note }
       const decided = await session.client.json<Approval>('POST', approvals.at(session, id, `:${verb}`), { body })
       const said = verb === 'approve' ? 'Approved' : 'Rejected'
-      tell(session, decided, `${said}: ${action(decided)} for ${recipients(decided)} recipients.`)
+      const noun = decided.recipients === 1 ? 'recipient' : 'recipients'
+      tell(session, decided, `${said}: ${action(decided)} for ${recipients(decided)} ${noun}.`)
     }
   )
 }
@@ -73,7 +74,7 @@ function shown(approval: Approval): string {
     ['State', approval.state],
     ['Action', action(approval)],
     ['Version', approval.campaign_version],
-    ['Recipients', `${recipients(approval)} on ${amount(approval.devices)} devices`],
+    ['Recipients', `${recipients(approval)} on ${counted(approval.devices, 'device')}`],
     ['For example', sample && [sample.title, sample.body].filter(Boolean).join(': ')],
     ['Reason', approval.reason],
     ['Key', approval.key.name],

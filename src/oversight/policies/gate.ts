@@ -1,6 +1,13 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { type ApiCaller, type CallerKey, overspent, type Policy, recipientsUsed } from '../../projects/projects.ts'
+import {
+  type ApiCaller,
+  type CallerKey,
+  counted,
+  overspent,
+  type Policy,
+  recipientsUsed
+} from '../../projects/projects.ts'
 import type { ReachFactsOf } from './reach-facts.ts'
 import { refused, refusedByRules } from './rules.ts'
 import type { Action, Grants, Reach, ReachFacts, Verdict } from './verdict.ts'
@@ -16,8 +23,8 @@ export type Gate = ReturnType<typeof createGate>
 export function createGate({ pool, factsOf }: { pool: Pool; factsOf: ReachFactsOf }) {
   async function withPreview(projectId: ProjectId, verdict: Verdict & { kind: 'refused' }, reach: Reach) {
     const { recipients, devices, complete } = await factsOf(projectId, reach)
-    const number = `${complete ? '' : 'at least '}${recipients}`
-    return { ...verdict, reason: `${verdict.reason} It would reach ${number} users on ${devices} devices.` }
+    const users = `${complete ? '' : 'at least '}${counted(recipients, 'user')}`
+    return { ...verdict, reason: `${verdict.reason} It would reach ${users} on ${counted(devices, 'device')}.` }
   }
 
   async function judgeReach(projectId: ProjectId, key: CallerKey, policy: Policy, reach: Reach, grants: Grants) {
@@ -65,18 +72,18 @@ function judgeFacts(
   { isApproved, asks, used }: { isApproved: boolean; asks: boolean; used: number }
 ): Verdict | undefined {
   const { recipients, complete } = facts
-  const number = `${complete ? '' : 'at least '}${recipients}`
+  const users = `${complete ? '' : 'at least '}${counted(recipients, 'user')}`
   if (max !== null && recipients > max)
-    return refused('max_recipients', `The action would reach ${number} users, and the key may reach ${max} at once.`)
+    return refused('max_recipients', `The action would reach ${users}, and the key may reach ${max} at once.`)
   if (perDay !== null && used + recipients > perDay)
     return refused('max_recipients_per_day', overspent(recipients, perDay, used).message)
   if (!complete && (max !== null || perDay !== null))
     return refused(
       max === null ? 'max_recipients_per_day' : 'max_recipients',
-      `The audience has ${number} users and is too large to be counted in time, and the key has a limit. Name the targets.`
+      `The audience has ${users} and is too large to be counted in time, and the key has a limit. Name the targets.`
     )
   if (above !== null && !isApproved && (recipients > above || !complete)) {
-    const reason = `The action would reach ${number} users, and the policy of the key wants a person to approve more than ${above}.`
+    const reason = `The action would reach ${users}, and the policy of the key wants a person to approve more than ${above}.`
     return { kind: 'approval', reason, facts }
   }
   if (asks && facts.broadcast)

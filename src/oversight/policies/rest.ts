@@ -1,7 +1,7 @@
 import { type CheckedTrigger, commandOfTrigger } from '../../campaigns/campaigns.ts'
 import type { AdmitSend } from '../../messages/messages.ts'
 import { Refusal, type RefusalCode } from '../../platform/errors.ts'
-import { type ApiCaller, type Permit, type Policy, reserveRecipients } from '../../projects/projects.ts'
+import { type ApiCaller, counted, type Permit, type Policy, reserveRecipients } from '../../projects/projects.ts'
 import type { PermittedTrigger } from '../../triggers/triggers.ts'
 import type { Figures } from '../confirmations/binding.ts'
 import type { Confirmations } from '../confirmations/confirmations.ts'
@@ -96,12 +96,15 @@ export function createRestGate(
         if (quiet) throw refusalOf(quiet)
         if (max !== null && recipients > max)
           throw refusalOf(
-            refused('max_recipients', `The request reaches ${recipients} users, and the key may reach ${max} at once.`)
+            refused(
+              'max_recipients',
+              `The request reaches ${counted(recipients, 'user')}, and the key may reach ${max} at once.`
+            )
           )
         if (above !== null && recipients > above)
           throw refusalOf({
             kind: 'approval',
-            reason: `The request reaches ${recipients} users, and the policy of the key wants a person to approve more than ${above}.`,
+            reason: `The request reaches ${counted(recipients, 'user')}, and the policy of the key wants a person to approve more than ${above}.`,
             facts: { recipients, devices: 0, excluded: {}, sample: [], complete: true }
           })
         if (perDay === null) return

@@ -80,7 +80,7 @@ describe('a key whose policy wants broadcasts to be confirmed (B.5)', () => {
       (await agent.send({ ...request, skill: 'preview-campaign' })).artifacts[0].parts[0].data.confirmationId
     const refused = await agent.send({ confirmationId: await preview(), confirm: true })
     assert.equal(refused.status.state, 'rejected', JSON.stringify(refused.status))
-    await setPolicy(service, key, { confirm_broadcasts: true, max_recipients_per_day: 5 })
+    await setPolicy(service, key, { max_recipients: null, max_recipients_per_day: 5 })
     const confirmationId = await preview()
     const done = await agent.send({ confirmationId, confirm: true })
     assert.equal(done.status.state, 'completed', JSON.stringify(done.status))

@@ -119,7 +119,10 @@ describe('an answer', () => {
   it('leads to the yes that the whole would have needed', () => {
     const reading = talk('Update user with plan=gold', 'ghost')
     assert.ok(reading.kind === 'confirm', JSON.stringify(reading))
-    assert.match(reading.question, /^A user who is not there yet is made\. I understood: Create the user "ghost"/)
+    assert.match(
+      reading.question,
+      /^A user who is not there yet is made\. I understood: Create or update the user "ghost"/
+    )
     assert.equal(kindOf('Update user with plan=gold', 'the name is Ghost'), 'ask', 'a name is no id')
   })
 

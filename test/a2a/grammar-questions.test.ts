@@ -43,10 +43,14 @@ describe('a question', () => {
     ['Send a push to user ana saying hello', `Put texts in quotes. ${push}`],
     ['Send a push to user ana saying "Hi', `A quoted text is not closed. ${push}`],
     ['Notify ana that "dinner is ready"', 'Is "ana" a user or a device?'],
+    [
+      'Send a push to everyone saying "Hi"',
+      `This takes one user or one device. Everyone is reached by a campaign. ${push}`
+    ],
     ['Trigger campaign welcome for premium users', `I do not understand "users" here. ${campaign}`],
     [
       'update user ana with plan=gold',
-      'A user who is not there yet is made. I understood: Create the user "ana" with plan "gold". Shall I? Say yes or no.'
+      'A user who is not there yet is made. I understood: Create or update the user "ana" with plan "gold". Shall I? Say yes or no.'
     ],
     [
       'Create user ana, not bo',

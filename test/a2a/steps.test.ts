@@ -91,7 +91,12 @@ describe('a text', () => {
   const answers = new Map<string, Reading>([
     [
       'create ana',
-      { kind: 'act', skill: 'create-user', data: { projectUserId: 'ana' }, understood: 'Create the user "ana".' }
+      {
+        kind: 'act',
+        skill: 'create-user',
+        data: { projectUserId: 'ana' },
+        understood: 'Create or update the user "ana".'
+      }
     ],
     [
       'create',
@@ -130,7 +135,7 @@ describe('a text', () => {
     assert.deepEqual(read.request, {
       skill: 'create-user',
       fields: { projectUserId: 'ana' },
-      understood: 'Create the user "ana".'
+      understood: 'Create or update the user "ana".'
     })
   })
 

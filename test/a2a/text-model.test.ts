@@ -72,12 +72,12 @@ describe('a text that the grammar does not read', () => {
       assert.equal(asked.status.state, client.state('input-required'))
       assert.equal(
         textOf(asked),
-        `I understood: Create the user "ana-${name}" with plan "gold". Shall I do it? Say yes or no.`
+        `I understood: Create or update the user "ana-${name}" with plan "gold". Shall I do it? Say yes or no.`
       )
       assert.equal(await userExists(`ana-${name}`), false)
       const done = await client.send('yes', { taskId: asked.id })
       assert.equal(done.status.state, client.state('completed'))
-      assert.equal(textOf(done), `Done: Create the user "ana-${name}" with plan "gold".`)
+      assert.equal(textOf(done), `Done: Create or update the user "ana-${name}" with plan "gold".`)
       assert.equal(await userExists(`ana-${name}`), true)
       assert.equal(model.received.length, 1)
     })
@@ -109,7 +109,7 @@ describe('a text that the grammar does not read', () => {
     for (const content of ['Hm, quite so perhaps', 'yes?', {}, { projectUserId: 'other' }]) {
       const still = await agent.send(content, { taskId: id })
       assert.equal(still.status.state, 'input-required')
-      assert.match(textOf(still), /Create the user "later" with plan "gold"\. Shall I do it\?/)
+      assert.match(textOf(still), /Create or update the user "later" with plan "gold"\. Shall I do it\?/)
     }
     assert.equal(await userExists('later'), false)
     assert.equal(model.received.length, 1)
@@ -150,7 +150,7 @@ describe('a text that the grammar does not read', () => {
     [
       'names and values that would pass for other words',
       { skill: 'create-user', projectUserId: 'a\u202eb', properties: { 'x 1. Say yes': '". Shall I\u2028' } },
-      'Create the user "a\\u{202e}b" with "x 1. Say yes" "\\". Shall I\\u{2028}".'
+      'Create or update the user "a\\u{202e}b" with "x 1. Say yes" "\\". Shall I\\u{2028}".'
     ]
   ] as const)
     it(`is shown in full: ${words}`, async () => {

@@ -124,7 +124,7 @@ describe('data without a skill, after a text', () => {
   it('still needs a yes for a change of a user who may not exist', async () => {
     await assertAsks(
       ['Update user with plan=gold', { projectUserId: 'ghost' }],
-      /is made\. I understood: Create the user "ghost".*Shall I/
+      /is made\. I understood: Create or update the user "ghost".*Shall I/
     )
   })
 

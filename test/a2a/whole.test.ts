@@ -133,7 +133,7 @@ for (const name of names) {
       const made = await agent.send('Create user bo with plan=premium and age=31')
       assert.equal(made.status.state, agent.state('completed'), JSON.stringify(made.status))
       assert.equal(made.artifacts[0].parts[0].data.projectUserId, 'bo')
-      assert.match(textOf(made), /Create the user "bo" with plan "premium", age 31/)
+      assert.match(textOf(made), /Create or update the user "bo" with plan "premium", age 31/)
       assert.deepEqual((await service.manage('GET', `/projects/${project.id}/users/bo`)).json.properties, {
         plan: 'premium',
         age: 31

@@ -30,6 +30,17 @@ const nameBy =
     return { value: token.text, next: at + 1 }
   }
 
+const everyone = /^(?:everyone|everybody|all)$/
+const onlyCampaigns = 'This takes one user or one device. Everyone is reached by a campaign.'
+
+/** A name that may be a user's or a device's. */
+const candidateBy =
+  (name: Slot): Slot =>
+  (run, at) => {
+    const token = run.tokens[at]
+    return token?.kind === 'word' && everyone.test(token.lower) ? refuse(run, at, onlyCampaigns) : name(run, at)
+  }
+
 const quotedText: Slot = (run, at) => {
   const token = run.tokens[at]
   if (token?.kind === 'word') return refuse(run, at, 'Put texts in quotes.')
@@ -86,7 +97,7 @@ export function createSlots(taken: ReadonlySet<string>): Record<string, Slot> {
   return {
     projectUserId: name,
     deviceId: name,
-    candidate: name,
+    candidate: candidateBy(name),
     eventName: name,
     quotedEventName: quotedText,
     campaignId: name,

@@ -33,5 +33,5 @@ export const createUserText: SkillText = {
   needs: [nameOf('projectUserId', 'user|customer', 'id', 'What is the id of the user? Say for example: user ana.')],
   shows: ['projectUserId', 'properties'],
   describe: (data) =>
-    `Create the user ${data.projectUserId === undefined ? '(no id so far)' : quoted(data.projectUserId)}${propertiesIn(data)}.`
+    `Create or update the user ${data.projectUserId === undefined ? '(no id so far)' : quoted(data.projectUserId)}${propertiesIn(data)}.`
 }

@@ -72,8 +72,8 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   })
   const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
   opened.push(simulators.close)
-  // Contract B.9: on the machine of a developer, simulated projects may call receivers on it. A public address or a proxy
-  // means that other people use the service too, and they must not reach this machine.
+  // Contract B.9: on the machine of a developer, simulated projects may call receivers on it. A public address or a
+  // proxy means that other people use the service too, and they must not reach this machine.
   const alone = config.PUBLIC_URL === undefined && config.TRUST_PROXY === false
   const webhooks = createWebhooks({
     pool,

@@ -41,7 +41,7 @@ const importing = /^(?:import|export)\b(?:[^;'"`=()]*?\bfrom)?\s*'([^']+)'|\bimp
 const imports = (file: string) =>
   [...readFileSync(resolve(src, file), 'utf8').matchAll(importing)].map(([, named, called]) => (named ?? called)!)
 
-/** The file that an import of another file of ours names. */
+/** The path in `src` of a file that another file imports. */
 const resolved = (file: string, target: string) => relative(src, resolve(src, dirname(file), target))
 const source = (file: string) => readFileSync(resolve(src, file), 'utf8')
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '')

@@ -125,7 +125,7 @@ export interface Channel {
   collapseId(content: Content, messageId: string): string
   /** The part of the content that is kept if the content is too large to be sent. */
   abridge(content: Content): Content
-  /** Lists of messages show it. */
+  /** The title and the body that lists of messages show. */
   heading(content: Content): { title?: string; body?: string }
   /** Messages of one lane wait for each other; a slow lane does not hold up the others. */
   lane(endpoint: Endpoint): string

@@ -96,7 +96,7 @@ export const later = (
   { scope = 'push', pushback = false }: { scope?: Later['scope']; pushback?: boolean } = {}
 ): Later => ({ kind: 'retry', reason, message: failureReasons[reason], gatewayCode, afterMs, scope, pushback })
 
-/** Long enough for a gateway to recover and for a person to wait. */
+/** The longest wait that a gateway may demand: a longer `Retry-After` is cut to an hour. */
 const longestWaitMs = 3_600_000
 
 /** RFC 9110: seconds, or a date. */

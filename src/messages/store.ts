@@ -101,8 +101,8 @@ const claim = statement(
  * claim.
  */
 export const releasedAt = (row: string) => `coalesce(${row}.handed_at, ${row}.created_at) + interval '35 seconds'`
-// A row of a batch has no due_at and gets one. The time is computed from the row itself: a run that follows the message
-// may be about to release it as it claimed it, and does not read this time before.
+// A row of a batch has no due_at and gets one. A run may still follow the message and has claimed it without a time.
+// The time is therefore computed from the row itself: settling computes the same time to recognise the claim.
 const release = statement(
   'messages.leave',
   `with open as (
@@ -172,7 +172,7 @@ const claimedOf = (rows: Claimed[]) =>
   JSON.stringify(
     rows.map(({ trigger_id, device_id, due_at, owner }) => ({ trigger_id, device_id, due_at, owner })).sort(inKeyOrder)
   )
-/** Every node locks rows in the same order. */
+/** The order in which all nodes lock rows, so that they do not deadlock. */
 export const inKeyOrder = (one: Key, two: Key) =>
   one.trigger_id < two.trigger_id ? -1 : one.trigger_id > two.trigger_id ? 1 : one.device_id < two.device_id ? -1 : 1
 
@@ -266,7 +266,7 @@ const valuesOf = ({ at, until, owner, living, followed }: ClaimOfDue) => [
   followed
 ]
 
-/** The same, for rows whose time to live is over. */
+/** Claims like `claimDueMessages`, but only rows whose time to live is over. */
 export const claimExpiredMessages = (db: Db, projectId: ProjectId, claim: ClaimOfDue) =>
   db.query<MessageRow>(claimExpired, [projectId, ...valuesOf(claim)])
 

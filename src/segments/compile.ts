@@ -111,7 +111,7 @@ function patternOf(written: string, resolved: unknown, { properties }: Compiling
   return fillPattern(written, (reference) => follow(reference, properties))
 }
 
-/** PostgreSQL accepts neither NUL nor half a surrogate pair. Bodies with such are refused; this check is a second lock. */
+/** PostgreSQL accepts neither NUL nor half a surrogate pair. Bodies with such are refused; this check is a second safeguard. */
 const allStorable = (value: unknown): boolean =>
   (Array.isArray(value) ? value : [value]).every((item) => typeof item !== 'string' || isStorable(item))
 

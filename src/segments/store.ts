@@ -88,7 +88,7 @@ function matched(segment: SegmentAt, firstPlaceholder: number) {
 
 /**
  * Returns the matching devices of a batch of users. The batch is cut by keys first and filtered then: a page of matching
- * devices would make the planner read all users where few match. With `limit` devices the next batch starts after the
+ * devices would make the planner read all users if few match. With `limit` devices the next batch starts after the
  * last of them, within this one.
  */
 export async function matchBatch(
@@ -155,7 +155,7 @@ export async function countBatch(
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
   const { from, condition, values } = matched(segment, 6)
-  // The same sample for the same users, however the planner reads them: people agree to it.
+  // A fixed order gives the same sample for the same users: people agree to the sample that they saw.
   const order = sampleSize > 0 ? 'order by d.user_id, d.id' : ''
   const [count] = await evaluate<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
     pool,

@@ -53,7 +53,7 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
 
 function tooLarge(source: string): string | undefined {
   if (source.length > templateLimits.source) return `must be at most ${templateLimits.source} characters`
-  // An end tag closes one level, these others open one: a cheap upper bound.
+  // Counts opening tags and end tags, without parsing: the result is an upper bound of the depth.
   let depth = 0
   for (const [, name] of source.matchAll(/\{%-?\s*(\w+)/g)) {
     if (name!.startsWith('end')) depth--

@@ -10,7 +10,7 @@ import { addToCounters, noChange, type OnEnded, tally } from './counter-store.ts
 import { findTrigger, markCanceled, type TriggerRow, terminal } from './store.ts'
 import { wake } from './wake.ts'
 
-/** How long the caller waits for messages that gateways have received (settled). */
+/** How long the caller waits for the outcomes of messages that gateways have received. */
 const responseMs = 5_000
 const pollMs = 50
 const continueMs = 1_000

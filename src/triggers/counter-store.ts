@@ -39,7 +39,7 @@ const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one
          from (select * from jsonb_each_text(${one}) union all select * from jsonb_each_text(${two})) both_of
         group by key) s) end`
 
-// A trigger ends where its counters change, under the lock of its row, so no later change can count past the end.
+// A trigger ends in the statement that changes its counters, under the lock of its row, so no later change can count past the end.
 const ends = `(t.outcome is not null and t.ended_at is null and t.open_chunks + g.open_chunks = 0
      and t.targeted + g.targeted = t.sent + g.sent + t.failed + g.failed + t.skipped + g.skipped)`
 

@@ -9,7 +9,7 @@ import { wakeAll } from './wake.ts'
 /** False if all that is left are messages, which are retried without their trigger. */
 const hasWork = ({ outcome, open_chunks }: Overdue) => outcome === null || outcome === 'canceled' || open_chunks > 0
 
-/** Wakes triggers that should have ended by now. The trigger row is the truth, its job only a wake-up that may be lost. */
+/** Wakes triggers that should have ended by now. Only the trigger row counts: its job may be lost. */
 export const sweepTriggersJob = (pool: Pool) =>
   recurring({
     name: 'campaigns.sweep',

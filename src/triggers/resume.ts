@@ -14,8 +14,8 @@ export const scheduleResume = (tx: Db, projectId: ProjectId): Promise<void> =>
   add(tx, name, { projectId }, { projectId, key: projectId })
 
 /**
- * Adds the jobs of triggers again. While a project is paused these jobs end at once, so that they do not run in vain;
- * the trigger rows are the truth.
+ * Adds the jobs of triggers again. While a project is paused, these jobs end at once instead of polling; the trigger rows
+ * show which triggers still need a job.
  */
 export const resumeJob = (pool: Pool, messages: Pick<Messages, 'paused'>) =>
   defineJob<{ projectId: ProjectId }>({

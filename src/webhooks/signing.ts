@@ -4,8 +4,8 @@ import { createHmac, randomBytes } from 'node:crypto'
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 /**
- * The headers by which a receiver knows that a call is ours, whole and recent. Several secrets, while one replaces
- * another, give several signatures of which a receiver needs one.
+ * The headers with which a receiver checks that a call comes from this service, unchanged and recently. While one secret
+ * replaces another, both sign, and a receiver needs only one valid signature.
  */
 export function signatureOf(secrets: readonly string[], id: string, body: string, now = new Date()) {
   const timestamp = String(Math.floor(now.getTime() / 1000))

@@ -25,7 +25,9 @@ function clockOf(zone: string): Intl.DateTimeFormat | undefined {
   }
 }
 
-/** Whether a name is a time zone of the IANA database. Offsets (`+09:00`) have no daylight saving time and are refused. */
+/**
+ * Whether a name is a time zone of the IANA database. Offsets (`+09:00`) have no daylight saving time and are refused.
+ */
 export const isTimeZone = (name: unknown): name is string =>
   typeof name === 'string' && name.length <= 64 && /^[A-Za-z]/.test(name) && clockOf(name) !== undefined
 
@@ -59,7 +61,10 @@ export function quietUntil(hours: QuietHours, zones: Zones, at: Date): Date | nu
   return new Date(late === 0 ? guess : firstLoud(quiet, start, guess, late))
 }
 
-/** Clocks go back: the end is later by that much. Clocks go forward: it is earlier, but not before the change. */
+/**
+ * Finds the end of quiet hours in which the clock changes. If clocks go back, the end is later by that much; if they go
+ * forward, it is earlier, but not before the change.
+ */
 function firstLoud(quiet: (ms: number) => boolean, start: number, guess: number, late: number): number {
   const shifted = guess - late * minuteMs
   let [low, high] = [Math.max(start, Math.min(guess, shifted)), Math.max(guess, shifted)]

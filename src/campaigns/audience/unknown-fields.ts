@@ -12,7 +12,10 @@ export const unknownFields = (body: unknown): string[] =>
     .filter((name) => !triggerFields.includes(name))
     .slice(0, mostNames)
 
-/** `unknown field "recipients"`, with a comma between several names. Callers choose them, so others than printable ASCII are escaped. */
+/**
+ * `unknown field "recipients"`, with a comma between several names. Callers choose the names, so characters other than
+ * printable ASCII are escaped.
+ */
 export function warningOf(names: readonly string[]): string {
   // Cut first: a name may be as long as a body.
   const shown = names.map((name) => printable(name.slice(0, longest)))

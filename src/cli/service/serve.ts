@@ -28,7 +28,8 @@ document once the service is ready; all other output goes to standard error.`
   )
   command.action(async (options: { role: NodeRole; json?: true }) => {
     const config = readConfig(shell.env)
-    // No second process can join it: jobs of an api process would never run, and a worker would never get any.
+    // No second process can use the embedded database: jobs of an api process would never run, and a worker would never
+    // get any.
     if (options.role !== 'all' && config.DATABASE_URL === undefined)
       throw new OperatorError(
         `--role ${options.role} needs DATABASE_URL: the embedded database serves one process only, which must ` +

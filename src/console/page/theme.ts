@@ -19,7 +19,7 @@ export const theme = createTheme({
   }
 })
 
-/** Darker shades where those of the library have less contrast than 4.5 to 1. */
+/** Darker shades for colours whose shade in the library has a contrast below 4.5 to 1. */
 export const readable: CSSVariablesResolver = ({ colors }) => {
   const each = (text: (name: string) => string) =>
     Object.fromEntries(Object.keys(colors).map((name) => [`--mantine-color-${name}-light-color`, text(name)]))

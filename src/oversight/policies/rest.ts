@@ -59,7 +59,9 @@ export function createRestGate(
   }
 
   return {
-    /** Throws where the policy does not allow the route. `skills` allows those that do the same as a skill of the list. */
+    /**
+     * Throws where the policy does not allow the route. `skills` allows those that do the same as a skill of the list.
+     */
     checkRoute(policy: Policy, route: string): void {
       const same = skillsOf.get(route) ?? []
       const listed = policy.skills

@@ -26,7 +26,7 @@ const maxMissed = 1_000
 
 const newName = () => randomInt(2 ** 31)
 
-/** Makes `isGone`. All callers that ask about one process wait for the same moment. */
+/** Makes `isGone`. All callers that ask about one process share one waiting time. */
 export function createLookout(): Presence['isGone'] {
   const missedSinceMs = new Map<number, number>()
   return async (db, name) => {

@@ -16,8 +16,8 @@ export const jsonType = /^application\/(?:[\w.-]+\+)?json\s*(?:;\s*charset="?utf
 const unaskedType = /^(?:application\/x-www-form-urlencoded|text\/plain)?\s*(?:;\s*charset="?utf-8"?\s*)?$/i
 
 /**
- * One parser for every type: routes differ in what an empty body or a wrong type means, and Fastify's own parser rejects
- * the property names `__proto__` and `constructor`, which are ordinary here (settled with the users).
+ * One parser for every type: routes differ in what an empty body or a wrong type means, and Fastify's own parser
+ * rejects the property names `__proto__` and `constructor`, which are ordinary here (decision 0007).
  */
 export function installBodyParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -92,7 +92,7 @@ export function nameWrongType(request: FastifyRequest): void {
 
 /** Deeper than any real body, and not deep enough to exhaust a stack here or in PostgreSQL. */
 const mostLevels = 256
-/** Values that are parsed at once: 16 ms in the worst case, in which every object has different fields. */
+/** The most values that are parsed at once: 16 ms in the worst case, in which every object has different fields. */
 const mostAtOnce = 20_000
 /** A text of this size can be neither deep nor hold many values. */
 const tinyBytes = 256

@@ -7,7 +7,7 @@ import type { CrossOrigin } from './cross-origin.ts'
 import type { Wanted } from './schema.ts'
 import type { FieldCodes } from './validation.ts'
 
-/** For endpoints of the contract, which take bodies of any sensible size (settled: 10 MiB). */
+/** The limit for endpoints of the contract, which accept bodies of any sensible size. */
 export const largestBody = 10 * 1024 * 1024
 /** Enough for a form: a name and a few choices. */
 export const smallForm = 4 * 1024
@@ -24,7 +24,7 @@ export interface RouteOptions<Access, Query extends TSchema = TSchema, Body exte
   bodyKind?: BodyKind
   /** The most bytes of a body, checked before it is read. Absent: enough for a form. */
   maxBody?: number
-  /** Values that a body may hold, checked before they are built. */
+  /** The most values that a body may hold, checked before they are built. */
   maxValues?: number
   fieldCodes?: FieldCodes
   /** The handler checks the body itself; the schema is printed in the docs. */
@@ -90,7 +90,7 @@ declare module 'fastify' {
     bytes?: boolean
     /** The handler gets the body unread. */
     stream?: boolean
-    /** Values that a body may hold. */
+    /** The most values that a body may hold. */
     mostValues?: number
     /** The part of a body that the route reads, if it ignores all other fields. */
     wanted?: Wanted

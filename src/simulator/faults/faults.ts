@@ -28,7 +28,7 @@ export interface GatewayFaults {
   maxStreams: number
   /** New connections see a certificate that has ended. */
   tlsExpired: boolean
-  /** The quota: requests past it are refused with 429 until the next of its seconds; 0 means none. */
+  /** The quota: requests beyond this rate are refused with 429; 0 means none. */
   requestsPerSecond: number
 }
 

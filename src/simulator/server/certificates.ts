@@ -10,7 +10,7 @@ export interface Certificates {
   ca: string
   /** PEM of the server's certificate and key. */
   cert: string
-  /** PEM of an expired certificate with the same key, for senders that must notice. */
+  /** PEM of an expired certificate with the same key, to test that senders refuse it. */
   expiredCert: string
   key: string
 }
@@ -18,7 +18,7 @@ export interface Certificates {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const dayMs = 86_400_000
 
-/** Loaded on demand: it takes an eighth of a second, which other starts should not wait for. */
+/** Loads the library on demand: loading takes an eighth of a second, which most starts need not wait for. */
 const load = () => import('@peculiar/x509')
 
 interface Authority {

@@ -57,7 +57,7 @@ interface WebPushOptions {
 
 export interface Address {
   port: number
-  /** TLS. */
+  /** The address with TLS. */
   url: string
   /** The address of the same port without TLS. */
   clearUrl: string

@@ -10,7 +10,7 @@ export interface BatchRef extends Wake {
 
 export const batchJobRef = { name: 'campaigns.chunk', queue: 'expansions' }
 
-/** Batches due later than this are left to the next look at their trigger. */
+/** Batches due later than this get their jobs when their trigger is next examined. */
 const soonMs = 60_000
 
 const keyOf = (triggerId: string, number: number) => `${triggerId}:${number}`

@@ -27,10 +27,10 @@ import { withinLimit } from './recipient-limit.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 5_000
-/** Over half an hour, with the usual waits between them. */
+/** The attempts take over half an hour, with the usual waits between them. */
 const maxAttempts = 12
 
-/** How a run finds its batch. */
+/** The state in which a run finds its batch. */
 type Claim =
   /** This run wrote the messages. */
   | { state: 'ours'; messages: MessageRow[] }

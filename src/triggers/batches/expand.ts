@@ -18,7 +18,7 @@ import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step
 
 /** The most open batches of one trigger for each worker, so that other triggers get a turn in between. */
 const batchesPerWorker = 2
-/** Over half an hour, with the usual waits between them. */
+/** The attempts take over half an hour, with the usual waits between them. */
 const maxAttempts = 12
 /** Slow triggers that are remembered. A forgotten one only takes longer. */
 const maxSlow = 10_000

@@ -16,7 +16,7 @@ const targetsPerStep = 200
 /** The users that one step examines. */
 export const usersPerStep = { least: 500, first: 2_000, most: 20_000 }
 
-/** Doubles the users of the next step where few match, because each step has a fixed cost. */
+/** Doubles the users of the next step if few match, because each step has a fixed cost. */
 export const widened = (users: number, found: number) => (found < batchDevices ? users * 2 : usersPerStep.first)
 
 /** The devices that one step found, and the cursor of the next step. */

@@ -90,10 +90,7 @@ export function exampleOfName(name: string): unknown {
   return Object.hasOwn(glossary, name) ? glossary[name]!.example : undefined
 }
 
-/**
- * Every time in a request or a response has a name that ends in _at (settled for all additive endpoints), or is called
- * at.
- */
+/** Every time in a request or a response has a name that ends in _at, or is called at. */
 export const isTime = (name: string): boolean => /(^|_)at$/.test(name)
 
 export const tagAbout: Record<string, string> = {

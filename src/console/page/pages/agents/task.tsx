@@ -16,7 +16,7 @@ import { TaskState } from './task-state.tsx'
 const refreshMs = 3_000
 const ended = ['completed', 'failed', 'rejected', 'canceled']
 
-/** The account of one task: who asked, what was understood and shown, who agreed, and what was done. */
+/** The record of one task: who asked, what was understood and shown, who agreed, and what was done. */
 export function TaskPage() {
   const projectId = useProjectId()
   const { taskId = '' } = useParams({ strict: false }) as { taskId?: string }

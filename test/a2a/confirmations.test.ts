@@ -178,58 +178,6 @@ describe('a yes to a broadcast', () => {
     assert.equal((await triggersOf(project)).length, 1)
   })
 
-  it('an id without a word that confirms it asks for one, and confirm: false ends it', async () => {
-    const { project, agent } = await given(2)
-    const task = await asked(agent)
-    const { confirmationId } = shownBy(task)
-    const open = await agent.send({ confirmationId }, { taskId: task.id })
-    assert.equal(open.status.state, 'input-required', said(open))
-    const no = await agent.send({ confirmationId, confirm: false }, { taskId: task.id })
-    assert.equal(no.status.state, 'canceled')
-    const late = await agent.send({ confirmationId, confirm: true })
-    assert.equal(late.status.state, 'rejected', said(late))
-    assert.deepEqual(await triggersOf(project), [])
-  })
-
-  it('confirm: false beside the whole request does nothing, and declines the question that it answers', async () => {
-    const { project, agent } = await given(2)
-    const no = { skill: 'trigger-campaign', campaignId: 'news', broadcast: true, confirm: false }
-    for (const content of [no, { ...no, confirmationId: null }, { ...no, campaignId: undefined }]) {
-      const task = await agent.send(content)
-      assert.equal(task.status.state, 'canceled', said(task))
-      assert.equal(textOf(task), 'I am not to do it, and did nothing.')
-    }
-    const snake = { skill: 'trigger-campaign', campaign_id: 'news', confirmation_id: null, confirm: false }
-    const answers: ((task: Json) => Promise<Json>)[] = [
-      ({ id }) => agent.send({ confirm: false }, { taskId: id }),
-      ({ contextId }) => agent.send({ confirm: false }, { contextId }),
-      ({ id }) => agent.send(no, { taskId: id }),
-      ({ contextId }) => agent.send(no, { contextId }),
-      ({ contextId }) => agent.send(snake, { contextId })
-    ]
-    for (const answer of answers) {
-      const task = await asked(agent)
-      const declined = await answer(task)
-      assert.deepEqual([declined.id, declined.status.state], [task.id, 'canceled'], said(declined))
-      const late = await agent.send({ confirmationId: shownBy(task).confirmationId, confirm: true })
-      assert.equal(late.status.state, 'rejected', said(late))
-    }
-    const open = await asked(agent)
-    const other = await agent.send({ ...no, campaignId: 'other' }, { contextId: open.contextId })
-    assert.equal(other.status.state, 'canceled')
-    assert.equal((await agent.get(open.id)).status.state, 'input-required', 'it was about another campaign')
-    assert.deepEqual(await triggersOf(project), [])
-  })
-
-  it('a no in words ends the id too', async () => {
-    const { project, agent } = await given(1)
-    const task = await asked(agent)
-    assert.equal((await agent.send('no', { taskId: task.id })).status.state, 'canceled')
-    const late = await agent.send({ confirmationId: shownBy(task).confirmationId, confirm: true })
-    assert.equal(late.status.state, 'rejected', said(late))
-    assert.deepEqual(await triggersOf(project), [])
-  })
-
   it('after the campaign was changed asks again, with a new id and the new facts', async () => {
     const { project, agent } = await given(2)
     const task = await asked(agent)

@@ -22,7 +22,7 @@ function parts(text: string): { prose: string; blocks: Block[] } {
   return { prose, blocks }
 }
 
-/** The anchor that a heading gets where Markdown is shown. */
+/** The anchor that a heading gets when its page is rendered. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()

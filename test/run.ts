@@ -1,7 +1,7 @@
-// Runs everything, or the files given: `node test/run.ts [--external] [--shared] [file ...]`.
-// On an embedded server of its own, or with --external on the one that TEST_DATABASE_URL names.
-// Files that are given have a process each, or with --shared the few that a whole run has.
-// Everything is the suite, and then the crash and fuzz runs, each with a summary of its own.
+// Runs all tests, or the given files: `node test/run.ts [--external] [--shared] [file ...]`.
+// The tests use an embedded server that this program starts, or with --external the one that TEST_DATABASE_URL names.
+// Each given file runs in a separate process; with --shared, the files share a few processes, as in a whole run.
+// A whole run has two parts with a summary each: the suite, then the crash and fuzz runs.
 // It always ends: each file has a limit (TIDINGS_FILE_SECONDS), and no process that a test started outlives the run.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

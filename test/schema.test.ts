@@ -96,7 +96,8 @@ describe('the schema', () => {
       filling
         .filter(({ text }) => !/projects where project_id = \$1.* for key share\)|\bfor update\)/s.test(text))
         .map(({ name }) => name),
-      // They change existing rows, and undo their writes if a row does not exist (test/messages/settling.test.ts).
+      // These statements change existing rows, and undo their writes if a row does not exist
+      // (test/messages/settling.test.ts).
       ['messages.settle', 'messages.settle_moved']
     )
   })

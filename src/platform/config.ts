@@ -124,7 +124,7 @@ const projectId: Parse<string> = (value) => {
   return value
 }
 
-/** The name of a plan with its limits, as in `gold:5000`. 0 means no limit. */
+/** A list of plans, each a name with its triggers per second, as in `gold:5000`. 0 means no limit. */
 const plans: Parse<Readonly<Record<string, number>>> = (value) => {
   const found: Record<string, number> = {}
   for (const entry of value.split(',')) {
@@ -137,7 +137,9 @@ const plans: Parse<Readonly<Record<string, number>>> = (value) => {
   return Object.freeze(found)
 }
 
-/** Every setting of the service. The names are the environment variables; docs/reference/config.md is printed from here. */
+/**
+ * Every setting of the service. The names are the environment variables; docs/reference/config.md is printed from here.
+ */
 export const settings = {
   HOST: setting(text, 'Address to listen on. Use 0.0.0.0 or :: to accept connections from other machines.', {
     fallback: '127.0.0.1'

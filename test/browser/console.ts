@@ -175,7 +175,7 @@ export async function assertAccessible(page: Page, where: string): Promise<void>
 
 const images = resolve(import.meta.dirname, '../../docs/images')
 
-/** Takes a screenshot for the docs where TIDINGS_SCREENSHOTS is set. */
+/** Takes a screenshot for the docs if TIDINGS_SCREENSHOTS is set. */
 export async function picture(page: Page, name: string): Promise<void> {
   if (!process.env.TIDINGS_SCREENSHOTS) return
   await mkdir(images, { recursive: true })

@@ -89,7 +89,7 @@ it('a run that lost its lease unnoticed can neither end nor fail nor release its
     (n) => n === 1,
     5_000
   )
-  // Another job runs to its end, and with it everything that the first runs would record.
+  // Another job runs to its end. By then the first runs would have recorded their results.
   await jobs.add(pool, job, 'return')
   await eventually(
     () => ran.length,

@@ -258,7 +258,7 @@ export async function plainServer(
   return { origin, ca, sessions, credential }
 }
 
-/** For servers that do not check it. */
+/** A token for servers that do not check it. */
 export const anyToken: ProviderTokens = { of: async () => 'token' }
 
 export const answer = (stream: http2.ServerHttp2Stream, status: number, body?: object, headers: object = {}) => {

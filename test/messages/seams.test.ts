@@ -10,7 +10,7 @@ import { accepted, lost, rejected, retry } from '../support/sender.ts'
 import { eventually } from '../support/service.ts'
 import { messagesAlone, projectId } from './messages-alone.ts'
 
-/** With the outcomes that subscribers got, and the state of each message. */
+/** The messages capability, the outcomes that its subscribers got, and the state of each message. */
 async function given(t: TestContext, onSettled?: (tx: Db, changes: OutcomeChange[]) => Promise<void>) {
   const settled: OutcomeChange[] = []
   const alone = await messagesAlone(t, {

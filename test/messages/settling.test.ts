@@ -11,10 +11,10 @@ import { testPool } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
 const projectId = 'p' as ProjectId
-/** Twice this is another month, one of those that are made ahead. */
+/** Four weeks. Messages at 0, 4 and 8 weeks from now lie in two or three months, whose tables are made ahead. */
 const monthMs = 28 * 24 * 3_600_000
 
-/** Messages of two users in three months, and another session with a transaction that has just begun. */
+/** Messages of two users in two or three months, and another session with a transaction that has just begun. */
 async function given(t: TestContext) {
   const pool = await testPool(t)
   const at = new Date()
@@ -65,7 +65,7 @@ async function given(t: TestContext) {
   })
   assert.equal(await insertMessages(pool, projectId, rows), rows.length)
   await other.query('begin')
-  /** Settles them while the other session holds locks that this waits for, and returns those that were settled. */
+  /** Settles the messages while the other session holds their locks, and returns those that were settled. */
   async function settleMeanwhile(as: Pick<MessageRow, 'state' | 'due_at'> = { state: 'accepted', due_at: null }) {
     const settlements = rows.map((row) => ({ ...row, ...as, attempts: 1, claimed: row }))
     const settled = againIfRaced(() => pool.transaction((tx) => settleMessages(tx, projectId, settlements, new Date())))

@@ -34,7 +34,7 @@ describe('no connection gets more than its share of a turn', () => {
         assert.equal(result.status, 200)
         const answered = floods.reduce((sum, { answers }) => sum + answers(), 0)
         assert.ok(answered < 20 * many * 0.9, `${answered} of ${20 * many} were answered before it`)
-        // It took 6.9 s when every chunk was drained before anything else was read.
+        // The turn took 6.9 s when every chunk was drained before anything else was read.
         assert.ok(turnMs < 150, `one turn took ${turnMs} ms`)
       } finally {
         for (const { socket } of floods) socket.destroy()

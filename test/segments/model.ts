@@ -1,6 +1,6 @@
 /**
  * A second implementation of the segment language, evaluated in memory, one user and one device at a time. It is
- * written from the rules of docs/reference/segments.md and shares no code with the compiler: where the two differ, one
+ * written from the rules of docs/reference/segments.md and shares no code with the compiler: if the two differ, one
  * of them is wrong.
  */
 export interface ModelUser {

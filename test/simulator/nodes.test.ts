@@ -35,7 +35,7 @@ describe('the simulators of a project', () => {
   it('have the same sealed credentials on every node and after a restart', async (t) => {
     const { id } = await simulated()
     const [first, second] = [anotherNode(t, service), anotherNode(t, service)]
-    // At the same time, so that both try to make them.
+    // Both nodes ask at the same time, so that both try to make the credentials.
     const [one, two] = await Promise.all([of(first, id), of(second, id)])
     assert.equal(one.apns.privateKey, two.apns.privateKey)
     assert.equal(one.fcm.privateKey, two.fcm.privateKey)

@@ -11,7 +11,7 @@ import { eventually, startService, type TestProject } from '../support/service.t
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
-/** With the real sender and simulated gateways. */
+/** A service with the real sender and simulated gateways. */
 const real = await startService()
 
 const pause = (project: TestProject, node = service) => node.manage('POST', `/projects/${project.id}:pause`)

@@ -7,7 +7,7 @@ import { migrate } from '../../src/platform/db/migrate.ts'
 import { silentLog } from './log.ts'
 
 forbidSecondConnections()
-/** For a test that acts as another process beside its own transaction. */
+/** Runs work outside the transaction of a test, as another process would. */
 export const elsewhere = AsyncResource.bind(<Result>(work: () => Result): Result => work())
 
 /** The server that the suite runs on: the embedded one that test/run.ts started, or the operator's own. */

@@ -46,7 +46,7 @@ export type Resource = ReturnType<typeof resource>
 
 /** The verbs of one kind of thing: each is a command with the options that reach the service. */
 export function resource(group: Command, shell: Shell, { name, path, scope = 'project', hint }: Kind) {
-  /** The path of all of them, or of one, with what follows: `/projects/shop/keys/…:rotate`. */
+  /** The path of the whole list, or of one thing in it, with a suffix: `/projects/shop/keys/…:rotate`. */
   const at = (session: Session, id?: string, rest = ''): string =>
     `${scope === 'project' ? inProject(session, path) : path}${id === undefined ? '' : `/${segment(id)}`}${rest}`
 

@@ -48,18 +48,18 @@ const oldestRows = statement(
     order by id limit $3`
 )
 
-/** Newest first, those before an id. */
+/** Users before an id, the newest first. */
 export const newestUsers = (db: Db, projectId: ProjectId, before: string | null, limit: number) =>
   db.query<UserRow>(newestRows, [projectId, before, limit])
 
-/** Oldest first, those after an id. */
+/** Users after an id, the oldest first. */
 export const oldestUsers = (db: Db, projectId: ProjectId, after: string | null, limit: number) =>
   db.query<UserRow>(oldestRows, [projectId, after, limit])
 
 export const usersByIds = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<UserRow>(byIdsRows, [projectId, ids])
 
-/** The users of one batch whose id holds the text, and how far the batch went. */
+/** The matching users of one batch, and how far the batch went. */
 export interface SearchedBatch {
   last: string | null
   seen: number

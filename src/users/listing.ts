@@ -14,7 +14,9 @@ export interface UserPage {
   nextCursor: string | null
 }
 
-/** Newest first. A search may return a short page with a cursor: it stops after a bounded part of the project. */
+/**
+ * Lists users, the newest first. A search may return a short page with a cursor: it examines a bounded number of users.
+ */
 export async function listUsers(
   db: Db,
   projectId: ProjectId,

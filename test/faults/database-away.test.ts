@@ -68,7 +68,7 @@ describe('a database that is away at the start', () => {
     proxy.mend()
     await program.ready
     assert.ok(!program.stdout().includes('tidings:tidings@'), 'the password is not printed')
-    // Closed before the proxy to the database shuts for good, because closing sends a message.
+    // The program stops before the proxy to the database is closed, because its stop sends messages to the database.
     program.child.kill('SIGTERM')
     await program.exited
   })

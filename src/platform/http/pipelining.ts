@@ -28,10 +28,10 @@ export function readInTurnOf(socket: Lined, projectId: string): void {
 }
 
 /**
- * Gives each connection a share of a turn, with or without an account. Requests that a client sends ahead run one after
- * the other, one in a turn, and a chunk full of them is parsed piece by piece. Node would start all requests of a chunk
- * of 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body to wait for,
- * would overtake the POST before it.
+ * Gives each connection a share of a turn, whether or not its caller is known. Requests that a client sends ahead run
+ * one after the other, one in a turn, and a chunk full of them is parsed piece by piece. Node would start all requests
+ * of a chunk of 64 KiB at once, some 3,600 of the shortest, and order only the responses: a DELETE, which has no body
+ * to wait for, would overtake the POST before it.
  */
 export function takeTurns(server: Server): void {
   const [handle] = server.listeners('request') as [Handle]

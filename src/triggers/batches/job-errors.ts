@@ -10,7 +10,7 @@ const busyMs = 500
 /** Wait of a job whose messages another process owns. */
 const ownedMs = 1_000
 
-/** For messages that another live process owns: this job neither sends nor releases them, and looks again later. */
+/** Makes a job wait while another live process owns its messages: the job neither sends nor releases them. */
 export const ownedByOthers = (): RetryLater =>
   new RetryLater('another process follows these messages', ownedMs, { counts: false })
 

@@ -22,8 +22,8 @@ export interface Cluster {
 const major = '18'
 
 /**
- * Written once into postgresql.conf, where an operator may change them. Settings that the launcher depends on are
- * passed on the command line at each start instead. The values suit a small machine.
+ * Settings that are written once into postgresql.conf, where an operator may change them. Settings that the launcher
+ * depends on are passed on the command line at each start instead. The values suit a small machine.
  */
 const settings = {
   max_connections: '200',

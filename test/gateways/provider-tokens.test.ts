@@ -240,7 +240,7 @@ describe('an access token for FCM', { concurrency: 4 }, () => {
       /^refused: Google refuses .*Invalid JWT Signature/
     )
     assert.match(await failureOf({ clientEmail: 'no@x.iam.gserviceaccount.com' }), /^refused: .*account not found/)
-    // Each has its own key id, and so its own token: after a failure no process requests the same one for a while.
+    // Each credential leads to its own token, because after a failure no process requests the same token for a while.
     assert.match(await failureOf({ ca: undefined, privateKeyId: 'a' }), /^unavailable: .*cannot be reached/)
     assert.match(await failureOf({ tokenUri: 'https://127.0.0.1:1/token' }), /^unavailable: .*ECONNREFUSED/)
     assert.match(await failureOf({ tokenUri: `${sim.fcm!.url}/nowhere` }), /^unavailable: .*cannot answer/)

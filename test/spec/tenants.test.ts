@@ -150,7 +150,7 @@ const mineAnyway = new Set([
   'POST /manage/v1/projects/{project_id}/webhook-secret:rotate',
   'GET /manage/v1/projects/{project_id}/gateways/{gateway}',
   'POST /manage/v1/projects/{project_id}/gateways/{gateway}:check',
-  // For the token itself.
+  // Makes a link for the calling token itself.
   'POST /manage/v1/sign-in-links'
 ])
 /** Responds 200 and reports for each item that the user, device or activity does not exist. */

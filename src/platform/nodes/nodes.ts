@@ -74,9 +74,9 @@ export async function joinNodes(pool: Pool, { id, role, alone }: Joining, log: L
   return {
     id,
     list: () => others,
-    /** The number of nodes that serve requests, including this one. */
+    /** The number of nodes that serve requests; at least 1. */
     serving: () => Math.max(1, others.filter((node) => node.role !== 'worker').length),
-    /** Nodes that run jobs. */
+    /** The number of nodes that run jobs; at least 1. */
     working: () => Math.max(1, workers()),
     /** A warning for operators, if no node has run jobs for a while. */
     warning: () => (isIdle() ? noWorker : undefined),

@@ -56,7 +56,7 @@ export function mcpRoutes(surface: Routes<ApiCaller, ApiAccess>, mcp: Mcp, limit
       bodyKind: 'bytes',
       answer: Answer,
       example,
-      refusals: ['secret_key_required', 'forbidden'],
+      refusals: ['secret_key_required', 'forbidden', 'malformed_body', 'not_found', 'not_acceptable'],
       // A call with progress streams; each wait in it has a limit of its own.
       unlimited: true
     },
@@ -148,7 +148,8 @@ async function send(reply: FastifyReply, response: Response): Promise<FastifyRep
     if (value !== null) reply.header(name, value)
   }
   if (!response.body) return reply.send()
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return reply.send(await response.text())
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+    return reply.type('application/json; charset=utf-8').send(await response.text())
   reply.header('x-accel-buffering', 'no')
   return reply.send(Readable.fromWeb(response.body as ReadableStream))
 }

@@ -67,6 +67,11 @@ export const sharedAnswers = {
     content: refused('not_found', 'There is no such entry.')
   },
   NotFoundEmpty: { description: 'It does not exist. The body is empty.', headers: explained },
+  NotAcceptable: {
+    description: 'The header Accept does not name the types of the response.',
+    headers: counted,
+    content: refused('not_acceptable', 'Accept must name application/json and text/event-stream.')
+  },
   Conflict: {
     description: 'It exists already, or changed since it was read.',
     headers: counted,
@@ -102,6 +107,7 @@ const sharedByStatus: Record<number, Shared> = {
   401: 'TokenRefused',
   403: 'Forbidden',
   404: 'NotFound',
+  406: 'NotAcceptable',
   409: 'Conflict',
   413: 'BodyTooLarge',
   415: 'UnsupportedMediaType',

@@ -44,7 +44,7 @@ export interface TestService {
   close(): Promise<void>
 }
 
-/** One value for all services, so that a bootstrapped database can be copied. */
+/** The same settings for all services, so that a bootstrapped database can be copied. */
 const usual = {
   BOOTSTRAP_ADMIN_TOKEN: `svc_at_${'suite'.padEnd(43, '-suite')}`,
   MASTER_KEY: Buffer.alloc(32, 'suite').toString('base64')

@@ -22,7 +22,7 @@ const external = process.argv.includes('--external')
 const shared = process.argv.includes('--shared')
 const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const long = Boolean(process.env.TIDINGS_LONG)
-/** Far more than a file takes on a slow machine; a hundred kills take longer. */
+/** Far more than a file takes on a slow machine. The long mode has an hour, because a hundred kills take longer. */
 const limitMs = Number(process.env.TIDINGS_FILE_SECONDS ?? (long ? 3_600 : 600)) * 1_000
 const graceMs = Math.min(15_000, limitMs)
 /** The setting by which processes of this run are recognised, wherever they are. */

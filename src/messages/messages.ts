@@ -151,7 +151,7 @@ export function createMessages({
       await againIfRaced(() => pool.transaction((tx) => cancelAsUnknown(tx, projectId, triggerId, ids, [...owners])))
     },
 
-    /** Whether no message of the project may be dispatched now, and since when. */
+    /** Whether the project is paused, so that none of its messages may be dispatched. */
     paused: pauses.paused,
     pausedSince: pauses.since,
     /** Makes waiting messages due, after a pause. */

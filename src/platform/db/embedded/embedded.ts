@@ -82,7 +82,7 @@ async function goOnWithPrevious(cluster: Cluster): Promise<Postmaster | undefine
       'tidings'
     ])
   } catch {
-    // It is stopping or does not respond, so it is ended and started like any other.
+    // The running PostgreSQL is stopping or does not respond, so the usual start ends it and starts another.
     return undefined
   }
   keep(running, cluster)

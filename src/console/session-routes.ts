@@ -19,7 +19,7 @@ const Who = Type.Object({
   })
 })
 
-/** Failed sign-ins per address and minute. Further failures get 429; a valid sign-in always passes. */
+/** The most failed sign-ins per address and minute. Further failures get 429; a valid sign-in always passes. */
 const maxFailures = 10
 const minuteMs = 60_000
 const maxAddresses = 10_000
@@ -27,7 +27,7 @@ const maxAddresses = 10_000
 export interface SessionNeeds {
   pool: Pool
   credentials: Pick<tenants.Credentials, 'token' | 'session' | 'code' | 'forget'>
-  /** Whether PUBLIC_URL is https. The cookie is then sent over https only. */
+  /** Whether PUBLIC_URL is https. Browsers then send the cookie over https only, as after a sign-in over https. */
   secure: boolean
 }
 

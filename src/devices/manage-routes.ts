@@ -9,7 +9,7 @@ import { managedDevice } from './responses.ts'
 import { ManagedDevice } from './schemas.ts'
 import { listDevices } from './store.ts'
 
-/** Devices for the console and the CLI. */
+/** Routes by which the console and the CLI manage devices. */
 export function deviceManagementRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
   { devices, users, pool }: { devices: Devices; users: Users; pool: Pool }

@@ -18,7 +18,7 @@ import { type EventRow, listEvents } from './store.ts'
 /** The events that one filtered page examines: a fixed number, whatever the size of the project. */
 const filteredWindow = 2_000
 
-/** Events for the console and the CLI. */
+/** Routes by which the console and the CLI read events. */
 export function eventManagementRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
   { users, pool }: { users: Users; pool: Pool }

@@ -84,7 +84,7 @@ export async function settleMessages(tx: Transaction, projectId: ProjectId, sett
   }
   const done = await ask(settle, settlements)
   if (done.length === settlements.length) return done
-  // Settled before, deleted with their user, or of another user by now.
+  // The missing messages were settled before, deleted with their user, or belong to another user by now.
   const found = new Set(done.map(keyOf))
   const missed = settlements.filter((one) => !found.has(keyOf(one)))
   return [...done, ...(await ask(settleMoved, missed))]

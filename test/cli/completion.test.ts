@@ -16,7 +16,7 @@ async function scriptFor(shell: string): Promise<string> {
   return stdout
 }
 
-/** The words that bash itself offers for the last of these. */
+/** The words that bash itself offers for the last of the given words. */
 function offered(...words: string[]): string[] {
   const program = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tidings; printf '%s\\n' "\${COMPREPLY[@]}"`
   const ran = spawnSync('bash', ['-c', program, 'bash', join(folder, 'bash'), ...words], { encoding: 'utf8' })

@@ -10,7 +10,7 @@ import { testPool } from '../support/database.ts'
 import fc from '../support/fuzz.ts'
 
 const long = process.env.TIDINGS_LONG !== undefined
-/** The number of conditions tried on each set of people; a set has all kinds of people. */
+/** The number of sets of people, and of conditions tried on each. A set has all kinds of people. */
 const [worlds, tries] = long ? [20, 500] : [2, 200]
 
 async function selected(pool: Pool, { usesDevice, condition, values }: CompiledSegment): Promise<string[]> {

@@ -4,7 +4,7 @@ import { type Finding, ok, warn } from './check.ts'
 
 const limitMs = 3_000
 const soonMs = 7 * 86_400_000
-/** The keys of each project take a request, so only these many projects are checked. */
+/** The keys of each project take a request, so only this many projects are checked. */
 const mostProjects = 100
 
 /** Older services do not return `paused_at`. */

@@ -12,7 +12,7 @@ export const theme = createTheme({
     Anchor: Anchor.extend({ defaultProps: { underline: 'always', inherit: true } }),
     // Badges read as written, not in capitals.
     Badge: { defaultProps: { tt: 'none' } },
-    // Named without Modal.extend: the first page shows no dialog and must not load one.
+    // Set without Modal.extend, which would load the code of dialogs with the first page.
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     // Descriptions below the inputs keep neighbouring inputs on one line.
     InputWrapper: { defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } }

@@ -118,7 +118,7 @@ function urlOf({ socketDir }: Cluster, database: string): string {
   return `postgresql://tidings@localhost:5432/${database}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
 }
 
-/** Checked at each start, because the first one may have been killed before this step. */
+/** Makes the database if it is missing. Runs at each start, because the first one may have been killed before this. */
 async function makeDatabase(cluster: Cluster, before?: string, values?: string[]): Promise<void> {
   const patience = before === undefined ? {} : { connectionTimeoutMillis: answerMs, query_timeout: answerMs }
   const client = new pg.Client({ connectionString: urlOf(cluster, 'postgres'), ...patience })

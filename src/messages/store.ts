@@ -84,8 +84,8 @@ const findByMessage = statement(
   'messages.by_message',
   `select ${columns} from messages where project_id = $1 and message_id = any($2::uuid[]) order by message_id, place`
 )
-// Only rows that still exist and that no process has settled or claimed since: a claim changes due_at or the owner, and
-// a user may have been deleted.
+// Claims only rows that still exist and that no process has settled or claimed since they were read: a claim changes
+// due_at or the owner, and a user may have been deleted.
 const claim = statement(
   'messages.hold',
   `update messages set state = 'handed', due_at = $4, handed_at = coalesce(messages.handed_at, $3), owner = $5

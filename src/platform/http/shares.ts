@@ -22,7 +22,7 @@ const mostBeside = 64
 const mostWaiting = 10_000
 /** The most projects that are remembered; beyond this, idle ones are dropped. */
 const mostProjects = 10_000
-/** The part of the event loop that a flood leaves to other projects, measured over a few turns. */
+/** The busy share of the event loop above which a flood must yield to other projects, measured over a few turns. */
 const mostBusy = 0.75
 const busyWindowMs = 20
 

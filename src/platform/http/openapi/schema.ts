@@ -50,7 +50,8 @@ function merge(choices: Schema[]): Schema {
 }
 
 /**
- * A value that passes. Fields of the example request appear again in the response, as the service would return them.
+ * An example value that the schema accepts. Fields of the example request appear again in the response, as the service
+ * would return them.
  */
 export function exampleOf(schema: Schema, asked?: unknown, name = ''): unknown {
   if (schema.anyOf) return exampleOf(schema.anyOf[0]!, asked, name)

@@ -31,8 +31,8 @@ const mark = randomUUID()
 const ordeals = /^test\/(crash|fuzz)\//
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
-// The long mode runs only tests that try more cases if they have more time. Another server runs only tests that use a
-// server: the others give the same result with any server.
+// The long mode runs only tests that try more cases if they have more time. With --external, only tests that use a
+// server run: the result of all others does not depend on it.
 const meant = all.filter(
   (file) => (!long || textOf(file).includes('TIDINGS_LONG')) && (!external || reachesServer(file))
 )

@@ -98,7 +98,7 @@ export interface Dispatch {
 
 /** The services that dispatch messages. A new channel adds its own here if it needs one. */
 export interface Carriers {
-  /** To Apple, Google and the push services of browsers. */
+  /** Sends to Apple, Google and the push services of browsers. */
   sender: gateways.Sender
 }
 

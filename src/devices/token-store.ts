@@ -74,7 +74,7 @@ export async function devicesOfTokens(db: Db, projectId: ProjectId, names: strin
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex')
 
-/** The token that each device reported; null if the device no longer has one. */
+/** Stores the token that each device reported; null: the device no longer has one. */
 export async function setTokens(db: Db, projectId: ProjectId, said: Map<string, TokenInput | null>, at: Date) {
   if (said.size === 0) return
   // If two devices of a batch report the same token, the later one gets it.

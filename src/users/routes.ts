@@ -47,7 +47,7 @@ export function userRoutes(api: Routes<ApiCaller, ApiAccess>, users: Users): voi
         properties: await users.put(caller.project.id, body.project_user_id, body.properties)
       })
     )
-    // Spec 4.2 and 4.3: a missing id is a 400, not a path that does not exist.
+    // Contract 4.2 and 4.3: a missing id is a 400, not a path that does not exist.
     const missing = () => {
       throw new Refusal('invalid_project_user_id', 'project_user_id: must be given in the path')
     }

@@ -7,7 +7,7 @@ export async function eventually<Result>(check: () => Promise<Result> | Result, 
     } catch (error) {
       const waitedMs = Date.now() - beganAt
       if (waitedMs > withinMs) throw error
-      // A check that takes long is tried less often, because other tests need the processor.
+      // A check that fails for long is repeated less often, because other tests need the processor.
       await new Promise((resolve) => setTimeout(resolve, Math.min(100, 10 + waitedMs / 10)))
     }
   }

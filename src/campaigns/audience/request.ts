@@ -77,7 +77,7 @@ export function readAudience(audience: unknown, path = 'audience'): StoredAudien
   const { targets } = audience
   const broadcast = audience.broadcast ?? false
   if (typeof broadcast !== 'boolean') throw invalid(`${path}.broadcast`, 'must be true or false')
-  // Spec 2.4: targets beside a broadcast are ignored, so they are not checked.
+  // Contract 2.4: targets beside a broadcast are ignored, so they are not checked.
   if (broadcast) return { broadcast }
   if (isAbsent(targets)) return { targets: [] }
   if (!Array.isArray(targets)) throw invalid(`${path}.targets`, 'must be an array')

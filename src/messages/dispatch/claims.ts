@@ -49,7 +49,7 @@ export class Claims {
     Object.assign(row, { state: 'handed', due_at: until, owner: this.#owner })
   }
 
-  /** Notes a claim without an end: a batch owns the row, and finds it again after a crash. */
+  /** Notes a claim that has no end in the database: a batch owns the row, and finds it again after a crash. */
   markOfBatch(row: MessageRow, at: Date): void {
     this.#endsAt.set(row, steadyMs() + claimMs)
     Object.assign(row, { state: 'handed', due_at: null, handed_at: at, owner: this.#owner })

@@ -32,7 +32,7 @@ async function follow(t: TestContext, id: string, headers: Record<string, string
   return { response, seen, items, titles: () => items().map(({ item }) => item.title) }
 }
 
-// One of them waits for a heartbeat.
+// The tests run together, because one of them waits for a heartbeat.
 describe('the inbox as a stream', { concurrency: true }, () => {
   it('shows the pushes of other processes from now on, in order and each once', async (t) => {
     const { id } = await simulated()

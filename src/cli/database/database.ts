@@ -5,7 +5,7 @@ import { interrupted } from '../client.ts'
 import { exit, Failure } from '../exit.ts'
 import { interruption, remark, type Shell } from '../shell.ts'
 
-/** For commands that work on the database directly, without a service. */
+/** The database of a command that works on it directly, without a service. */
 export interface OnDatabase {
   pool: Pool
   /** The name of the database for people, without a password. */

@@ -8,7 +8,10 @@ const mostKept = 1_000
 
 const kept = new Map<string, { header: string; madeAt: number }>()
 
-/** RFC 8292 names the sender. The header depends only on the key and the push service, so one signature serves for hours. */
+/**
+ * The header by which a sender identifies itself (RFC 8292). It depends only on the key and the push service, so one
+ * signature serves for hours.
+ */
 export function vapid(credential: WebPushCredential, origin: string, now: number): string {
   const key = `${credential.publicKey} ${credential.subject} ${origin}`
   const known = kept.get(key)

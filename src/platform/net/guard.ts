@@ -90,7 +90,7 @@ export class AddressRefused extends Error {
 
 /**
  * The look-up of a socket: it connects only to addresses that were checked here, so changing the address of a name
- * between the check and the connection has no effect. One forbidden address refuses the name: it is no accident.
+ * between the check and the connection has no effect. If one address of a name is forbidden, the whole name is refused.
  */
 export const guardedLookup =
   (allowed: Allowed, resolve: Resolve, plain = false): LookupFunction =>

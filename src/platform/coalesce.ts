@@ -45,7 +45,7 @@ const smallBatch = 20
  * text or of a protocol message.
  */
 const maxBatchBytes = 4 * 1024 * 1024
-/** The coalescer does not wait to fill a batch smaller than this: its callers are few and would only wait longer. */
+/** After a batch of at most this size the coalescer does not wait for more writes: its callers are too few. */
 const fewWrites = 16
 /**
  * The most writes of one project that may wait. Beyond this the database does not keep up, and callers are refused with

@@ -1,5 +1,5 @@
 /**
- * Every code a caller can meet, with the HTTP status it travels under. docs/reference/errors.md is printed from here.
+ * Every error code that a caller can get, with its HTTP status. docs/reference/errors.md is printed from here.
  * Codes are part of the interface: rename none.
  */
 export const errorCatalogue = {

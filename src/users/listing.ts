@@ -4,7 +4,7 @@ import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { newestUsers, oldestUsers, searchBatch, usersByIds } from './listing-store.ts'
 import { type StoredUser, toUser, type UserRow } from './store.ts'
 
-/** The users that one page of a search examines: a fixed number, whatever the size of the project. */
+/** One page of a search examines at most `batchesPerPage` batches of this size, whatever the size of the project. */
 const batchSize = 20_000
 const batchesPerPage = 10
 const exportBatch = 1_000

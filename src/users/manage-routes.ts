@@ -18,7 +18,7 @@ const wireUser = (user: StoredUser) => ({
   updated_at: user.updatedAt
 })
 
-/** Endpoints for the console and the CLI beyond the contract: lists, search, and bulk in both directions. */
+/** Endpoints for the console and the CLI beyond the contract: lists, search, import and export. */
 export function userManagementRoutes(manage: Routes<ManageCaller, ManageAccess>, users: Users, pool: Pool): void {
   const path = '/projects/:project_id/users'
 

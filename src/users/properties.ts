@@ -16,7 +16,10 @@ export const checkProjectUserId = (id: unknown, field = 'project_user_id'): stri
 
 const refuse = refusing('invalid_properties')
 
-/** Checks each name and value, and the size of all. The statement that stores them checks the sum with the stored ones. */
+/**
+ * Checks each name and value, and their total size. The statement that stores them checks the size together with the
+ * stored properties.
+ */
 export function checkProperties(properties: unknown): Properties {
   if (!isObject(properties)) throw refuse('properties', 'must be an object')
   const names = Object.keys(properties)

@@ -18,17 +18,18 @@ export interface Change {
 }
 
 /**
- * Compact size and count of the merged properties. PostgreSQL's text form has a blank after each colon and comma, which
- * is 2n - 1 more than compact. As JSON nothing takes more than 21 times its bytes in jsonb (a number written out in full
- * does), and a property takes 9 of those at least: below 2,500 neither limit can be met, so most rows are not written out.
+ * Whether the merged properties are within the limits of size and number. PostgreSQL's text form of JSON has a blank
+ * after each colon and comma, so it is 2n - 1 bytes longer than the compact form. The text of a value takes at most 21
+ * times its bytes in jsonb (a number written out in full), and a property takes at least 9 bytes there. Below 2,500
+ * bytes neither limit can be reached, so most rows need not be converted to text.
  */
 export const fits = (merged: string) => `(
      pg_column_size(${merged}) < 2500
      or (octet_length((${merged})::text) - 2 * jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) + 1 <= 65536
          and jsonb_array_length(jsonb_path_query_array(${merged}, '$.keyvalue()')) <= 1000))`
 
-// One project per statement, joined to the project, every value given: the form that stays on one shard and turns an
-// unknown project into no rows. An id of a project's user holds no control characters, so that one parts them.
+// Writes users of one project, whose row is joined: such a statement stays on one shard, and an unknown project gives
+// no rows. Ids of users contain no control characters, so one of these separates them in a parameter.
 const put = (
   source: string,
   at: string

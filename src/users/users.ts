@@ -161,7 +161,7 @@ function done(outcome: Outcome): Exclude<Outcome, Refusal> {
   return outcome
 }
 
-/** For `putUsers`: undefined if the command is refused. */
+/** Prepares a user for `putUsers`; undefined if the command is refused. */
 export function drawUser(command: CreateUser): store.DrawnUser | undefined {
   const change = checked(command)
   if (change instanceof Refusal) return undefined

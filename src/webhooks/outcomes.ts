@@ -84,9 +84,9 @@ export const onApproval = (
 ): Promise<void> => book(tx, projectId, [{ id: newId(), type, at: new Date().toISOString(), data }])
 
 /**
- * Runs every second: makes calls of up to a hundred waiting events each. One job serves all, instead of a job that each
- * transaction adds: its key would be locked until that transaction commits, and the transactions of a broadcast would
- * wait for each other.
+ * Runs every second: makes calls of up to a hundred waiting events each. One job serves all webhooks. If each
+ * transaction added a job, its key would be locked until that transaction commits, and the transactions of a broadcast
+ * would wait for each other.
  */
 export const batchEventsJob = (pool: Pool, { enqueue }: Pick<ReturnType<typeof createDelivery>, 'enqueue'>) =>
   recurring({

@@ -22,7 +22,7 @@ export function createGuard(): Guard {
   let answers = 0
   let deadNow = 0
   let successes = 0
-  /** Counts of all responses before those. */
+  /** Counts of the responses before the remembered ones. */
   let usualAnswers = 0
   let usualDead = 0
 

@@ -12,7 +12,7 @@ export interface Rate {
 const atOnce = 0.1
 /** After this long without a push the growth starts again. */
 const idleMs = 60_000
-/** The part of the limit that may leave at once. */
+/** The pushes that the limit allows in this time may leave at once. */
 const burstMs = 250
 /** After a pushback: this share of the former rate, growing by this factor each second, and at least this many. */
 const kept = 0.8

@@ -45,7 +45,7 @@ type Done = (error: Error | null, value?: unknown) => void
 
 function read(request: FastifyRequest, body: Buffer, done: Done): void {
   const { bytes: asBytes, wording, mostValues, wanted } = request.routeOptions.config
-  // The protocol of such a route defines its own error for an unreadable body.
+  // The protocol of a route that takes bytes defines its own error for an unreadable body.
   if (asBytes) return void done(null, body)
   try {
     ;(request as Read)[bytes] = body
@@ -62,7 +62,7 @@ function read(request: FastifyRequest, body: Buffer, done: Done): void {
   }
 }
 
-/** Such a route gets an empty body and reports in its own words that it cannot read it. */
+/** Whether a route that takes bytes gets an empty body, so that it reports an unreadable one in its own words. */
 const isUnreadable = (request: FastifyRequest, { code }: Refusal): boolean =>
   code === 'malformed_body' && request.routeOptions.config.bytes === true
 

@@ -19,9 +19,9 @@ const seat = Symbol('seat')
 type Seated = FastifyReply & { [seat]?: number | undefined }
 
 /**
- * Ends requests that take too long. One timer checks all of them: Fastify's own limit arms a timer and aborts a
- * signal for every request, which took 8 % of the time of a user write. They sit in an array and not in a Map, because
- * the tables that a Map leaves behind as it grows and shrinks keep finished requests alive until the next full
+ * Ends requests that take too long. One timer checks all of them: Fastify's own limit arms a timer and aborts a signal
+ * for every request, which took 8 % of the time of a user write. Requests are kept in an array and not in a Map,
+ * because the tables that a Map leaves behind as it grows and shrinks keep finished requests alive until the next full
  * collection: scavenges took 18 ms instead of 1.
  */
 export function createTimeLimit(limitMs: number = requestLimitMs): TimeLimit {

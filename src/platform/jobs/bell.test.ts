@@ -18,7 +18,7 @@ describe('a bell', () => {
     const bell = createBell()
     await bell.heard(1)
     bell.ring()
-    // All that waits to be done at once is done before the next one listens.
+    // All callbacks that are ready run before the next sleeper listens.
     await new Promise(setImmediate)
     await new Promise(setImmediate)
     const began = performance.now()

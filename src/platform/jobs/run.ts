@@ -79,7 +79,7 @@ export function createRun(
     lose: (reason) => abort.abort(new LeaseLost(reason)),
     async start() {
       const outcome = await tried()
-      // Unless the stop has released it meanwhile.
+      // A stop may have released the run meanwhile; then that outcome stays.
       run.outcome ??= outcome
     }
   }
@@ -109,7 +109,10 @@ export function createRun(
   return run
 }
 
-/** Releases a run that did not end before the deadline of a stop: other workers may claim it at once, and no attempt counts. */
+/**
+ * Releases a run that did not end before the deadline of a stop: other workers may claim it at once, and no attempt
+ * counts.
+ */
 export const released: Outcome = {
   kind: 'back',
   error: null,

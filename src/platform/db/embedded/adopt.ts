@@ -21,7 +21,7 @@ export async function findRunning(cluster: Cluster): Promise<Postmaster | undefi
   return { pid: file.pid, ended: endOf(file.pid, cluster) }
 }
 
-/** From here on it ends with this process, like a PostgreSQL that this process started. */
+/** Makes an adopted PostgreSQL end with this process, like one that this process started. */
 export const keep = ({ pid, ended }: Postmaster, { dataDir, folder }: Cluster): void =>
   endWithUs(pid, ended, { dataDir, folder })
 
@@ -32,7 +32,7 @@ async function startedAlike({ folder, binaries, socketDir }: Cluster): Promise<b
   return program === binaries.postgres && settingsOf(socketDir).every((setting) => rest.includes(`${setting}"`))
 }
 
-/** It is not a child of this process, so no event reports its end. */
+/** Polls for the end of an adopted PostgreSQL: it is not a child of this process, so no event reports its end. */
 function endOf(pid: number, cluster: Cluster): Promise<string> {
   return new Promise((resolve) => {
     const timer = setInterval(async () => {

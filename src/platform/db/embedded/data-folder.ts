@@ -31,12 +31,11 @@ export async function syncFolders(folder: string, last = folder): Promise<void> 
 }
 
 /**
- * Keeps every other Tidings off the data folder until released, or until this process ends in whatever way.
- *
- * The lock is the one that SQLite takes on its file. It is a lock of the kernel, which ends with the process even
- * after a `kill -9`, knows nothing of process ids that are used again, and holds between containers that share the
- * folder. Node offers no such lock of its own. The file stays empty, and stays, for removing a lock file is a race.
- * Nothing in this process may open the file by another way: when it closed it, the kernel would drop the lock.
+ * Locks the data folder, so that no other Tidings uses it until the lock is released or this process ends for any
+ * reason.  SQLite locks a file for this, because Node has no such lock. The kernel holds the lock: it ends with the
+ * process, also after a `kill -9`, does not depend on process ids, which may be reused, and works between containers
+ * that share the folder. The file stays empty and is never deleted, because deleting a lock file is a race. No other
+ * code of this process may open the file: closing it would make the kernel drop the lock.
  */
 export async function holdDataFolder(dataDir: string): Promise<{ release(): Promise<void> }> {
   const folder = await makeDataFolder(dataDir)

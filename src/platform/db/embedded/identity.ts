@@ -47,7 +47,7 @@ function hasName(): boolean {
 }
 
 async function canUnshare(): Promise<boolean> {
-  // It must also have a name there, or initdb refuses.
+  // The user must also have a name in the namespace; otherwise initdb refuses to run.
   return process.platform === 'linux' && succeeds([...unshare, 'id', '-un'])
 }
 
@@ -60,12 +60,10 @@ export function ownerOf(identity: Identity): { uid: number; gid: number } {
 type Output = number | 'ignore' | 'pipe'
 
 /**
- * Starts a program of PostgreSQL on the folder of its data, in a session of its own: a Ctrl-C in the terminal is for us,
- * who stop PostgreSQL when the last request is done.
- *
- * Another user than root may be unable to walk to the folder, and so is root in a namespace when another user's home
- * lies above it. The folder is then handed over as an open file, which the program and its children reach as
- * /proc/self/fd/3 whatever lies above it.
+ * Starts a program of PostgreSQL on its data folder, in a separate session: a Ctrl-C in the terminal must reach only
+ * this process, which stops PostgreSQL after the last request.  The identity may not be allowed to enter a parent of
+ * the folder: a user other than root, or root in a namespace below another user's home. The folder is then passed as an
+ * open file, which the program and its children open as /proc/self/fd/3.
  */
 export function spawnAs(
   identity: Identity,

@@ -36,7 +36,7 @@ const json = (example: unknown): Record<string, Content> => ({
 const refused = (code: RefusalCode, error: string, details?: unknown) =>
   json({ error, code, ...(details !== undefined && { details }) })
 
-/** The answers that many operations share. */
+/** The responses that many operations share. */
 export const sharedAnswers = {
   InvalidRequest: {
     description: 'The request is not valid; the details name what.',

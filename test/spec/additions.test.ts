@@ -50,7 +50,7 @@ describe('DELETE /api/v1/devices/{device_id}', () => {
     const id = await triggered(project, users('ana'))
     assert.equal((await project.call('DELETE', '/api/v1/devices/phone')).status, 200)
     const { counts } = await ended(project, id)
-    // None if the device was deleted between the look-up of the audience and the writing of messages.
+    // No message is targeted if the device was deleted between the look-up of the audience and the writing of messages.
     assert.ok(counts.targeted <= 1)
     assert.equal((await link(project, 'phone', 'ana')).status, 404)
     await put(project, ios)

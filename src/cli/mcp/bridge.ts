@@ -117,7 +117,7 @@ const reasonOf = (error: unknown): string => {
   return cause instanceof Error ? cause.message : message
 }
 
-/** The name and version of a client as a product of User-Agent. */
+/** The name of a client as a product of User-Agent. */
 const inHeader = (name: string | undefined) => name?.replace(/[^\w.-]+/g, '-').slice(0, 100) || undefined
 
 /** Headers hold plain ASCII; any other text travels in the protocol's own encoding. */

@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 import type { WebPushCredential } from '../credentials/credential.ts'
 
 const validSeconds = 12 * 3_600
-/** Reused until two hours before its end. */
+/** A header is reused until two hours before it expires. */
 const reusedMs = 10 * 3_600_000
 const mostKept = 1_000
 

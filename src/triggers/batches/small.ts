@@ -104,7 +104,7 @@ export class SmallTriggers {
     return { trigger, ready, targets: audience.targets, reason: null }
   }
 
-  /** Wakes all of them if they cannot be written together: one bad trigger must not stop the others. */
+  /** Writes triggers together. If that fails, wakes each of them: one bad trigger must not stop the others. */
   async #writeOrWake(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
     const { pool } = this.#options
     try {

@@ -161,7 +161,7 @@ const wireDelivery = (row: CallRow) => ({
   settled_at: row.settled_at
 })
 
-/** An id that cannot exist is not found, like one that does not. */
+/** A text that is not an id gets the same refusal as an unknown id. */
 function known(id: string | undefined, what: string): string {
   if (id === undefined || !isUuid(id)) throw new Refusal('not_found', `There is no such ${what}.`)
   return id

@@ -264,7 +264,7 @@ describe('a trigger whose job is lost', () => {
 
 describe('a hostile segment', () => {
   const never = new Promise<never>(() => {})
-  /** Ends queries that have run for a while, as the time limit does. */
+  /** Cancels the active queries that match patterns, as the time limit does. */
   const cutOff = `select pg_cancel_backend(pid) from pg_stat_activity
     where datname = current_database() and state = 'active' and query like '% ~ %'`
 

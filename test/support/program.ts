@@ -82,7 +82,7 @@ export async function paste(t: TestContext, line: string): Promise<string> {
   return shell.stdout()
 }
 
-/** Every living process that works in this folder or got it as an argument, from the kernel's own list. */
+/** Every living process whose command line or environment names this folder, from the kernel's own list. */
 export function processesOf(folder: string): string[] {
   return livingProcesses()
     .filter(

@@ -36,8 +36,8 @@ const global6 = blocks('ipv6', ['2000::/3'])
 const special6 = blocks('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'])
 
 /**
- * Never called, even if private addresses are allowed: at these addresses a cloud's metadata service returns
- * credentials.
+ * Addresses that are never called, even if private ones are allowed: those at which a cloud's metadata service returns
+ * credentials, link-local and multicast addresses, and IPv6 addresses that embed an IPv4 address.
  */
 const never = blocks('ipv4', ['169.254.0.0/16', '168.63.129.16/32', '100.100.100.200/32', '192.0.0.192/32'])
 never.addSubnet('224.0.0.0', 3, 'ipv4')

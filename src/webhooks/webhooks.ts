@@ -107,7 +107,7 @@ export function createWebhooks(options: WebhookOptions) {
         return callForTest(tx, projectId, webhook, delivery.enqueue)
       })
     },
-    /** The jobs that make calls, and the calls of waiting events. */
+    /** The job that makes calls, and the job that turns waiting events into calls. */
     jobs: [delivery.job, batchEventsJob(pool, delivery)] as const,
     keepJob: keep,
     /** Deletes one batch of calls of a project that is being erased. */

@@ -86,8 +86,8 @@ test('where user namespaces are forbidden root runs it as the user nobody, and a
     assert.equal((await stat(join(dataDir, 'postgres'))).uid, isRoot ? 65534 : process.getuid!())
     return
   }
-  // A namespace with all users in it, in which no further one can be made: the closest to a container that root can get
-  // at once.
+  // A namespace that contains all users and allows no further namespace: this is as close to a container as root can get
+  // without one.
   const forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
   const before = ['unshare', '--user', 'sh', '-c', `read -r go; exec sh -c '${forbid}' sh "$@"`, 'sh']
   const server = startServer(t, { dataDir, before })

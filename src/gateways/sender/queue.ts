@@ -15,7 +15,7 @@ export function createQueue() {
 
   const setOf = ({ push }: Entry) => (push.repeat ? repeats : push.urgent ? urgent : fresh)
 
-  /** No set waits until the others are empty: behind a campaign, the time to live of its pushes would end. */
+  /** No set waits until the others are empty: during a long campaign, its pushes would expire. */
   function order(): Set<Entry>[] {
     if (inRow < turn) return [urgent, fresh, repeats]
     rounds += 1

@@ -33,7 +33,7 @@ describe('a key with an end (B.1)', () => {
       })
     for (const each of [service, node]) assert.equal((await opens(each, id, made.json.key)).status, 404)
     assert.equal((await agent()).status, 200)
-    // Called all the time, so that a cached look-up always exists: it must not outlive the key.
+    // Both nodes get calls all the time, so that a cached look-up always exists: it must not outlive the key.
     for (const each of [service, node])
       await eventually(async () => assert.equal((await opens(each, id, made.json.key)).status, 401), 4_000)
     assert.ok(Date.now() >= Date.parse(expires_at), 'not before its time')

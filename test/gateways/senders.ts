@@ -36,7 +36,7 @@ export const providerTokens: ProviderTokens = {
 
 const tokens = new Map<string, string>()
 
-/** Exchanged once at the token address with Node's own HTTP client. */
+/** An access token, exchanged once at the token address with Node's own HTTP client. */
 async function accessToken({ clientEmail, privateKeyId, privateKey, tokenUri, ca }: FcmCredential): Promise<string> {
   const known = tokens.get(privateKey)
   if (known) return known

@@ -304,7 +304,7 @@ describe('an approval (B.5)', () => {
       stop()
       told.resolve()
     })
-    await Promise.race([told.promise, stream, sleep(10_000)])
+    await Promise.race([told.promise, stream, sleep(10_000, undefined, { ref: false })])
     assert.deepEqual(states, ['auth-required', 'completed'], 'this dialect shows the first and the final state only')
   })
 

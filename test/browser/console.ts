@@ -53,7 +53,7 @@ export async function openConsole(
   return { page, complaints }
 }
 
-/** Every story runs in both. console-pages checks each page in all four combinations. */
+/** Every story runs in both, and console-pages checks each page in both. */
 const looks = [
   { name: 'on a desktop, light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
   { name: 'on a phone, dark', viewport: { width: 390, height: 800 }, colorScheme: 'dark' }

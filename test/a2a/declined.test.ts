@@ -43,6 +43,25 @@ describe('a no to a broadcast', () => {
     assert.deepEqual(await triggersOf(project), [])
   })
 
+  it('counts wherever it stands among the data of a message', async () => {
+    const { project, agent } = await given()
+    const { confirmationId } = shownBy(await asked(agent))
+    const whole = { skill: 'trigger-campaign', campaignId: 'news', broadcast: true }
+    const parts = [
+      [
+        { confirmationId, confirm: false },
+        { confirmationId, confirm: true }
+      ],
+      [{ ...whole, confirm: false }, { confirm: true }],
+      [{ confirm: false }, whole]
+    ]
+    for (const data of parts) {
+      const task = await agent.send('', { parts: data.map((one) => ({ data: one })) })
+      assert.equal(task.status.state, 'canceled', JSON.stringify(data))
+    }
+    assert.deepEqual(await triggersOf(project), [])
+  })
+
   it('is confirm: false without the id, also beside the whole request, and declines the question that it answers', async () => {
     const { project, agent } = await given()
     const no = { skill: 'trigger-campaign', campaignId: 'news', broadcast: true, confirm: false }

@@ -14,7 +14,8 @@ const names = ['skill', 'confirmationId', 'confirm']
  * in. Undefined for all other data. `oversee` looks up the id.
  */
 export function readConfirmation(data: unknown[], known: Request | undefined, skills: Skills): Turn | undefined {
-  if (!data.every(isObject)) return undefined
+  // Most data names no confirmation, and is not merged to find that out.
+  if (!data.some(namesConfirmation) || !data.every(isObject)) return undefined
   const { fields, unknown, wrong } = inOurNames(Object.assign({}, ...data), (name) => names.includes(name))
   const { skill: named, confirmationId, confirm } = fields
   const skill = skills.get(confirmedSkill)
@@ -31,6 +32,12 @@ export function readConfirmation(data: unknown[], known: Request | undefined, sk
     reason: 'Send confirm: true beside the confirmationId to have it done, or confirm: false.'
   }
 }
+
+const namesConfirmation = (part: unknown) =>
+  isObject(part) && (Object.hasOwn(part, 'confirmationId') || Object.hasOwn(part, 'confirmation_id'))
+
+/** Whether a data part says no. */
+export const saysNo = (part: unknown): boolean => isObject(part) && part.confirm === false
 
 /** Whether data says no to a trigger, or to the question for a yes that is open. */
 export const declines = ({ skill, pending }: Request, { fields }: Request): boolean =>

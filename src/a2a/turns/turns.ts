@@ -2,7 +2,7 @@ import { AgentError } from '../errors.ts'
 import type { Message, Request } from '../model.ts'
 import { askAbout, askFor, judge, settle, straysOf } from '../skills/check.ts'
 import type { Skills } from '../skills/skills.ts'
-import { declines, readConfirmation, refused } from './confirming.ts'
+import { declines, readConfirmation, refused, saysNo } from './confirming.ts'
 import { answerWithData, withData } from './data-answers.ts'
 import type { Meaning, ReadText } from './meaning.ts'
 import { mergedRequest, noSkill, refuseLarge } from './merging.ts'
@@ -40,6 +40,8 @@ export async function takeTurn(
     const meaning = await readText(text, { skills, known })
     return ofMeaning(known?.skill === undefined ? withData(meaning, known, skills) : meaning, known, skills)
   }
+  // Of several parts the last one counts, and a no counts wherever it stands.
+  if (data.length > 1 && data.some(saysNo)) data.push({ confirm: false })
   const confirmation = readConfirmation(data, known, skills)
   if (confirmation) return confirmation
   if (known?.pending === undefined) return ofRequest(mergedRequest(data, known, skills), skills)

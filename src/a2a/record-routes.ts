@@ -61,7 +61,8 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
       answer: TaskRecordAnswer,
       refusals: ['not_found']
     },
-    async ({ caller, params: { task_id: id = '' } }): Promise<TaskRecord> => {
+    async ({ caller, params: { task_id = '' } }): Promise<TaskRecord> => {
+      const id = task_id.toLowerCase()
       const task = isUuid(id) && (await findTasks(pool, caller.project!.id, [id])).get(id)
       if (!task) throw new Refusal('not_found', 'The project has no task with this id.')
       return recordOf(task)

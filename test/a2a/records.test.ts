@@ -83,6 +83,15 @@ describe('the account of an agent’s task', () => {
     assert.equal((await service.ask('GET', path, asViewer)).status, 200)
   })
 
+  it('is found by an id in capitals, and its request is not cut within a character', async () => {
+    const project = await service.project()
+    const { id } = await send(project, { parts: [{ text: `${'x'.repeat(199)}😀 and more` }] })
+    const { status, json } = await recordsOf(project, `/${id.toUpperCase()}`)
+    assert.equal(status, 200)
+    assert.ok(json.request.isWellFormed())
+    assert.equal(json.request.length, 200)
+  })
+
   it('stays in its project', async () => {
     const [mine, other] = [await service.project(), await service.project()]
     const { id } = await send(mine, create)

@@ -52,7 +52,9 @@ const longestRequest = 200
 function requestOf({ history }: Task): string {
   const parts = history.find(({ role }) => role === 'user')?.parts ?? []
   const text = parts.flatMap((part) => ('text' in part ? part.text : [])).join(' ')
-  return (text || namedBy(Object.assign({}, ...contentOf(parts).data.filter(isObject)))).slice(0, longestRequest)
+  const request = text || namedBy(Object.assign({}, ...contentOf(parts).data.filter(isObject)))
+  // The cut may fall into a character that takes two.
+  return request.slice(0, longestRequest).toWellFormed()
 }
 
 /** The skill that data names, or the confirmation that it answers. */

@@ -39,7 +39,7 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
   manage.get(
     `${path}::export`,
     {
-      summary: 'Export the account of all tasks of agents, one to a line; newest first',
+      summary: 'Export the records of all tasks of agents, one to a line; newest first',
       access: 'admin',
       answerType: 'application/x-ndjson',
       unlimited: true
@@ -55,7 +55,7 @@ export function taskRecordRoutes(manage: Routes<ManageCaller, ManageAccess>, poo
   manage.get(
     `${path}/:task_id`,
     {
-      summary: 'Read the account of a task',
+      summary: 'Read the record of a task',
       access: 'viewer',
       params: { task_id: 'The id of the task.' },
       answer: TaskRecordAnswer,

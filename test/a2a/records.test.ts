@@ -21,7 +21,7 @@ const create = { parts: [{ data: { skill: 'create-user', projectUserId: 'ana' } 
 const recordsOf = (project: TestProject, path = '') =>
   service.manage('GET', `/projects/${project.id}/agent-tasks${path}`)
 
-describe('the account of an agent’s task', () => {
+describe('the record of an agent’s task', () => {
   it('says who asked, and what was done', async () => {
     const project = await service.project()
     const { id } = await send(project, create)

@@ -4,7 +4,7 @@ import { agentOf } from '../a2a/agent.ts'
 import { agentKey } from '../oversight/keys.ts'
 import { givenCampaign, put } from '../support/campaigns.ts'
 import { eventually } from '../support/service.ts'
-import { dialog, type Scene, sees, startWithConsole, story } from './console.ts'
+import { dialog, refusals, type Scene, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
 
@@ -61,6 +61,20 @@ describe('the queue of approvals', () => {
     await sees(page, /Not before Monday/)
     assert.deepEqual((await project.call('GET', '/api/v1/triggers')).json.items, [])
   })
+
+  story(
+    'asks anew where the campaign was changed, and leads to the new approval',
+    async (scene) => {
+      const { page, project, stateOf } = await openApproval(scene)
+      await givenCampaign(service, project, { message: { title: 'Summer sale', body: 'Hello' } })
+      await page.getByRole('button', { name: 'Approve for 3 users' }).click()
+      await page.getByRole('link', { name: 'Open the new approval' }).click()
+      await sees(page, 'Summer sale')
+      assert.equal(await stateOf(), 'auth-required')
+      assert.deepEqual((await project.call('GET', '/api/v1/triggers')).json.items, [])
+    },
+    refusals
+  )
 
   story('lets a viewer read and not decide', async (scene) => {
     const { project } = await givenAgent()

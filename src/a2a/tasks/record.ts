@@ -26,7 +26,7 @@ export interface TaskRecord {
   steps: Step[]
 }
 
-/** The account of a task for people: the sender, the messages, the questions and the results. */
+/** The record of a task for people: the sender, the messages, the questions and the results. */
 export function recordOf(task: Task): TaskRecord {
   const { id, contextId, status, by, log } = task
   const first = log.find((entry) => 'status' in entry)

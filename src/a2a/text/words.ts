@@ -16,7 +16,7 @@ const negations =
 export const negates = (tokens: readonly Token[]): boolean =>
   tokens.some((token) => token.kind === 'word' && negations.has(token.lower))
 
-/** Words that stand for somebody or something else, and nouns with which `user` makes a compound. */
+/** Words that stand for another person or thing, and nouns with which `user` makes a compound. */
 const standing =
   words(`i me my mine myself you your yours yourself he him his she her hers it its they them their theirs we us our ours it's every each
   all any some anyone anybody someone somebody other others another rest more etc same new first last next previous owner here there
@@ -28,7 +28,7 @@ const times =
   words(`if when whenever while until till after before because since once twice later soon today tonight tomorrow yesterday now noon midnight
   monday tuesday wednesday thursday friday saturday sunday daily weekly monthly hourly asap immediately`)
 
-/** Words that answer a question in one of the languages we know. Nobody is called so without quotes. */
+/** Words that answer a question in one of the languages we know. As an id such a word needs quotes. */
 export const answering =
   words(`yes y yep yeah yup sure ok okay k kk go proceed confirm confirmed agreed fine right correct done good great continue
   affirmative absolutely certainly n nope cancelled canceled cancle aborted decline declined reject rejected disregard exit discard

@@ -8,7 +8,7 @@ const everyMs = 30_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Ends approvals on which nobody decided within 24 hours, and deletes old ones once an hour. */
+/** Ends approvals that no person decided within 24 hours, and deletes old ones once an hour. */
 export const approvalsJob = (
   pool: Pool,
   retentionDays: number,

@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 const states = ['pending', 'approved', 'rejected', 'expired', 'superseded', 'canceled'] as const
 const meaning =
-  'pending: it waits for a person. expired: nobody decided within 24 hours. superseded: what was shown had changed, and another approval was asked for. canceled: its task was canceled.'
+  'pending: it waits for a person. expired: no person decided within 24 hours. superseded: the campaign or its audience had changed, and another approval was asked for. canceled: its task was canceled.'
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
 export const State = Type.Union(

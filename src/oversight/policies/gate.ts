@@ -44,7 +44,7 @@ export function createGate({ pool, factsOf }: { pool: Pool; factsOf: ReachFactsO
       return perDay === null ? allowed : permitOf(named, named)
     if (!asks && !isApproved && mostUnseen === null) return allowed
     const facts = grants.facts ?? (await factsOf(projectId, reach))
-    // It will be refused for a reason of its own. Should that be gone by then, it may reach nobody.
+    // The capability refuses it for this obstacle. If the obstacle ends first, the permit of 0 users still stops it.
     if (facts.obstacle) return permitOf(0, 0)
     const verdict = judgeFacts(policy, facts, { isApproved, asks, used })
     if (verdict) return verdict

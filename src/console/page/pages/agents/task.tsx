@@ -7,6 +7,7 @@ import { useProjectId } from '../../api/session.ts'
 import { approvalLink, triggerLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Row } from '../../parts/row.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Lines, When } from '../../parts/texts.tsx'
 import { PauseAgents } from '../settings/pause-button.tsx'
@@ -126,10 +127,3 @@ function Links({ data }: { data: unknown }) {
     </Group>
   )
 }
-
-const Row = ({ name, children }: { name: string; children: React.ReactNode }) => (
-  <Table.Tr>
-    <Table.Th w={140}>{name}</Table.Th>
-    <Table.Td style={{ overflowWrap: 'anywhere' }}>{children}</Table.Td>
-  </Table.Tr>
-)

@@ -7,8 +7,10 @@ import { useProjectId } from '../../api/session.ts'
 import { approvalLink, campaignLink, taskLink } from '../../parts/links.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Row } from '../../parts/row.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Lines, plural, When } from '../../parts/texts.tsx'
+import { PauseAgents } from '../settings/pause-button.tsx'
 import { ApprovalState } from './approval-state.tsx'
 import { DecisionForm } from './decision-form.tsx'
 import { actionOf, askerOf } from './words.ts'
@@ -28,7 +30,16 @@ export function ApprovalPage() {
 }
 
 const ApprovalDetail = ({ approval }: { approval: Approval }) => (
-  <PageLayout title={actionOf(approval)} about={approval.reason} actions={<ApprovalState state={approval.state} />}>
+  <PageLayout
+    title={actionOf(approval)}
+    about={approval.reason}
+    actions={
+      <>
+        <ApprovalState state={approval.state} />
+        <PauseAgents />
+      </>
+    }
+  >
     <Outcome approval={approval} />
     {approval.state === 'pending' && <DecisionForm approval={approval} />}
     <Reach approval={approval} />
@@ -139,10 +150,3 @@ function Request({ approval }: { approval: Approval }) {
     </Panel>
   )
 }
-
-const Row = ({ name, children }: { name: string; children: React.ReactNode }) => (
-  <Table.Tr>
-    <Table.Th w={140}>{name}</Table.Th>
-    <Table.Td style={{ overflowWrap: 'anywhere' }}>{children}</Table.Td>
-  </Table.Tr>
-)

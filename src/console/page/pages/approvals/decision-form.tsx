@@ -1,11 +1,9 @@
 import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Approval } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
-import { approvalLink } from '../../parts/links.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
@@ -17,7 +15,6 @@ export function DecisionForm({ approval: { id, recipients } }: { approval: Appro
   const projectId = useProjectId()
   const canDecide = useHasRole('editor')
   const queries = useQueryClient()
-  const navigate = useNavigate()
   const [note, setNote] = useState('')
   const deciding = useMutation({
     mutationFn: (decision: Decision) =>
@@ -25,10 +22,7 @@ export function DecisionForm({ approval: { id, recipients } }: { approval: Appro
     onSettled: () => {
       void queries.invalidateQueries({ queryKey: ['approval', projectId, id] })
       void queries.invalidateQueries({ queryKey: ['list', projectId, '/approvals'] })
-    },
-    // The campaign or its audience had changed: the new approval shows them as they are now.
-    onSuccess: ({ superseded_by }) =>
-      superseded_by === null ? undefined : navigate({ to: approvalLink(projectId, superseded_by) })
+    }
   })
   if (!canDecide) return <Text>View only: a decision needs the editor role.</Text>
   return (
@@ -36,7 +30,7 @@ export function DecisionForm({ approval: { id, recipients } }: { approval: Appro
       <Stack maw={560}>
         <Textarea
           label="Note"
-          description="The agent reads it when you reject."
+          description="The agent reads it."
           value={note}
           maxLength={2_000}
           autosize

@@ -67,6 +67,7 @@ export const errorCatalogue = {
     'The audience or the properties of a trigger have a wrong type or value; the details name it.'
   ],
   campaign_not_found: [400, 'A trigger names a campaign that this project does not have.'],
+  campaign_cannot_run: [400, 'An active campaign needs all that its type runs by, such as a schedule or an event.'],
   campaign_not_active: [400, 'Only an active campaign can be triggered; this one is a draft, paused or archived.'],
   campaign_not_api_triggered: [400, 'Only a campaign of the type api_triggered can be triggered by a call.'],
   internal_error: [500, 'A fault of the service. It is logged under the X-Request-ID of the answer.'],

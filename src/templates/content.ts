@@ -27,19 +27,36 @@ export interface Source {
 /** Levels of objects and lists in a Live Activity. */
 export const templateDepth = 16
 
-/** Yields every template with its path; undefined for one that is nested too deeply. */
-export function* templatesOf({
-  message,
-  live_activity
-}: {
+/** A campaign as it was given: nothing about its fields is certain yet. */
+interface Given {
   message?: unknown
+  variants?: unknown
+  steps?: unknown
   live_activity?: unknown
-}): Generator<[string, string | undefined]> {
-  for (const [name, source] of Object.entries(isObject(message) ? message : {}))
-    if (typeof source === 'string') yield [`message.${name}`, source]
+}
+
+/** Yields every template with its path; undefined for one that is nested too deeply. */
+export function* templatesOf(campaign: Given, path = ''): Generator<[string, string | undefined]> {
+  const { message, variants, steps, live_activity } = campaign
+  yield* templatesOfMessage(message, `${path}message`)
+  for (const [index, variant] of listOf(variants).entries())
+    yield* templatesOfMessage(variant.message, `${path}variants[${index}].message`)
+  for (const [index, { message, variants }] of listOf(steps).entries())
+    yield* templatesOf({ message, variants }, `${path}steps[${index}].`)
   if (!isObject(live_activity)) return
   const { attributes, content_state, alert } = live_activity
   yield* templatesIn({ attributes, content_state, alert }, 'live_activity', 0)
+}
+
+const listOf = (value: unknown) => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** The texts of a message and of its translations. */
+function* templatesOfMessage(message: unknown, path: string): Generator<[string, string]> {
+  if (!isObject(message)) return
+  const { translations, language: _, ...texts } = message
+  for (const [name, source] of Object.entries(texts)) if (typeof source === 'string') yield [`${path}.${name}`, source]
+  for (const [tag, texts] of Object.entries(isObject(translations) ? translations : {}))
+    yield* templatesOfMessage(texts, `${path}.translations.${tag}`)
 }
 
 /** Yields every string in a value with its path; undefined for one that is nested too deeply. */

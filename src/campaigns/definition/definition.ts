@@ -6,9 +6,12 @@ import { problemsOf } from '../../platform/http/validation.ts'
 import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
-import { type CampaignFields, CampaignSchema, type Target } from './schema.ts'
+import { everyMessage } from './messages.ts'
+import { cannotRun } from './running.ts'
+import { type CampaignFields, CampaignSchema, type Message, type Target } from './schema.ts'
 
-export type { Audience, QuietHours, Target } from './schema.ts'
+export { everyMessage } from './messages.ts'
+export type { Audience, Message, QuietHours, Target } from './schema.ts'
 export { AudienceSchema, CampaignSchema, QuietHoursSchema, TargetSchema } from './schema.ts'
 
 /** A checked campaign. `type`, `status`, `segment` and the fields of `quiet_hours` have a value, their default included. */
@@ -56,14 +59,16 @@ function* readCampaign(value: unknown): Generator<undefined, Campaign> {
   const roots = new Set(general.map(({ path }) => path.split(/[.[]/)[0]!))
   const sound = Object.fromEntries(Object.entries(campaign).filter(([name]) => !roots.has(name))) as Campaign
   general.push(...meaningProblems(sound, roots))
-  const { message, live_activity } = campaign
+  const { live_activity, ...others } = campaign
   const fits = roomAfter(live_activity, mostActivity) >= 0
-  yield* readTemplates({ message, ...(fits && { live_activity }) }, templates)
+  yield* readTemplates({ ...others, ...(fits && { live_activity }) }, templates)
   // A template that is not a text, or too long, has a problem already.
   const fresh = templates.filter(({ path }) => !faulty.has(path))
   const code = general.length > 0 || (segment.length > 0 && fresh.length > 0) ? 'invalid_campaign' : undefined
   const problems = [...general, ...segment, ...fresh]
   if (problems.length > 0) throw refuse(code ?? (segment.length > 0 ? 'invalid_segment' : 'invalid_template'), problems)
+  const lacks = campaign.status === 'active' ? cannotRun(campaign as Campaign) : []
+  if (lacks.length > 0) throw refuse('campaign_cannot_run', lacks)
   return campaign as Campaign
 }
 
@@ -99,7 +104,8 @@ function complete(value: Record<string, unknown>): Record<string, unknown> {
 
 /** Rules that a schema cannot express. `roots`: fields that are missing here, because the schema refused them. */
 function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail[] {
-  const { campaign_id, message, live_activity, frequency_cap, quiet_hours, default_audience } = campaign
+  const { campaign_id, message, variants, steps, live_activity, frequency_cap, quiet_hours, default_audience } =
+    campaign
   const problems: Detail[] = []
   const add = (path: string, text: string) => void problems.push({ path, message: text })
   if (campaign_id !== undefined) {
@@ -111,9 +117,16 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
   }
   if (live_activity && roomAfter(live_activity, mostActivity) < 0)
     add('live_activity', `must be at most ${mostActivity} characters of JSON`)
-  if (!message && !live_activity && !roots.has('message') && !roots.has('live_activity'))
-    add('message', 'must be given, or live_activity')
-  if (message && !message.title && !message.body) add('message', 'must have a title or a body')
+  const contents = [
+    ['message', message],
+    ['variants', variants],
+    ['steps', steps]
+  ] as const
+  const given = contents.filter(([, content]) => content).map(([name]) => name)
+  if (given.length > 1) add(given[1]!, `must not be given beside ${given[0]}`)
+  const refused = ['message', 'variants', 'steps', 'live_activity'].some((name) => roots.has(name))
+  if (given.length === 0 && !live_activity && !refused)
+    add('message', 'must be given, or variants, steps or live_activity')
   if (frequency_cap && parseDuration(frequency_cap.within) === undefined) add('frequency_cap.within', durationRule)
   if (quiet_hours) {
     if (quiet_hours.from === quiet_hours.to) add('quiet_hours.to', 'must not be the same time as from')
@@ -121,13 +134,28 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
     if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
       add('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
   }
-  if (message?.image_url && !isTemplate(message.image_url) && !isUrl(message.image_url, /^https?:$/))
-    add('message.image_url', 'must be an address with http or https')
-  if (message?.landing_url && !isTemplate(message.landing_url) && !isUrl(message.landing_url))
-    add('message.landing_url', 'must be an absolute address, such as https://… or app://…')
+  for (const { path, message } of everyMessage(campaign)) problems.push(...messageProblems(message, path))
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)
       add(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')
+  return problems
+}
+
+function messageProblems({ title, body, translations, ...links }: Message, path: string): Detail[] {
+  const problems: Detail[] = title || body ? [] : [{ path, message: 'must have a title or a body' }]
+  const all = [
+    [path, links] as const,
+    ...Object.entries(translations ?? {}).map(([tag, one]) => [`${path}.translations.${tag}`, one] as const)
+  ]
+  for (const [place, { image_url, landing_url }] of all) {
+    if (image_url && !isTemplate(image_url) && !isUrl(image_url, /^https?:$/))
+      problems.push({ path: `${place}.image_url`, message: 'must be an address with http or https' })
+    if (landing_url && !isTemplate(landing_url) && !isUrl(landing_url))
+      problems.push({
+        path: `${place}.landing_url`,
+        message: 'must be an absolute address, such as https://… or app://…'
+      })
+  }
   return problems
 }
 
@@ -136,10 +164,7 @@ const addresses = ({ project_user_id, device_id, user_id }: Target) =>
 
 const isUrl = (text: string, protocol = /./) => URL.canParse(text) && protocol.test(new URL(text).protocol)
 
-function* readTemplates(
-  campaign: { message?: unknown; live_activity?: unknown },
-  problems: Detail[]
-): Generator<undefined> {
+function* readTemplates(campaign: Parameters<typeof templatesOf>[0], problems: Detail[]): Generator<undefined> {
   let read = 0
   for (const [path, source] of templatesOf(campaign)) {
     if (problems.length >= mostProblems) return

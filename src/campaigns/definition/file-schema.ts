@@ -96,7 +96,7 @@ export function campaignSchema(): Schema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Tidings campaign',
     ...lenient(schema),
-    anyOf: [{ required: ['message'] }, { required: ['live_activity'] }],
+    anyOf: ['message', 'variants', 'steps', 'live_activity'].map((name) => ({ required: [name] })),
     $defs: definitions
   }
 }

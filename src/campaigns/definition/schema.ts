@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { durationPattern, durationRule } from '../../platform/duration.ts'
 import { saying } from '../../platform/http/schema.ts'
+import { MessageSchema, StepSchema, Template, VariantSchema } from './message-schema.ts'
+import { EventSchema, EventTriggerSchema, ScheduleSchema } from './running-schema.ts'
 
-const Template = (description: string) =>
-  Type.String({ maxLength: 16_384, description: `${description} A Liquid template.` })
 const oneOf = <const Word extends string>(words: Word[], options: object) =>
   Type.Unsafe<Word>({ type: 'string', enum: words, ...options })
 const AnyObject = (description: string) =>
@@ -43,13 +43,6 @@ const FrequencyCapSchema = Type.Object({
   within: Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
 })
 
-const MessageSchema = Type.Object({
-  title: Type.Optional(Template('At least one of title and body.')),
-  body: Type.Optional(Template('At least one of title and body.')),
-  image_url: Type.Optional(Template('http or https.')),
-  landing_url: Type.Optional(Template('An absolute address of any scheme.'))
-})
-
 const LiveActivitySchema = Type.Object({
   attributes_type: Type.String({ minLength: 1, maxLength: 255 }),
   attributes: AnyObject('Strings inside are Liquid templates.'),
@@ -59,6 +52,19 @@ const LiveActivitySchema = Type.Object({
       title: Type.Optional(Template('Default: Live Activity.')),
       body: Type.Optional(Template('Default: Started.'))
     })
+  )
+})
+
+const WinnerSchema = Type.Object({
+  after: Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Messages that are sent before the choice.' }),
+  by: oneOf(['conversion', 'tapped', 'delivered'], { description: 'The rate that decides.' })
+})
+
+const ConversionSchema = Type.Object({
+  event: Type.String({ minLength: 1, maxLength: 255, description: 'The event that counts as success.' }),
+  within: Type.String({ ...saying(durationRule, durationPattern), description: 'After the message: 7d.' }),
+  value_property: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'The number property of the event that is summed up.' })
   )
 })
 
@@ -81,7 +87,37 @@ export const CampaignSchema = Type.Object({
     description: 'Who may receive the campaign: see docs/reference/segments.md. Absent or empty: everyone.'
   }),
   default_audience: Type.Optional(AudienceSchema),
+  schedule: Type.Optional(ScheduleSchema),
+  event_trigger: Type.Optional(EventTriggerSchema),
+  topic: Type.Optional(
+    Type.String({
+      ...saying('must be the id of a topic: a to z, digits, _ and -, at most 64', '^[a-z0-9_-]{1,64}$'),
+      description: 'Users who said no to this topic are left out.'
+    })
+  ),
+  transactional: Type.Optional(
+    Type.Boolean({
+      description: 'true: preferences and the limits of the project do not hold it back, as with a receipt or a code.'
+    })
+  ),
   message: Type.Optional(MessageSchema),
+  variants: Type.Optional(
+    Type.Array(VariantSchema, { minItems: 2, maxItems: 20, description: 'Instead of message: each user gets one.' })
+  ),
+  steps: Type.Optional(
+    Type.Array(StepSchema, { minItems: 1, maxItems: 50, description: 'Instead of message: one after another.' })
+  ),
+  exit: Type.Optional(EventSchema('A user who sends this event leaves the steps.')),
+  holdout: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 100, description: 'Percent of the users who get nothing, to compare with.' })
+  ),
+  winner: Type.Optional(WinnerSchema),
+  on_missing: Type.Optional(
+    oneOf(['send', 'skip'], {
+      description: 'skip: a user for whom a template lacks a value gets nothing. Absent: send.'
+    })
+  ),
+  conversion: Type.Optional(ConversionSchema),
   live_activity: Type.Optional(LiveActivitySchema),
   ttl_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_419_200 })),
   throttle_per_second: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
@@ -90,6 +126,7 @@ export const CampaignSchema = Type.Object({
 })
 
 export type CampaignFields = Static<typeof CampaignSchema>
+export type Message = Static<typeof MessageSchema>
 export type Audience = Static<typeof AudienceSchema>
 export type Target = Static<typeof TargetSchema>
 export type QuietHours = Static<typeof QuietHoursSchema>

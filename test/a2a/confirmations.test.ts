@@ -89,7 +89,7 @@ describe('a question about a broadcast', () => {
     const { project, agent } = await given(1)
     for (const [campaign_id, wish] of [
       ['paused', { status: 'paused' }],
-      ['nightly', { type: 'scheduled' }]
+      ['nightly', { type: 'scheduled', status: 'draft' }]
     ] as const)
       await givenCampaign(service, project, { campaign_id, ...wish })
     for (const [campaign, cause] of [

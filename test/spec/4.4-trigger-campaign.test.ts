@@ -323,9 +323,12 @@ describe('POST /api/v1/campaigns/{campaign_id}:trigger refuses', () => {
       await givenCampaign(service, project, { campaign_id: status, status })
       assert.equal(await code(status), 'campaign_not_active')
     }
-    for (const type of ['scheduled', 'event_triggered']) {
-      const saved = await givenCampaign(service, project, { campaign_id: type, type })
-      assert.match(saved.warnings[0], /do not run/)
+    const runs = {
+      scheduled: { schedule: { at: '2999-01-01T09:00' }, default_audience: { broadcast: true } },
+      event_triggered: { event_trigger: { event: 'ordered' } }
+    }
+    for (const [type, by] of Object.entries(runs)) {
+      await givenCampaign(service, project, { campaign_id: type, type, ...by })
       assert.equal(await code(type), 'campaign_not_api_triggered')
     }
     await givenCampaign(service, project, { status: 'active' })

@@ -16,6 +16,10 @@ export interface Draft {
   /** A UUIDv7 made by this service; for a message that no campaign sends, its own id. */
   triggerId: string
   campaignId: string | null
+  /** The variant, the language of the text and the step that the campaign chose, where it has any. */
+  variant?: string | null
+  language?: string | null
+  step?: string | null
   userId: string
   endpoint: Endpoint
   content: Content

@@ -3,7 +3,7 @@ import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type MessageState, openStates } from './message.ts'
 
-const published = 'trigger_id, device_id, message_id, campaign_id, user_id'
+const published = 'trigger_id, device_id, message_id, campaign_id, user_id, variant, language, step'
 
 // Locks rows in the order in which outcomes lock them, before it changes several of them.
 const lock = statement(
@@ -25,8 +25,7 @@ const cancelBatch = statement(
    update messages set state = 'skipped', reason = 'CANCELED', due_at = null, settled_at = $3
      from open
     where messages.project_id = $1 and messages.trigger_id = open.trigger_id and messages.device_id = open.device_id
-   returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
-             open.state`
+   returning ${published.replace(/\w+/g, 'messages.$&')}, open.state`
 )
 // The first report of a device counts. A tap without an earlier delivery report counts as both.
 const report = (column: string) => `
@@ -34,8 +33,7 @@ const report = (column: string) => `
     from json_to_recordset($2::json) as g(message_id uuid, device_id text, at timestamptz)
    where messages.project_id = $1 and messages.message_id = g.message_id and messages.device_id = g.device_id
      and messages.${column} is null
-  returning messages.trigger_id, messages.device_id, messages.message_id, messages.campaign_id, messages.user_id,
-            messages.state`
+  returning ${published.replace(/\w+/g, 'messages.$&')}, messages.state`
 const delivered = statement('messages.delivered', report('delivered_at'))
 const tapped = statement('messages.tapped', report('tapped_at'))
 const sweep = statement(
@@ -55,6 +53,9 @@ export interface Touched {
   device_id: string
   message_id: string
   campaign_id: string | null
+  variant: string | null
+  language: string | null
+  step: string | null
   user_id: string
   state: MessageState
 }

@@ -19,6 +19,9 @@ type Change = Pick<OutcomeChange, 'to' | 'reason' | 'kind'>
 const changeOf = (row: Touched, change: Change): OutcomeChange => ({
   triggerId: row.trigger_id,
   campaignId: row.campaign_id,
+  variant: row.variant,
+  language: row.language,
+  step: row.step,
   messageId: row.message_id,
   deviceId: row.device_id,
   userId: row.user_id,

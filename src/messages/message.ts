@@ -14,6 +14,10 @@ export interface MessageRow {
   push_id: string
   user_id: string | null
   campaign_id: string | null
+  /** The variant, the language of the text and the step that its campaign chose for the recipient. */
+  variant: string | null
+  language: string | null
+  step: string | null
   /** Orders the endpoints of one message. */
   place: number
   state: MessageState
@@ -49,6 +53,9 @@ export interface MessageRow {
 export interface OutcomeChange {
   triggerId: string
   campaignId: string | null
+  variant: string | null
+  language: string | null
+  step: string | null
   messageId: string
   deviceId: string
   userId: string

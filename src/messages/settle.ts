@@ -226,6 +226,9 @@ function changesOf(done: Settlement[]): OutcomeChange[] {
       {
         triggerId: one.trigger_id,
         campaignId: one.campaign_id,
+        variant: one.variant,
+        language: one.language,
+        step: one.step,
         messageId: one.message_id,
         deviceId: one.device_id,
         userId: one.user_id!,

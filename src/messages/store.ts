@@ -5,7 +5,7 @@ import { type MessageRow, openStates } from './message.ts'
 
 export const columns = `trigger_id, device_id, message_id, push_id, user_id, campaign_id, place, state, due_at, not_after,
   content, collapse_id, priority, gateway, environment, activity_type, activity_id, attempts, retries, gateway_message_id,
-  reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at, owner`
+  reason, reason_message, gateway_code, simulated, created_at, handed_at, settled_at, delivered_at, tapped_at, owner, variant, language, step`
 
 /** The columns of a new message, with their types. */
 const written = {
@@ -33,7 +33,10 @@ const written = {
   created_at: 'timestamptz',
   handed_at: 'timestamptz',
   settled_at: 'timestamptz',
-  owner: 'uuid'
+  owner: 'uuid',
+  variant: 'text',
+  language: 'text',
+  step: 'text'
 }
 type Written = keyof typeof written
 const columnsWritten = Object.keys(written) as Written[]

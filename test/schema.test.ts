@@ -215,6 +215,7 @@ describe('the statements', () => {
       'sealed.list_webhook_calls_headers',
       'sealed.list_webhook_secrets_previous',
       'sealed.list_webhook_secrets_sealed',
+      'triggers.due',
       'triggers.overdue',
       'webhooks.waiting'
     ])

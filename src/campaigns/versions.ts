@@ -15,7 +15,7 @@ export interface Ready {
   definition: Campaign
   rendering: Rendering
   /** Every batch of a long broadcast evaluates the same condition: its time is that of the trigger. */
-  segmentFor(trigger: { properties: Record<string, unknown>; accepted_at: Date }): SegmentAt
+  segmentFor(trigger: { properties: Record<string, unknown>; started_at: Date }): SegmentAt
 }
 
 export type Versions = ReturnType<typeof createVersions>
@@ -28,12 +28,12 @@ export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Ca
   return {
     definition,
     rendering: renderer.of(projectId, definition, key),
-    segmentFor: ({ properties, accepted_at }) => {
+    segmentFor: ({ properties, started_at }) => {
       // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
       const known = new Map<string, CompiledSegment>()
       return (first, scope) => {
         const variant = `${first} ${scope?.devices} ${scope?.events}`
-        const compiled = known.get(variant) ?? compileSegment(definition.segment, properties, accepted_at, first, scope)
+        const compiled = known.get(variant) ?? compileSegment(definition.segment, properties, started_at, first, scope)
         known.set(variant, compiled)
         return compiled
       }

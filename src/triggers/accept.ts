@@ -3,11 +3,12 @@ import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
-import { newId, type ProjectId } from '../platform/ids.ts'
+import { newId, type ProjectId, timeOfId } from '../platform/ids.ts'
 import { addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
 import { type Permit, reserveRecipients } from '../projects/projects.ts'
+import { releaseAt } from './release.ts'
 import { insertTriggers, type NewTrigger } from './store.ts'
 import { type Start, smallTargets, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
@@ -84,22 +85,50 @@ async function writeOne(tx: Db, projectId: ProjectId, trigger: NewTrigger, permi
   if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger)
 }
 
+/**
+ * Accepts triggers that the service itself makes: occurrences, events, steps. Their ids are derived from what they stand
+ * for (`timedIdOf`), so a trigger that exists is not written again. Returns the ids of those that were written; a campaign
+ * that is not active accepts none.
+ */
+export async function acceptInternal(tx: Db, projectId: ProjectId, triggers: NewTrigger[]): Promise<Set<string>> {
+  const timeless = triggers.find(({ id }) => Math.abs(timeOfId(id) - Date.now()) > mostDaysOff * 86_400_000)
+  if (timeless) throw new Error(`the id of a trigger begins with its time (timedIdOf): ${timeless.id}`)
+  return writeTriggers(tx, projectId, triggers, true)
+}
+
+/** Messages lie in the month of their trigger's id, and a month far from now has no table. */
+const mostDaysOff = 120
+
 /** Writes triggers and their jobs. Returns the ids of the triggers whose campaign could be triggered. */
-async function writeTriggers(tx: Db, projectId: ProjectId, triggers: NewTrigger[]): Promise<Set<string>> {
-  const starts = inParts(triggers.filter(mayBeSmall), startedTogether).map((some) => ({ jobId: newId(), some }))
+async function writeTriggers(
+  tx: Db,
+  projectId: ProjectId,
+  triggers: NewTrigger[],
+  internal = false
+): Promise<Set<string>> {
+  const at = new Date()
+  const later = new Map(triggers.flatMap(({ id, dueAt }) => (dueAt && dueAt > at ? [[id, dueAt] as const] : [])))
+  const now = triggers.filter(({ id }) => !later.has(id))
+  const starts = inParts(now.filter(mayBeSmall), startedTogether).map((some) => ({ jobId: newId(), some }))
   const jobOf = new Map(starts.flatMap(({ jobId, some }) => some.map(({ id }) => [id, jobId] as const)))
-  const written = await insertTriggers(tx, projectId, triggers, jobOf, new Date())
+  const rows = triggers.map(({ dueAt, ...trigger }) => ({
+    ...trigger,
+    ...(later.has(trigger.id) && { dueAt: dueAt! })
+  }))
+  const written = await insertTriggers(tx, projectId, rows, { jobOf, at, internal })
   const jobs = starts.flatMap(({ jobId, some }) => {
     const triggerIds = some.flatMap(({ id }) => (written.has(id) ? id : []))
     return triggerIds.length > 0 ? { id: jobId, payload: { projectId, triggerIds }, projectId } : []
   })
   await addMany<Start>(tx, startJobRef, jobs)
-  const large = triggers.filter((trigger) => written.has(trigger.id) && !mayBeSmall(trigger))
+  const large = now.filter((trigger) => written.has(trigger.id) && !mayBeSmall(trigger))
   await wakeAll(
     tx,
     projectId,
     large.map(({ id }) => id)
   )
+  const waiting = [...later].filter(([id]) => written.has(id))
+  await releaseAt(tx, projectId, waiting)
   return written
 }
 

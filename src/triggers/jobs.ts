@@ -1,9 +1,9 @@
 import type { Pool } from '../platform/db/db.ts'
-import { firstIdAt } from '../platform/ids.ts'
 import { recurring } from '../platform/jobs/definition.ts'
 import { knownJobs } from '../platform/jobs/jobs.ts'
 import { listRetentions } from '../projects/projects.ts'
-import { deleteEnded, type Overdue, takeOverdue } from './maintenance-store.ts'
+import { deleteEnded, type Overdue, takeDue, takeOverdue } from './maintenance-store.ts'
+import { releaseNow } from './release.ts'
 import { wakeAll } from './wake.ts'
 
 /** False if all that is left are messages, which are retried without their trigger. */
@@ -25,6 +25,12 @@ export const sweepTriggersJob = (pool: Pool) =>
           projectId,
           triggers.map(({ id }) => id)
         )
+      for (const [projectId, triggers] of Map.groupBy(await takeDue(pool, Date.now()), ({ project_id }) => project_id))
+        await releaseNow(
+          pool,
+          projectId,
+          triggers.map(({ id }) => id)
+        )
     }
   })
 
@@ -38,7 +44,7 @@ export const keepTriggersJob = (pool: Pool) =>
     everyMs: hourMs,
     async run({ signal }) {
       for (const { projectId, retention } of await listRetentions(pool)) {
-        const before = firstIdAt(Date.now() - retention.messages_days * dayMs)
+        const before = Date.now() - retention.messages_days * dayMs
         while ((await deleteEnded(pool, projectId, before)) > 0) signal.throwIfAborted()
       }
     }

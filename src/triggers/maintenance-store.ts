@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import type { TriggerState } from './schemas.ts'
 import { type TriggerOutcome, wakeAfterMs } from './store.ts'
 
@@ -28,12 +28,26 @@ const overdue = statement(
    returning t.project_id, t.id, t.begin_job, t.outcome, t.open_chunks`,
   { acrossProjects: 'the sweeper finds triggers of all projects whose jobs were lost' }
 )
+const due = statement(
+  'triggers.due',
+  `with found as (
+     select project_id, id from triggers
+      where wake_at <= $1 and state = 'scheduled'
+        and project_id not in (select project_id from projects where paused_at is not null)
+      order by wake_at limit 500
+        for no key update skip locked)
+   update triggers t set wake_at = $2 from found where t.project_id = found.project_id and t.id = found.id
+   returning t.project_id, t.id`,
+  { acrossProjects: 'the sweeper finds scheduled triggers of all projects whose jobs were lost' }
+)
 // The counters of deleted triggers are added to their campaign, which keeps its totals.
 const forget = statement(
   'triggers.forget_window',
   `with gone as (
      delete from triggers where project_id = $1 and id in (
-       select id from triggers where project_id = $1 and id < $2 and ended_at is not null order by id limit 500)
+       select id from triggers
+        where project_id = $1 and id < $2 and ended_at is not null and (started_at is null or started_at < $3)
+        order by id limit 500)
      returning campaign_id, targeted, sent, failed, skipped, delivered, tapped),
    sums as (
      select campaign_id, count(*) as triggers, sum(targeted) as targeted, sum(sent) as sent, sum(failed) as failed,
@@ -65,9 +79,13 @@ const setStartJob = statement(
 export const takeOverdue = (db: Db, nowMs: number): Promise<Overdue[]> =>
   db.query<Overdue>(overdue, [new Date(nowMs), new Date(nowMs + wakeAfterMs)])
 
-/** Deletes up to 500 triggers that ended and are older than an id. Returns how many. */
-export const deleteEnded = async (db: Db, projectId: ProjectId, before: string): Promise<number> =>
-  (await db.one<{ gone: number }>(forget, [projectId, before]))!.gone
+/** Up to 500 scheduled triggers that should have started, each returned to one caller until it is overdue again. */
+export const takeDue = (db: Db, nowMs: number) =>
+  db.query<Pick<Overdue, 'project_id' | 'id'>>(due, [new Date(nowMs), new Date(nowMs + wakeAfterMs)])
+
+/** Deletes up to 500 triggers that ended and started before a time. Returns how many. */
+export const deleteEnded = async (db: Db, projectId: ProjectId, beforeMs: number): Promise<number> =>
+  (await db.one<{ gone: number }>(forget, [projectId, firstIdAt(beforeMs), new Date(beforeMs)]))!.gone
 
 /** The next triggers in a state, by id. */
 export const listInState = async (

@@ -9,7 +9,10 @@ export function triggerResponse(row: TriggerRow) {
     campaign_version: row.campaign_version,
     state: row.state,
     reason: row.reason,
+    source: row.source ?? { kind: 'api' as const },
+    step: row.step,
     accepted_at: row.accepted_at,
+    send_at: row.due_at,
     expanded_at: row.expanded_at,
     ended_at: row.ended_at,
     counts: {

@@ -5,6 +5,7 @@ import { defineJob } from '../platform/jobs/definition.ts'
 import { add, addMany } from '../platform/jobs/jobs.ts'
 import { inParts } from '../platform/parts.ts'
 import { assignStartJob, listInState, resumedTogether } from './maintenance-store.ts'
+import { releaseNow } from './release.ts'
 import { type Start, startedTogether, startJobRef, wakeAll } from './wake.ts'
 
 const name = 'campaigns.resume'
@@ -23,7 +24,8 @@ export const resumeJob = (pool: Pool, messages: Pick<Messages, 'paused'>) =>
     async run({ projectId }, { signal }) {
       for (const [state, resume] of [
         ['running', wakeAll],
-        ['accepted', startAgain]
+        ['accepted', startAgain],
+        ['scheduled', releaseNow]
       ] as const) {
         let after = firstIdAt(0)
         for (;;) {

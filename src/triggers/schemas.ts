@@ -1,16 +1,28 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-export type TriggerState = 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
+export type TriggerState = 'scheduled' | 'accepted' | 'running' | 'canceling' | 'completed' | 'canceled' | 'failed'
 
 export const State = Type.Unsafe<TriggerState>({
   type: 'string',
-  enum: ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed'],
-  description: 'The last three are final: no message is pending.'
+  enum: ['scheduled', 'accepted', 'running', 'canceling', 'completed', 'canceled', 'failed'],
+  description: 'scheduled: it waits for its send_at. The last three are final: no message is pending.'
 })
 const Count = (description: string) => Type.Integer({ description })
 const Reasons = (description: string) =>
   Type.Unsafe<Record<string, number>>({ type: 'object', additionalProperties: { type: 'integer' }, description })
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
+/** What made a trigger. */
+export interface TriggerSource {
+  kind: 'api' | 'schedule' | 'event' | 'step'
+  [detail: string]: unknown
+}
+const Source = Type.Unsafe<TriggerSource>({
+  type: 'object',
+  required: ['kind'],
+  properties: { kind: { type: 'string', enum: ['api', 'schedule', 'event', 'step'] } },
+  additionalProperties: {},
+  description: 'What made the trigger: a call, an occurrence of a schedule, an event, or a step of a sequence.'
+})
 const Time = Nullable('In UTC; null: not yet.')
 
 export const TriggerAnswer = Type.Object({
@@ -18,8 +30,11 @@ export const TriggerAnswer = Type.Object({
   campaign_id: Type.String(),
   campaign_version: Type.Integer({ description: 'The version that was current when the trigger was accepted.' }),
   state: State,
-  reason: Nullable('Why the trigger failed, or no_audience; otherwise null.'),
+  reason: Nullable('Why the trigger failed or was canceled by the service, or no_audience; otherwise null.'),
+  source: Source,
+  step: Nullable('The step of the campaign that it sends; null: the campaign has no steps.'),
   accepted_at: Type.String(),
+  send_at: Nullable('When a scheduled trigger starts, or should have started; null: at once.'),
   expanded_at: Time,
   ended_at: Time,
   counts: Type.Object(

@@ -2,7 +2,10 @@ import type { StoredAudience } from '../campaigns/campaigns.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import type { TriggerState } from './schemas.ts'
+import type { TriggerSource, TriggerState } from './schemas.ts'
+
+/** A trigger that no job has moved for this long is overdue, and the sweeper wakes it. */
+export const wakeAfterMs = 15_000
 
 export type TriggerOutcome = 'completed' | 'canceled' | 'failed'
 export const terminal: ReadonlySet<TriggerState> = new Set(['completed', 'canceled', 'failed'])
@@ -15,6 +18,12 @@ export interface NewTrigger {
   properties: Record<string, unknown>
   /** Users that it may reach, by the policy of its key. Absent: no limit. */
   mostRecipients?: number
+  /** What made it. Absent: a call of the API. */
+  source?: TriggerSource
+  /** The step of its campaign. */
+  step?: string
+  /** Not before this. Absent or past: at once. */
+  dueAt?: Date
 }
 
 /** A trigger with its counters. These are bigints, so they arrive as text. */
@@ -24,7 +33,10 @@ export interface TriggerRow {
   campaign_version: number
   state: TriggerState
   reason: string | null
+  source: TriggerSource | null
+  step: string | null
   accepted_at: Date
+  due_at: Date | null
   expanded_at: Date | null
   ended_at: Date | null
   targeted: string
@@ -37,25 +49,30 @@ export interface TriggerRow {
   failed_for: Record<string, number>
 }
 
-const shown = `id, campaign_id, campaign_version, state, reason, accepted_at, expanded_at, ended_at, targeted, sent, failed,
-          skipped, delivered, tapped, skipped_for, failed_for`
+const shown = `id, campaign_id, campaign_version, state, reason, source, step, accepted_at, due_at, expanded_at, ended_at,
+          targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for`
 
 // One statement checks the campaign and pins its version: nothing is cached, so no stale campaign can be triggered.
-const insert = statement(
-  'triggers.insert',
-  `${heldProject}
+const insertFor = (condition: string) => `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
-     begin_job, most_recipients)
-   select p.project_id, t.id, c.id, c.version, 'accepted', t.audience, t.properties, $3, '',
-          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', $4, t.begin_job, t.most_recipients
+     begin_job, most_recipients, source, step, due_at)
+   select p.project_id, t.id, c.id, coalesce(t.campaign_version, c.version),
+          case when t.due_at is null then 'accepted' else 'scheduled' end, t.audience, t.properties, $3, '',
+          0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', coalesce(t.due_at, $3) + ${wakeAfterMs} * interval '1 ms', t.begin_job,
+          t.most_recipients, t.source, t.step, t.due_at
      from project p
     cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
-      begin_job uuid, campaign_version integer, most_recipients integer)
-     join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and c.type = 'api_triggered'
-      and (t.campaign_version is null or c.version = t.campaign_version)
+      begin_job uuid, campaign_version integer, most_recipients integer, source jsonb, step text, due_at timestamptz)
+     join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and ${condition}
+   on conflict (project_id, id) do nothing
    returning id`
+const insert = statement(
+  'triggers.insert',
+  insertFor(`c.type = 'api_triggered' and (t.campaign_version is null or c.version = t.campaign_version)`)
 )
+// The service accepts campaigns of every type, and steps with the version that their users entered with.
+const insertInternal = statement('triggers.insert_internal', insertFor('true'))
 const find = statement('triggers.find', `select ${shown} from triggers where project_id = $1 and id = $2`)
 const between = '($2::uuid is null or id < $2) and ($4::uuid is null or id >= $4)'
 const list = statement(
@@ -81,7 +98,7 @@ const listBoth = statement(
 const cancel = statement(
   'triggers.cancel',
   `update triggers set outcome = 'canceled', state = 'canceling'
-    where project_id = $1 and id = $2 and state in ('accepted', 'running')`
+    where project_id = $1 and id = $2 and state in ('scheduled', 'accepted', 'running')`
 )
 const notify = statement('triggers.tell_ended', 'select pg_notify($1, id) from unnest($2::text[]) as id')
 const erase = statement(
@@ -90,31 +107,37 @@ const erase = statement(
      select id from triggers where project_id = $1 order by id limit 500)`
 )
 
-/** A trigger that no job has moved for this long is overdue, and the sweeper wakes it. */
-export const wakeAfterMs = 15_000
+export interface InsertOptions {
+  /** Names the job that starts a small trigger together with others. */
+  jobOf: ReadonlyMap<string, string>
+  at: Date
+  /** The service itself makes these triggers, so its campaigns are of any type. */
+  internal: boolean
+}
 
 /**
- * Returns the ids of the triggers that were written; the others name a campaign that cannot be triggered. `jobOf` names
- * the job that starts a small trigger together with others.
+ * Returns the ids of the triggers that were written. The others name a campaign that cannot be triggered, or exist.
  */
 export async function insertTriggers(
   tx: Db,
   projectId: ProjectId,
   triggers: NewTrigger[],
-  jobOf: ReadonlyMap<string, string>,
-  at: Date
+  { jobOf, at, internal }: InsertOptions
 ) {
-  const rows = triggers.map(({ id, campaignId, campaignVersion, audience, properties, mostRecipients }) => ({
-    id,
-    campaign_id: campaignId,
-    ...(campaignVersion !== undefined && { campaign_version: campaignVersion }),
-    audience,
-    properties,
-    begin_job: jobOf.get(id) ?? null,
-    ...(mostRecipients !== undefined && { most_recipients: mostRecipients })
+  const rows = triggers.map((trigger) => ({
+    id: trigger.id,
+    campaign_id: trigger.campaignId,
+    campaign_version: trigger.campaignVersion,
+    audience: trigger.audience,
+    properties: trigger.properties,
+    begin_job: jobOf.get(trigger.id) ?? null,
+    most_recipients: trigger.mostRecipients,
+    source: trigger.source,
+    step: trigger.step,
+    due_at: trigger.dueAt
   }))
-  const values = [projectId, JSON.stringify(rows), at, new Date(at.getTime() + wakeAfterMs)]
-  return new Set((await tx.query<{ id: string }>(insert, values)).map(({ id }) => id))
+  const values = [projectId, JSON.stringify(rows), at]
+  return new Set((await tx.query<{ id: string }>(internal ? insertInternal : insert, values)).map(({ id }) => id))
 }
 
 export const findTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<TriggerRow>(find, [projectId, id])

@@ -8,7 +8,7 @@ import { findClaims, type IdempotencyKey } from '../platform/idempotency/idempot
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { checkProjectUserId } from '../users/users.ts'
-import { createAccept } from './accept.ts'
+import { acceptInternal, createAccept } from './accept.ts'
 import { Batches } from './batches/batch.ts'
 import { cancelDeferred } from './batches/deferred.ts'
 import { Expansion } from './batches/expand.ts'
@@ -18,6 +18,7 @@ import { Cancel } from './cancel.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
 import { notifyAndPublish, type OnTriggerEnded } from './outcomes.ts'
+import { releaseJob } from './release.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
 import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from './store.ts'
 import { createStreams } from './stream.ts'
@@ -27,7 +28,8 @@ export type { Explained } from './explain/explain.ts'
 export { countOnTrigger } from './outcomes.ts'
 export type { PermittedTrigger } from './permit.ts'
 export { triggerResponse } from './response.ts'
-export type { TriggerRow } from './store.ts'
+export type { TriggerSource } from './schemas.ts'
+export type { NewTrigger, TriggerRow } from './store.ts'
 export type Triggers = ReturnType<typeof createTriggers>
 
 export interface TriggersOptions {
@@ -68,6 +70,9 @@ export function createTriggers(options: TriggersOptions) {
     /** Writes the trigger and returns its id; workers do the rest. */
     accept: createAccept(options),
 
+    /** Accepts triggers that the service itself makes, in the transaction of their cause. */
+    acceptInternal,
+
     /** Whether a trigger was accepted under this key: a repeat returns it. */
     isAccepted: async (projectId: ProjectId, key: IdempotencyKey): Promise<boolean> =>
       (await findClaims(pool, projectId, [key])).get(key.key)?.state === 'answered',
@@ -103,6 +108,7 @@ export function createTriggers(options: TriggersOptions) {
       small.job,
       expansion.job,
       batches.job,
+      releaseJob({ pool, paused: messages.paused, onEnded }),
       resumeJob(pool, messages),
       sweepTriggersJob(pool),
       keepTriggersJob(pool)

@@ -51,7 +51,7 @@ const none = (reason: string | null): Found => ({
 export const createPreview =
   (pool: Pool, renderer: Renderer) =>
   async (projectId: ProjectId, definition: Campaign, request: TriggerRequest): Promise<Omit<Preview, 'warnings'>> => {
-    const trigger = { properties: request.properties, accepted_at: new Date() }
+    const trigger = { properties: request.properties, started_at: new Date() }
     const ready = readyOf(renderer, projectId, definition)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)

@@ -170,7 +170,7 @@ export class Batches {
     const capped = await this.#cappedUsers(tx, projectId, trigger, definition, [
       ...new Set(recipients.map((one) => one.user_id))
     ])
-    const notAfter = notAfterOf(definition, deferred ? due_at : trigger.accepted_at)
+    const notAfter = notAfterOf(definition, deferred ? due_at : trigger.started_at)
     const drafts = await draftMessages({ trigger, ready, recipients, endpoints, capped, notAfter })
     return { ...drafts, deleted: device_ids.length - recipients.length }
   }

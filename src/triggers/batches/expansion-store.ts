@@ -15,12 +15,15 @@ export interface RunningTrigger {
   cursor: string
   audience: 'default' | 'broadcast' | 'targets'
   properties: Record<string, unknown>
-  accepted_at: Date
+  step: string | null
+  /** When it was accepted, or its send_at was reached: conditions and lives of messages count from then. */
+  started_at: Date
   /** The most users that it may reach, by the policy of its key; null: no limit. */
   most_recipients: number | null
 }
 
-const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, accepted_at, most_recipients,
+const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, most_recipients,
+          coalesce(started_at, accepted_at) as started_at,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
             as audience`
 const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)

@@ -171,7 +171,7 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
       recipients: resolved.deviceIds.flatMap((id) => recipientOf.get(id) ?? []),
       endpoints,
       capped: new Set(),
-      notAfter: notAfterOf(ready.definition, trigger.accepted_at)
+      notAfter: notAfterOf(ready.definition, trigger.started_at)
     })
     if (drafts.deferred.size > 0 || Date.now() - startedAt.getTime() > renderMs) throw new TooSlow()
     drafted.push(drafts)

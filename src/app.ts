@@ -2,7 +2,7 @@ import { type Agents, agentQueue } from './a2a/a2a.ts'
 import { demoCampaign } from './campaigns/campaigns.ts'
 import { type Capabilities, createCapabilities, type Infrastructure, type Overrides } from './capabilities.ts'
 import { type ConsoleState, consoleRoutes } from './console/console.ts'
-import { eventMonths, keepEventsJob } from './events/events.ts'
+import { eventMonths } from './events/events.ts'
 import { healthRoutes } from './health.ts'
 import { furnishDemo } from './manage/simulated-devices.ts'
 import { messageMonths } from './messages/messages.ts'
@@ -165,7 +165,7 @@ async function makeMonths(pool: Pool): Promise<void> {
 function startWorker(
   { role }: Start,
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
-  { erasure, webhooks, messages, triggers, oversight, agents }: Capabilities,
+  { erasure, events, webhooks, messages, triggers, oversight, agents }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
   const worker = createWorker({
@@ -178,8 +178,8 @@ function startWorker(
     jobs: [
       erasure,
       sweepJob(pool, nodes, config.AUDIT_RETENTION_DAYS),
-      keepEventsJob(pool),
       webhooks.keepJob,
+      ...events.jobs,
       ...webhooks.jobs,
       ...messages.jobs,
       ...triggers.jobs,

@@ -1,7 +1,7 @@
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
 import { createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
-import { createEvents, moveHistory } from './events/events.ts'
+import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
 import { createMcp } from './mcp/mcp.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
@@ -27,6 +27,8 @@ export interface Overrides {
   sender?: Sender
   /** More subscribers of outcomes. */
   onSettled?: OnSettled[]
+  /** More subscribers of events. */
+  eventSubscribers?: EventSubscriber[]
   /** Replaces single options of the agents. */
   agents?: Partial<Pick<AgentsOptions, 'moreSkills' | 'mostStreams' | 'enqueue' | 'refuseAddress' | 'readText'>> &
     Partial<AgentsOptions['does']>
@@ -123,7 +125,13 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     await triggers.removeOfUsers(tx, projectId, userIds)
   }
   const users = createUsers({ pool, metrics, beforeRemoval })
-  const events = createEvents({ pool, devices, metrics, onPushReports: messages.recordReports })
+  const events = createEvents({
+    pool,
+    devices,
+    metrics,
+    onPushReports: messages.recordReports,
+    subscribers: () => overrides.eventSubscribers ?? []
+  })
   const campaigns = createCampaigns({ pool, metrics, messages })
   opened.push(campaigns.close)
   const triggers = createTriggers({

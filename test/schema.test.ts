@@ -26,7 +26,7 @@ const tables = (
   )
 ).map(({ name }) => name as string)
 /** Written so often that a foreign key to projects would cost more than everything else (docs/decisions/0003). */
-const held = ['a2a_tasks', 'idempotency_keys', 'messages', 'triggers', 'users']
+const held = ['a2a_tasks', 'event_queue', 'idempotency_keys', 'messages', 'triggers', 'users']
 const fills = (text: string, table: string) => new RegExp(`insert into ${table}\\b`).test(text)
 const tenant = tables.filter((name) => !global.has(name))
 
@@ -185,6 +185,7 @@ describe('the statements', () => {
     assert.deepEqual(across.map(({ name }) => name).sort(), [
       'a2a.due_tasks',
       'approvals.due',
+      'event_queue.waiting',
       'idempotency.sweep',
       'messages.left_behind',
       'messages.paused_projects',

@@ -6,14 +6,20 @@ import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { inParts } from '../platform/parts.ts'
 import { identity } from '../users/users.ts'
 import { checkTrackEvent, type EventInput, type TrackEvent } from './fields.ts'
-import { eventMonths } from './jobs.ts'
+import { eventMonths, keepEventsJob } from './jobs.ts'
+import { createEventQueue, type EventSubscriber } from './queue.ts'
+import { eraseQueueWindow } from './queue-store.ts'
 import { eraseReceiptWindow, firstArrivals } from './receipt-store.ts'
 import * as store from './store.ts'
+import { eraseWantedWindow } from './wanted-store.ts'
 
 export type { TrackEvent } from './fields.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
+export type { ArrivedEvent, EventSubscriber } from './queue.ts'
+export { wantEvents } from './wanted-store.ts'
 /** Moves the history of a user to another, in the caller's transaction. */
 export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {
   await store.moveEvents(tx, projectId, fromUserId, toUserId)
@@ -43,26 +49,32 @@ export function createEvents({
   pool,
   devices,
   metrics,
-  onPushReports
+  onPushReports,
+  subscribers
 }: {
   pool: Pool
   devices: Devices
   metrics: Metrics
   /** Runs in the transaction that stores the events. */
   onPushReports: (tx: Db, projectId: ProjectId, reports: PushReport[]) => Promise<void>
+  /** They react to events whose names campaigns want. A function, because they come later in the line of imports. */
+  subscribers: () => readonly EventSubscriber[]
 }) {
+  const queue = createEventQueue(pool, subscribers)
   const writes = createCoalescer<EventInput[], Outcome>(async (projectId, requests) => {
     metrics.coalesced('events', requests.length)
     const attempt = () => againIfRaced(() => pool.transaction((tx) => recordTogether(tx, projectId, requests)))
-    return attempt().catch(async (error) => {
+    const { outcomes, queued } = await attempt().catch(async (error) => {
       if (!isWithoutPartition(error)) throw error
       // The partition of the month is missing: no worker has run for months, or the clock was set. It is created now.
       await makePartitions(pool, eventMonths, new Date())
       return attempt()
     })
+    if (queued > 0) queue.wake(projectId)
+    return outcomes
   }, roughBytes)
 
-  async function recordTogether(tx: Db, projectId: ProjectId, requests: EventInput[][]): Promise<Outcome[]> {
+  async function recordTogether(tx: Db, projectId: ProjectId, requests: EventInput[][]) {
     const ids = [...new Set(requests.flat().map(({ deviceId }) => deviceId))]
     const at = new Date()
     const users = await devices.hold(tx, projectId, ids, at)
@@ -78,27 +90,31 @@ export function createEvents({
     const rows = (await store.notStored(tx, projectId, arrived)).toSorted((one, other) =>
       one.userId < other.userId ? -1 : one.userId > other.userId ? 1 : 0
     )
-    for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      const stored = await store.insertEvents(tx, projectId, rows.slice(from, from + rowsAtOnce))
-      if (!stored) throw new Refusal('invalid_api_key', 'Invalid API key')
+    let queued = 0
+    for (const some of inParts(rows, rowsAtOnce)) {
+      const inserted = await store.insertEvents(tx, projectId, some)
+      if (inserted.stored < some.length) throw new Refusal('invalid_api_key', 'Invalid API key')
+      queued += inserted.queued
     }
     const reports = rows.flatMap(reportOf)
     if (reports.length > 0) await onPushReports(tx, projectId, reports)
     if (rows.length > 0) await identity.markSeen(tx, projectId, [...new Set(rows.map(({ userId }) => userId))], at)
-    return outcomes
+    return { outcomes, queued }
   }
 
   async function trackOfUser(projectId: ProjectId, event: Exclude<TrackEvent, { deviceId: string }>): Promise<void> {
     const facts = checkTrackEvent(event)
-    await againIfRaced(() =>
+    const queued = await againIfRaced(() =>
       pool.transaction(async (tx) => {
         const userId = await identity.find(tx, projectId, event)
         if (!userId) throw new Refusal('not_found', 'There is no such user.')
         const stored = await store.notStored(tx, projectId, [{ ...facts, userId, deviceId: null }])
-        await store.insertEvents(tx, projectId, stored)
+        const inserted = await store.insertEvents(tx, projectId, stored)
         await identity.markSeen(tx, projectId, [userId], new Date())
+        return inserted.queued
       })
     )
+    if (queued > 0) queue.wake(projectId)
   }
 
   return {
@@ -119,7 +135,11 @@ export function createEvents({
     },
     /** Deletes one batch of events of a project that is being erased. */
     eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
-      (await store.eraseEventWindow(db, projectId)) || eraseReceiptWindow(db, projectId)
+      (await eraseQueueWindow(db, projectId)) ||
+      (await store.eraseEventWindow(db, projectId)) ||
+      (await eraseWantedWindow(db, projectId)) ||
+      eraseReceiptWindow(db, projectId),
+    jobs: [...queue.jobs, keepEventsJob(pool)]
   }
 }
 

@@ -4,6 +4,7 @@ import { recurring } from '../platform/jobs/definition.ts'
 import { listRetentions } from '../projects/projects.ts'
 import { rememberedMs, sweepReceiptWindow } from './receipt-store.ts'
 import { sweepEventWindow } from './store.ts'
+import { sweepWanted } from './wanted-store.ts'
 
 export const eventMonths = byTime('events')
 
@@ -30,6 +31,7 @@ export const keepEventsJob = (pool: Pool) =>
         while ((await sweepEventWindow(pool, projectId, before)) > 0) signal.throwIfAborted()
         const forgotten = new Date(Date.now() - rememberedMs)
         while ((await sweepReceiptWindow(pool, projectId, forgotten)) > 0) signal.throwIfAborted()
+        await sweepWanted(pool, projectId, new Date())
       }
     }
   })

@@ -20,7 +20,7 @@ export interface TestProject {
 }
 
 /** Stand-ins that a test provides in place of the real parts. */
-export type Given = Pick<AppOptions, 'sender' | 'onSettled' | 'agents' | 'console'> &
+export type Given = Pick<AppOptions, 'sender' | 'onSettled' | 'eventSubscribers' | 'agents' | 'console'> &
   Partial<Pick<AppOptions, 'log' | 'say'>>
 
 export interface TestService {

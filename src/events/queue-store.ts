@@ -1,0 +1,53 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import type { EventRow } from './store.ts'
+
+// Locked until the end of the transaction: a worker that took over the job of a slow one waits here and then finds the
+// rows deleted. The event is found by time and id, whoever its user is by now.
+const claim = statement(
+  'event_queue.claim',
+  `select q.id as place, q.event_at, q.event_id, e.id, e.user_id, e.at, e.device_id, e.name, e.message_id, e.properties
+     from (select id, event_at, event_id from event_queue where project_id = $1 order by id limit $2 for update) q
+     left join lateral (select * from events e
+                         where e.project_id = $1 and e.at = q.event_at and e.id = q.event_id limit 1) e on true
+    order by q.id`
+)
+const find = statement(
+  'event_queue.find_event',
+  `select id, user_id, at, device_id, name, message_id, properties from events
+    where project_id = $1 and at = $2 and id = $3`
+)
+const remove = statement('event_queue.remove', 'delete from event_queue where project_id = $1 and id = any($2::uuid[])')
+const waiting = statement(
+  'event_queue.waiting',
+  `with recursive found as (
+     (select project_id from event_queue order by project_id limit 1)
+     union all
+     select (select q.project_id from event_queue q where q.project_id > f.project_id order by q.project_id limit 1)
+       from found f where f.project_id is not null)
+   select project_id from found where project_id is not null`,
+  { acrossProjects: 'the sweeper finds the projects whose events wait without a job' }
+)
+const erase = statement(
+  'event_queue.erase_window',
+  `delete from event_queue where project_id = $1 and id in (
+     select id from event_queue where project_id = $1 limit 5000)`
+)
+
+export type QueuedEvent = Omit<EventRow, 'details'>
+type Place = { place: string; event_at: Date; event_id: string }
+/** Null fields: the event was deleted meanwhile, with its user or by retention. */
+export type QueueRow = Place & (QueuedEvent | { [Field in keyof QueuedEvent]: null })
+
+export const claimQueued = (tx: Db, projectId: ProjectId, most: number) => tx.query<QueueRow>(claim, [projectId, most])
+
+export const findQueued = (db: Db, projectId: ProjectId, at: Date, id: string) =>
+  db.one<QueuedEvent>(find, [projectId, at, id])
+
+export const removeQueued = (tx: Db, projectId: ProjectId, places: string[]) => tx.run(remove, [projectId, places])
+
+export const waitingProjects = async (db: Db): Promise<ProjectId[]> =>
+  (await db.query<{ project_id: ProjectId }>(waiting)).map(({ project_id }) => project_id)
+
+export const eraseQueueWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -1,0 +1,149 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
+import { add, addMany } from '../platform/jobs/jobs.ts'
+import {
+  claimQueued,
+  findQueued,
+  type QueuedEvent,
+  type QueueRow,
+  removeQueued,
+  waitingProjects
+} from './queue-store.ts'
+
+/** An event of a name that some campaign reacts to. */
+export interface ArrivedEvent {
+  id: string
+  userId: string
+  deviceId: string | null
+  name: string
+  at: Date
+  messageId: string | null
+  properties: Record<string, unknown>
+}
+
+/** Reacts to events that are stored. */
+export interface EventSubscriber {
+  /**
+   * Each event is handled once: its row of the queue is deleted in the same transaction. Events of one user come in the
+   * order of their arrival; inside one call they are sorted by their time. At most 500 at once, all of one project.
+   */
+  handle(tx: Db, projectId: ProjectId, events: ArrivedEvent[]): Promise<void>
+}
+
+interface Single {
+  projectId: ProjectId
+  at: string
+  eventId: string
+}
+
+const handledTogether = 500
+/** After this many batches other projects get the slot. */
+const batchesOfARun = 20
+/** A batch that failed so often is divided, because one of its events may be the reason. */
+const dividedAfter = 3
+/** A project under load gets one wake-up in this time; the running job handles everything meanwhile. */
+const pauseMs = 100
+
+const queue = 'events'
+const single = { name: 'events.handle_one', queue }
+const together = { name: 'events.handle', queue }
+
+/** Hands queued events to subscribers. The rows of the queue decide; jobs only wake the work. */
+export function createEventQueue(pool: Pool, subscribers: () => readonly EventSubscriber[]) {
+  const addJob = (projectId: ProjectId) => add(pool, together, { projectId }, { projectId, key: projectId })
+  const waking = new Map<ProjectId, { again: boolean }>()
+
+  async function handle(tx: Db, projectId: ProjectId, events: QueuedEvent[]): Promise<void> {
+    const arrived = events.map(toArrived).sort((one, other) => one.at.getTime() - other.at.getTime())
+    for (const subscriber of subscribers()) await subscriber.handle(tx, projectId, arrived)
+  }
+
+  /** Returns whether more events may wait. */
+  const handleBatch = (projectId: ProjectId): Promise<boolean> =>
+    pool.transaction(async (tx) => {
+      const rows = await claimQueued(tx, projectId, handledTogether)
+      const events = rows.filter(isStored)
+      if (events.length > 0) await handle(tx, projectId, events)
+      if (rows.length > 0) await removeQueued(tx, projectId, placesOf(rows))
+      return rows.length === handledTogether
+    })
+
+  /** Gives each event of the next batch a job of its own, so that a bad one fails alone and ends as a dead job. */
+  const divide = (projectId: ProjectId) =>
+    pool.transaction(async (tx) => {
+      const rows = await claimQueued(tx, projectId, handledTogether)
+      const jobs = rows.map(({ event_at, event_id }) => ({
+        payload: { projectId, at: event_at.toISOString(), eventId: event_id },
+        projectId
+      }))
+      await addMany<Single>(tx, single, jobs)
+      await removeQueued(tx, projectId, placesOf(rows))
+    })
+
+  /**
+   * Wakes a worker after the transaction that stored events. A job added inside it would lock the key of the project, and
+   * transactions of several nodes would wait for each other. The sweeper finds what a crash left.
+   */
+  function wake(projectId: ProjectId): void {
+    const known = waking.get(projectId)
+    if (known) {
+      known.again = true
+      return
+    }
+    const one = { again: false }
+    waking.set(projectId, one)
+    const end = () => {
+      waking.delete(projectId)
+      if (one.again) wake(projectId)
+    }
+    // A failure is left to the sweeper.
+    addJob(projectId).then(() => setTimeout(end, pauseMs).unref(), end)
+  }
+
+  return {
+    wake,
+    jobs: [
+      defineJob<{ projectId: ProjectId }>({
+        ...together,
+        async run({ projectId }, { signal, attempt }) {
+          if (attempt > dividedAfter) await divide(projectId)
+          for (let batch = 0; batch < batchesOfARun; batch += 1) {
+            signal.throwIfAborted()
+            if (!(await handleBatch(projectId))) return
+          }
+          throw new RetryLater('more events wait', 0, { counts: false })
+        }
+      }),
+      defineJob<Single>({
+        ...single,
+        run: ({ projectId, at, eventId }, { complete }) =>
+          pool.transaction(async (tx) => {
+            const event = await findQueued(tx, projectId, new Date(at), eventId)
+            if (event) await handle(tx, projectId, [event])
+            await complete(tx)
+          })
+      }),
+      recurring({
+        name: 'events.sweep',
+        everyMs: 5_000,
+        async run() {
+          for (const projectId of await waitingProjects(pool)) await addJob(projectId)
+        }
+      })
+    ]
+  }
+}
+
+const placesOf = (rows: QueueRow[]) => rows.map(({ place }) => place)
+const isStored = (row: QueueRow): row is QueueRow & QueuedEvent => row.id !== null
+
+const toArrived = (row: QueuedEvent): ArrivedEvent => ({
+  id: row.id,
+  userId: row.user_id,
+  deviceId: row.device_id,
+  name: row.name,
+  at: row.at,
+  messageId: row.message_id,
+  properties: row.properties
+})

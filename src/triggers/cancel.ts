@@ -6,7 +6,8 @@ import type { ProjectId } from '../platform/ids.ts'
 import { RetryLater } from '../platform/jobs/definition.ts'
 import { steadyMs } from '../platform/time.ts'
 import { deletePlannedBatches } from './batches/batch-store.ts'
-import { addToCounters, noChange, type OnEnded, tally } from './counter-store.ts'
+import { addToCounters, type OnEnded } from './counter-store.ts'
+import { noChange, skipPlanned } from './delta.ts'
 import { findTrigger, markCanceled, type TriggerRow, terminal } from './store.ts'
 import { wake } from './wake.ts'
 
@@ -75,11 +76,7 @@ export class Cancel {
       const deleted = await deletePlannedBatches(tx, projectId, triggerId)
       const delta = noChange(triggerId)
       delta.openBatches = -deleted.length
-      for (const { devices, counted } of deleted) {
-        if (!counted) continue
-        delta.skipped += devices
-        tally(delta.skippedFor, 'canceled', devices)
-      }
+      for (const { devices, counted } of deleted) if (counted) skipPlanned(delta, 'canceled', devices)
       await addToCounters(tx, projectId, [delta], onEnded)
     })
   }

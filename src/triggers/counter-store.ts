@@ -2,24 +2,9 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { endReservations } from '../projects/projects.ts'
+import { type Delta, type Numbers, numbers } from './delta.ts'
 import type { TriggerState } from './schemas.ts'
 import type { TriggerOutcome } from './store.ts'
-
-/** Amounts to add to the counters of a trigger. Pending has no counter: it is targeted minus all that ended. */
-export interface Delta {
-  id: string
-  targeted: number
-  sent: number
-  failed: number
-  skipped: number
-  delivered: number
-  tapped: number
-  openBatches: number
-  skippedFor: Record<string, number>
-  failedFor: Record<string, number>
-}
-
-const numbers = ['targeted', 'sent', 'failed', 'skipped', 'delivered', 'tapped'] as const
 
 export interface Counted {
   id: string
@@ -30,7 +15,7 @@ export interface Counted {
   ended: boolean
   /** Whether a policy limits its recipients. */
   limited: boolean
-  counts: Record<(typeof numbers)[number], number>
+  counts: Numbers
 }
 
 const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one} else (
@@ -43,6 +28,10 @@ const summed = (one: string, two: string) => `case when ${two} = '{}' then ${one
 const ends = `(t.outcome is not null and t.ended_at is null and t.open_chunks + g.open_chunks = 0
      and t.targeted + g.targeted = t.sent + g.sent + t.failed + g.failed + t.skipped + g.skipped)`
 
+const counted = [...numbers, 'users'] as const
+
+// The results of the campaign change in the same statement, after all of its triggers are locked: two transactions that
+// count the same triggers meet there, in order, and not at the results.
 const count = statement(
   'triggers.count',
   `with given as (
@@ -51,37 +40,36 @@ const count = statement(
               failed_for jsonb)),
    held as (
      select t.id from triggers t join given on given.id = t.id where t.project_id = $1 order by t.id
-        for no key update of t)
-   update triggers t
-      set ${numbers.map((name) => `${name} = t.${name} + g.${name}`).join(', ')},
-          open_chunks = t.open_chunks + g.open_chunks,
-          skipped_for = ${summed('t.skipped_for', 'g.skipped_for')},
-          failed_for = ${summed('t.failed_for', 'g.failed_for')},
-          state = case when ${ends} then t.outcome else t.state end,
-          ended_at = case when ${ends} then $3::timestamptz else t.ended_at end
-     from given g join held h on h.id = g.id
-    where t.project_id = $1 and t.id = g.id
-   returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
-     t.most_recipients is not null as limited,
-     json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts`
+        for no key update of t),
+   done as (
+     update triggers t
+        set ${numbers.map((name) => `${name} = t.${name} + g.${name}`).join(', ')},
+            open_chunks = t.open_chunks + g.open_chunks,
+            skipped_for = ${summed('t.skipped_for', 'g.skipped_for')},
+            failed_for = ${summed('t.failed_for', 'g.failed_for')},
+            state = case when ${ends} then t.outcome else t.state end,
+            ended_at = case when ${ends} then $3::timestamptz else t.ended_at end
+       from given g join held h on h.id = g.id
+      where t.project_id = $1 and t.id = g.id
+     returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
+       t.most_recipients is not null as limited,
+       json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts),
+   results as (
+     insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, ${counted.join(', ')},
+       converted, conversion_value)
+     select $1, d.campaign_id, $5, s.variant, s.language, '', $6, ${counted.map((name) => `sum(s.${name})`).join(', ')}, 0, 0
+       from json_to_recordset($4::json)
+         as s(id uuid, variant text, language text, ${counted.map((name) => `${name} bigint`).join(', ')})
+       join done d on d.id = s.id
+      group by 2, 4, 5, 6 order by 2, 4, 5, 6
+     on conflict (project_id, campaign_id, hour, variant, language, step, slot) do update
+        set ${counted.map((name) => `${name} = campaign_stats.${name} + excluded.${name}`).join(', ')})
+   select * from done`
 )
 
-export const noChange = (id: string): Delta => ({
-  id,
-  targeted: 0,
-  sent: 0,
-  failed: 0,
-  skipped: 0,
-  delivered: 0,
-  tapped: 0,
-  openBatches: 0,
-  skippedFor: {},
-  failedFor: {}
-})
-
-export const tally = (reasons: Record<string, number>, reason: string, by = 1): void => {
-  reasons[reason] = (reasons[reason] ?? 0) + by
-}
+const hourMs = 3_600_000
+/** Rows over which the results of one hour are spread, so that transactions seldom wait for each other. */
+const slots = 8
 
 /** Receives triggers that ended, in the transaction that ended them. */
 export type OnEnded = (tx: Db, projectId: ProjectId, triggers: Counted[]) => Promise<void>
@@ -94,17 +82,21 @@ export async function addToCounters(
   onEnded: OnEnded
 ): Promise<Counted[]> {
   if (deltas.length === 0) return []
-  const rows = deltas.map(({ openBatches, skippedFor, failedFor, ...rest }) => ({
+  const rows = deltas.map(({ openBatches, skippedFor, failedFor, parts, ...rest }) => ({
     ...rest,
     open_chunks: openBatches,
     skipped_for: skippedFor,
     failed_for: failedFor
   }))
   const now = new Date()
-  const counted = await tx.query<Counted>(count, [projectId, JSON.stringify(rows), now])
-  const ended = counted.filter((one) => one.ended)
+  const parts = deltas.flatMap(({ id, parts }) => [...parts.values()].map((part) => ({ id, ...part })))
+  const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
+  const slot = Math.floor(Math.random() * slots)
+  const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hour, slot]
+  const changed = await tx.query<Counted>(count, values)
+  const ended = changed.filter((one) => one.ended)
   const limited = ended.filter((one) => one.limited).map(({ id }) => id)
   if (limited.length > 0) await endReservations(tx, projectId, limited, now)
   if (ended.length > 0) await onEnded(tx, projectId, ended)
-  return counted
+  return changed
 }

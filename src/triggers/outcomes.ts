@@ -1,7 +1,8 @@
 import type { MessageState, OnSettled } from '../messages/messages.ts'
 import type { Db } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
-import { addToCounters, type Counted, type Delta, noChange, type OnEnded, tally } from './counter-store.ts'
+import { addToCounters, type Counted, type OnEnded } from './counter-store.ts'
+import { addTo, type Delta, noChange, tally } from './delta.ts'
 import { notifyEnded } from './stream.ts'
 
 const counterOf = new Map<MessageState, 'sent' | 'failed' | 'skipped'>([
@@ -37,18 +38,19 @@ export const countOnTrigger =
   (onTriggerEnded: OnTriggerEnded): OnSettled =>
   async (tx, projectId, changes) => {
     const deltas = new Map<string, Delta>()
-    for (const { triggerId, campaignId, kind, to, reason } of changes) {
+    for (const change of changes) {
+      const { triggerId, campaignId, kind, to, reason } = change
       // Messages of a direct send have no trigger.
       if (campaignId === null) continue
       const delta = deltas.get(triggerId) ?? noChange(triggerId)
       deltas.set(triggerId, delta)
       if (kind !== 'state') {
-        delta[kind] += 1
+        addTo(delta, kind, change)
         continue
       }
       // A message reaches one final state and keeps it, so counters never go down.
       const counter = counterOf.get(to)
-      if (counter) delta[counter] += 1
+      if (counter) addTo(delta, counter, change)
       if (counter === 'failed') tally(delta.failedFor, reason ?? 'INTERNAL_ERROR')
       if (counter === 'skipped') tally(delta.skippedFor, (reason ?? 'CANCELED').toLowerCase())
     }

@@ -23,6 +23,8 @@ export interface BatchRow {
 /** A target or device that a trigger sends nothing to, with the reason. */
 export interface Skip extends SkippedTarget {
   triggerId: string
+  /** The variant that the device would have received, or the holdout. */
+  variant?: string | null
 }
 
 /** A deferred batch that lost devices, because their users are being deleted. */

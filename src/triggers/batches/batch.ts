@@ -15,7 +15,8 @@ import { parseDuration } from '../../platform/duration.ts'
 import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
-import { addToCounters, type Delta, noChange, type OnEnded, tally } from '../counter-store.ts'
+import { addToCounters, type OnEnded } from '../counter-store.ts'
+import { addTo, type Delta, noChange, partOf, skipPlanned } from '../delta.ts'
 import { wake } from '../wake.ts'
 import { addBatchJobs, type BatchRef, batchJobRef } from './batch-jobs.ts'
 import * as store from './batch-store.ts'
@@ -149,7 +150,7 @@ export class Batches {
     // A device that another batch of this trigger has reached already is not counted twice.
     const written = rows.filter(({ message_id }) => own.has(message_id))
     const skips = await store.addSkips(tx, projectId, drafts.skips, new Date())
-    const delta = deltaOf(trigger.id, written.length, skips, deferred)
+    const delta = deltaOf(trigger.id, written, skips, deferred)
     if (batch.counted) subtractPlanned(delta, device_ids.length, drafts.deleted)
     await this.#defer(tx, projectId, trigger.id, deferred)
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
@@ -240,7 +241,8 @@ export class Batches {
       const delta = { ...noChange(triggerId), openBatches: -1 }
       if (deleted.state === 'planned') {
         const { devices } = deleted
-        delta.failed = devices
+        addTo(delta, 'failed', undefined, devices)
+        partOf(delta).targeted = devices
         delta.targeted = batch.counted ? 0 : devices
         delta.failedFor = { INTERNAL_ERROR: devices }
       }
@@ -258,7 +260,5 @@ export class Batches {
 /** Devices of a batch count as targeted when it is planned. Those of users deleted since count as canceled. */
 function subtractPlanned(delta: Delta, planned: number, deleted: number): void {
   delta.targeted += deleted - planned
-  if (deleted === 0) return
-  delta.skipped += deleted
-  tally(delta.skippedFor, 'canceled', deleted)
+  skipPlanned(delta, 'canceled', deleted)
 }

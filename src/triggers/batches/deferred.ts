@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { addToCounters, type Delta, noChange, type OnEnded, tally } from '../counter-store.ts'
+import { addToCounters, type OnEnded } from '../counter-store.ts'
+import { type Delta, noChange, skipPlanned } from '../delta.ts'
 import { shrinkDeferredBatches } from './batch-store.ts'
 
 /**
@@ -12,8 +13,7 @@ export async function cancelDeferred(tx: Db, projectId: ProjectId, userIds: stri
   for (const { trigger_id: id, devices, empty } of await shrinkDeferredBatches(tx, projectId, userIds)) {
     const delta = deltas.get(id) ?? noChange(id)
     deltas.set(id, delta)
-    delta.skipped += devices
-    tally(delta.skippedFor, 'canceled', devices)
+    skipPlanned(delta, 'canceled', devices)
     if (empty) delta.openBatches -= 1
   }
   await addToCounters(tx, projectId, [...deltas.values()], onEnded)

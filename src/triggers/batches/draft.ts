@@ -2,7 +2,7 @@ import { checkEligibility, type Deferred, defer, type Endpoints, type Ready } fr
 import { channelOf, type Draft } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
 import { type Recipient, TemplateFailed } from '../../templates/templates.ts'
-import { type Delta, noChange, tally } from '../counter-store.ts'
+import { addTo, type Delta, noChange, partOf, type Said, tally } from '../delta.ts'
 import type { Skip } from './batch-store.ts'
 
 /** The drafts of a batch. Every device has a draft or a skip, or is deferred. */
@@ -73,17 +73,34 @@ export async function draftMessages({
   return { messages, skips, deferred }
 }
 
-/** The counters that a trigger gains by written messages, skips and deferred devices. */
-export function deltaOf(triggerId: string, written: number, skips: Skip[], deferred: Deferred): Delta {
+type Written = Said & { user_id: string | null }
+
+/**
+ * The counters that a trigger gains by written messages, skips and deferred devices. A user counts once, for the first
+ * of the messages, whatever else the other devices are told.
+ */
+export function deltaOf(triggerId: string, written: Written[], skips: Skip[], deferred: Deferred): Delta {
   const delta = noChange(triggerId)
-  delta.targeted = written + skips.length
+  const users = new Set<string | null>()
+  const countUser = (userId: string | null, said: Said) => {
+    if (users.has(userId)) return
+    users.add(userId)
+    partOf(delta, said).users += 1
+  }
+  for (const row of written) {
+    addTo(delta, 'targeted', row)
+    countUser(row.user_id, row)
+  }
   for (const deviceIds of deferred.values()) delta.targeted += deviceIds.length
-  for (const { reason } of skips) {
+  for (const skip of skips) {
+    const { reason } = skip
+    addTo(delta, 'targeted', skip)
+    if (reason === 'holdout') countUser(skip.userId, skip)
     if (reason === templateFailed) {
-      delta.failed += 1
+      addTo(delta, 'failed', skip)
       tally(delta.failedFor, templateFailed.toUpperCase())
     } else {
-      delta.skipped += 1
+      addTo(delta, 'skipped', skip)
       tally(delta.skippedFor, reason)
     }
   }

@@ -6,12 +6,14 @@ import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { inParts } from '../../platform/parts.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
-import { addToCounters, noChange, type OnEnded, tally } from '../counter-store.ts'
+import { addToCounters, type OnEnded } from '../counter-store.ts'
+import { noChange } from '../delta.ts'
 import { terminal } from '../store.ts'
 import { expandJobRef, type Wake } from '../wake.ts'
 import type { Batches } from './batch.ts'
 import { addBatchJobs, restoreBatchJobs } from './batch-jobs.ts'
 import { addSkips, insertBatches, openBatches } from './batch-store.ts'
+import { deltaOf } from './draft.ts'
 import { advanceTrigger, loadTrigger, type RunningTrigger } from './expansion-store.ts'
 import { orGiveUp, unlessErased } from './job-errors.ts'
 import { batchDevices, nextStep, type Step, usersPerStep, widened } from './step.ts'
@@ -147,10 +149,8 @@ export class Expansion {
           deferred: false
         }))
         await insertBatches(tx, projectId, trigger.id, added)
-        const delta = noChange(trigger.id)
-        delta.skipped = skips.length
-        delta.targeted = delta.skipped + step.deviceIds.length
-        for (const skip of skips) tally(delta.skippedFor, skip.reason)
+        const delta = deltaOf(trigger.id, [], skips, new Map())
+        delta.targeted += step.deviceIds.length
         await addToCounters(tx, projectId, [delta], onEnded)
         const [first] = added
         const alone = outcome !== null && last === 1 && first && first.dueAt <= at

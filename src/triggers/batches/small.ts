@@ -142,7 +142,7 @@ export class SmallTriggers {
       // Fewer than the drafts if a user was deleted meanwhile.
       const rowsOf = Map.groupBy(rows, ({ trigger_id }) => trigger_id)
       const deltas = triggers.map(({ trigger: { id } }) =>
-        deltaOf(id, rowsOf.get(id)?.length ?? 0, skipsOf.get(id) ?? [], new Map())
+        deltaOf(id, rowsOf.get(id) ?? [], skipsOf.get(id) ?? [], new Map())
       )
       await addToCounters(tx, projectId, deltas, onEnded)
       return rows

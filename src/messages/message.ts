@@ -62,9 +62,6 @@ export interface OutcomeChange {
   to: MessageState
   reason: FailureCode | null
   kind: 'state' | 'delivered' | 'tapped'
-  /** What the message says, where its campaign has several variants or languages. */
-  variant?: string | null
-  language?: string | null
 }
 
 /** States that are not final, as SQL. */

@@ -51,13 +51,13 @@ const count = statement(
             ended_at = case when ${ends} then $3::timestamptz else t.ended_at end
        from given g join held h on h.id = g.id
       where t.project_id = $1 and t.id = g.id
-     returning t.id, t.campaign_id, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
+     returning t.id, t.campaign_id, t.step, t.outcome, t.state, coalesce(t.ended_at = $3::timestamptz, false) as ended,
        t.most_recipients is not null as limited,
        json_build_object(${numbers.map((name) => `'${name}', t.${name}`).join(', ')}) as counts),
    results as (
      insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, ${counted.join(', ')},
        converted, conversion_value)
-     select $1, d.campaign_id, $5, s.variant, s.language, '', $6, ${counted.map((name) => `sum(s.${name})`).join(', ')}, 0, 0
+     select $1, d.campaign_id, $5, s.variant, s.language, coalesce(d.step, ''), $6, ${counted.map((name) => `sum(s.${name})`).join(', ')}, 0, 0
        from json_to_recordset($4::json)
          as s(id uuid, variant text, language text, ${counted.map((name) => `${name} bigint`).join(', ')})
        join done d on d.id = s.id

@@ -4,7 +4,7 @@ export const numbers = ['targeted', 'sent', 'failed', 'skipped', 'delivered', 't
 export type Numbers = Record<(typeof numbers)[number], number>
 
 /** What a message says: its variant and its language, where the campaign has several. */
-export type Said = Pick<OutcomeChange, 'variant' | 'language'>
+export type Said = Partial<Pick<OutcomeChange, 'variant' | 'language'>>
 
 /** The share of a change that has the same variant and language. Results of campaigns are counted by these. */
 export interface Part extends Numbers {

@@ -1,5 +1,6 @@
-// Runs all tests, or the given files: `node test/run.ts [--external] [--shared] [file ...]`.
+// Runs all tests, or the given files: `node test/run.ts [--external] [--statements] [--shared] [file ...]`.
 // The tests use an embedded server that this program starts, or with --external the one that TEST_DATABASE_URL names.
+// With --statements, only folders run whose result may depend on how a server understands our statements.
 // Each given file runs in a separate process; with --shared, the files share a few processes, as in a whole run.
 // A whole run has two parts with a summary each: the suite, then the crash and fuzz runs.
 // It always ends: each file has a limit (TIDINGS_FILE_SECONDS), and no process that a test started outlives the run.
@@ -19,6 +20,7 @@ import { bootstrappedDatabase } from './support/service.ts'
 import { watchFiles } from './watch.ts'
 
 const external = process.argv.includes('--external')
+const statements = process.argv.includes('--statements')
 const shared = process.argv.includes('--shared')
 const chosen = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const long = Boolean(process.env.TIDINGS_LONG)
@@ -29,12 +31,18 @@ const graceMs = Math.min(15_000, limitMs)
 const mark = randomUUID()
 /** Tests that kill processes at work, and tests that generate thousands of requests. */
 const ordeals = /^test\/(crash|fuzz)\//
+/** Tests of processes, sockets and programs. Of our statements they run hardly one that no other test runs. */
+const others =
+  /^test\/(crash|fuzz|faults|cli|console|embedded|gateways|overload|simulator|templates)\/|^test\/(docs|runner)/
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
 // The long mode runs only tests that try more cases if they have more time. With --external, only tests that use a
 // server run: the result of all others does not depend on it.
 const meant = all.filter(
-  (file) => (!long || textOf(file).includes('TIDINGS_LONG')) && (!external || reachesServer(file))
+  (file) =>
+    (!long || textOf(file).includes('TIDINGS_LONG')) &&
+    (!external || reachesServer(file)) &&
+    (!statements || !others.test(file))
 )
 
 function reachesServer(file: string, seen = new Set<string>()): boolean {
@@ -79,7 +87,7 @@ if (chosen.length > 0 || long) {
 } else {
   // More lanes than processors, because tests often wait. Fewer for tests in which a takeover has a time limit.
   failed += await phase('The suite', 5, (file) => !ordeals.test(file))
-  failed += await phase('Crash and fuzz runs', 3, (file) => ordeals.test(file))
+  if (!statements) failed += await phase('Crash and fuzz runs', 3, (file) => ordeals.test(file))
 }
 failed += await leftBehind()
 await rm(folder, { recursive: true, force: true })

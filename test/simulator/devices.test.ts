@@ -14,6 +14,18 @@ const tokens = (project: string) =>
   service.sql('select device_id, token, type from push_tokens where project_id = $1 order by type', [project])
 
 describe('a simulated device', () => {
+  it('has a push in its inbox as soon as the caller knows that it was sent', async () => {
+    const project = await service.project({ mode: 'simulator' })
+    await add({ platform: 'IOS', project_user_id: 'ana', device_id: 'phone' }, project.id)
+    for (const count of [1, 2, 3]) {
+      const push_notifications = [{ target: { project_user_id: 'ana' }, title: `push ${count}` }]
+      const sent = await project.call('POST', '/api/v1/messages:send', { json: { push_notifications } })
+      assert.match(sent.text, /STATUS_SUCCEED/)
+      const { items } = (await service.manage('GET', `/projects/${project.id}/simulator/inbox`)).json
+      assert.equal(items.length, count)
+    }
+  })
+
   it('is registered as by an app, for a user who is created if absent', async () => {
     const { project, reply } = await add({ platform: 'IOS', project_user_id: 'ana', device_id: 'ana-phone' })
     assert.equal(reply.status, 201)

@@ -43,6 +43,8 @@ export function createInbox({
   log: Log
   devicesOf: DevicesOf
 }) {
+  /** The writers of this process. */
+  const writers = new Map<ProjectId, Set<() => Promise<void>>>()
   const followers = new Set<{ projectId: ProjectId; bell: Bell }>()
   listener.on(channel, (projectId) => {
     for (const each of followers) if (projectId === undefined || each.projectId === projectId) each.bell.ring()
@@ -87,6 +89,16 @@ export function createInbox({
       }, ms)
     }
 
+    /** Writes what waits now, without the pause in which a batch grows. */
+    async function writeNow(): Promise<void> {
+      clearTimeout(timer)
+      timer = undefined
+      writing = writing.then(flush)
+      await writing
+    }
+    const ours = writers.get(projectId) ?? new Set()
+    writers.set(projectId, ours.add(writeNow))
+
     return {
       add(item: LedgerItem): void {
         waiting.push(item)
@@ -94,9 +106,9 @@ export function createInbox({
         schedule(batchMs)
       },
       async close(): Promise<void> {
-        clearTimeout(timer)
-        await writing
-        await flush()
+        ours.delete(writeNow)
+        if (ours.size === 0) writers.delete(projectId)
+        await writeNow()
         // The database may not come back, so a failed write is not repeated now.
         clearTimeout(timer)
       }
@@ -105,8 +117,9 @@ export function createInbox({
 
   return {
     writer,
-    /** Newest first, each with its number for the next page. */
+    /** Newest first, each with its number for the next page. A push that a caller was told to be sent is among them. */
     async list(projectId: ProjectId, before: string | null, deviceId: string | null, limit: number) {
+      if (before === null) await Promise.all([...(writers.get(projectId) ?? [])].map((writeNow) => writeNow()))
       const rows = await store.newestItems(pool, projectId, { before, deviceId, limit })
       return rows.map(asFollowing)
     },

@@ -21,6 +21,7 @@ export {
   checkCampaignId,
   checkTriggerCampaign,
   commandOfTrigger,
+  hasOwnProperties,
   readAudience,
   readTrigger,
   readTriggerRequest,
@@ -29,8 +30,8 @@ export {
   type Target,
   type TriggerCampaign
 } from './audience/request.ts'
-export { TriggerBody, triggerExample } from './audience/request-schema.ts'
-export { resolveMany, resolveTargets, type SkippedTarget } from './audience/targets.ts'
+export { mostTriggerValues, TriggerBody, triggerExample } from './audience/request-schema.ts'
+export { resolveMany, resolveTargets, type SegmentOf, type SkippedTarget } from './audience/targets.ts'
 export { unknownFields as unknownTriggerFields, warningOf } from './audience/unknown-fields.ts'
 export type { Campaign } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'

@@ -2,6 +2,8 @@ import type { Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { type CompiledSegment, compileSegment, type SegmentAt } from '../segments/segments.ts'
 import type { Renderer, Rendering } from '../templates/templates.ts'
+import type { StoredTarget } from './audience/request.ts'
+import type { SegmentOf } from './audience/targets.ts'
 import type { Campaign } from './definition/definition.ts'
 import { findVersion } from './store.ts'
 
@@ -15,7 +17,15 @@ export interface Ready {
   definition: Campaign
   rendering: Rendering
   /** Every batch of a long broadcast evaluates the same condition: its time is that of the trigger. */
-  segmentFor(trigger: { properties: Record<string, unknown>; started_at: Date }): SegmentAt
+  segmentFor(trigger: SegmentTrigger): SegmentAt
+  /** The segment for each target of a trigger: its own properties count in conditions that refer to the trigger. */
+  segmentsFor(trigger: SegmentTrigger): SegmentOf
+}
+
+/** The facts of a trigger that its segment depends on. */
+export interface SegmentTrigger {
+  properties: Record<string, unknown>
+  started_at: Date
 }
 
 export type Versions = ReturnType<typeof createVersions>
@@ -25,17 +35,32 @@ const maxCached = 200
 
 /** `key` names a saved version; a draft has none. */
 export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Campaign, key?: string): Ready {
+  const segmentFor = ({ properties, started_at }: SegmentTrigger): SegmentAt => {
+    // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
+    const known = new Map<string, CompiledSegment>()
+    return (first, scope) => {
+      const variant = `${first} ${scope?.devices} ${scope?.events}`
+      const compiled = known.get(variant) ?? compileSegment(definition.segment, properties, started_at, first, scope)
+      known.set(variant, compiled)
+      return compiled
+    }
+  }
+  const refersToTrigger = JSON.stringify(definition.segment).includes('{{')
   return {
     definition,
     rendering: renderer.of(projectId, definition, key),
-    segmentFor: ({ properties, started_at }) => {
-      // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
-      const known = new Map<string, CompiledSegment>()
-      return (first, scope) => {
-        const variant = `${first} ${scope?.devices} ${scope?.events}`
-        const compiled = known.get(variant) ?? compileSegment(definition.segment, properties, started_at, first, scope)
-        known.set(variant, compiled)
-        return compiled
+    segmentFor,
+    segmentsFor(trigger) {
+      const plain = segmentFor(trigger)
+      if (!refersToTrigger) return () => plain
+      const own = new Map<StoredTarget, SegmentAt>()
+      return (target) => {
+        const [, , properties] = target
+        if (!properties) return plain
+        const known =
+          own.get(target) ?? segmentFor({ ...trigger, properties: { ...trigger.properties, ...properties } })
+        own.set(target, known)
+        return known
       }
     }
   }

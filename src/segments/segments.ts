@@ -9,6 +9,7 @@ export {
   firstUser,
   matchBatch,
   matchDevices,
+  matchGroups,
   matchUsers,
   type Place,
   type SegmentAt,

@@ -1,6 +1,7 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { inParts } from '../platform/parts.ts'
 import type { Scope } from './compare.ts'
 import type { CompiledSegment } from './compile.ts'
 import { limitStatementTime } from './pattern-store.ts'
@@ -183,6 +184,40 @@ export async function matchDevices(pool: Pool, projectId: ProjectId, segment: Se
     [projectId, deviceIds, ...values]
   )
   return new Set(rows.map(({ device_id }) => device_id))
+}
+
+/** Groups that one statement evaluates. */
+const groupsAtOnce = 20
+
+/** Returns the devices that match, for each group of devices with a segment of its own. */
+export async function matchGroups(
+  pool: Pool,
+  projectId: ProjectId,
+  groups: { segment: SegmentAt; deviceIds: ReadonlySet<string> }[]
+): Promise<Set<string>[]> {
+  if (groups.length === 1) return [await matchDevices(pool, projectId, groups[0]!.segment, [...groups[0]!.deviceIds])]
+  const matched: Set<string>[] = []
+  for (const some of inParts(groups, groupsAtOnce)) {
+    const values: unknown[] = [projectId]
+    const parts = some.map(({ segment, deviceIds }, place) => {
+      const ids = values.push([...deviceIds])
+      const compiled = segment(ids + 1)
+      values.push(...compiled.values)
+      return `select ${place} as place, d.id as device_id from devices d
+        join users u on u.project_id = $1 and u.id = d.user_id
+       where d.project_id = $1 and d.id = any($${ids}::text[]) and ${compiled.condition}`
+    })
+    const rows = await evaluate<{ place: number; device_id: string }>(
+      pool,
+      projectId,
+      parts.join(' union all '),
+      values
+    )
+    const found = some.map(() => new Set<string>())
+    for (const { place, device_id } of rows) found[place]!.add(device_id)
+    matched.push(...found)
+  }
+  return matched
 }
 
 /** Returns the users that match; for segments without conditions on devices. */

@@ -39,13 +39,14 @@ export function createRenderer(metrics?: Metrics, open?: () => Lane) {
     // A template can write a name with escapes.
     const mentions = (root: string) => sources.some((source) => source.includes(root) || source.includes('\\'))
     const [needsUser, needsTrigger] = [mentions('user'), mentions('trigger')]
-    const written = ({ device_id, project_user_id, properties, platform, facts }: Recipient) =>
+    const written = ({ device_id, project_user_id, properties, platform, facts, own }: Recipient) =>
       JSON.stringify({
         device_id,
         project_user_id,
         properties: needsUser ? properties : {},
         platform,
-        facts
+        facts,
+        ...(own && needsTrigger && { own })
       } satisfies Addressee)
     return {
       for: ({ properties }, id = newId()) => {
@@ -91,8 +92,10 @@ async function renderAll(
   const key = `${subject.campaign.key} ${subject.trigger.key}`
   let most = slice.recipients
   let asked = false
+  // Where recipients have properties of their own, one that fails says nothing about the others.
+  const differ = recipients.some(({ own }) => own)
   while (rendered.length < recipients.length) {
-    const poison = hopeless.get(key)
+    const poison = differ ? undefined : hopeless.get(key)
     if (poison) return [...rendered, ...recipients.slice(rendered.length).map(() => poison)]
     const texts = sliceOf(recipients, rendered.length, most, written)
     const outcome = await turns.ask({ ...subject, recipients: `[${texts.join()}]`, alone: texts.length === 1 })
@@ -100,7 +103,7 @@ async function renderAll(
     if (outcome === 'split') most = 1
     else if (outcome instanceof TemplateFailed) {
       rendered.push(outcome)
-      if (asked) continue
+      if (asked || differ) continue
       asked = true
       // Checks once whether the shared templates fail: then every recipient would take as long.
       const shared = await turns.ask({ ...subject, recipients: null, alone: true })

@@ -17,6 +17,8 @@ export interface Recipient {
   properties: Record<string, unknown>
   platform: 'IOS' | 'ANDROID' | 'WEB'
   facts: Readonly<Record<string, string | null>>
+  /** The properties of its target, merged over those of the trigger. */
+  own?: Record<string, unknown> | undefined
 }
 
 /** The part of a recipient that templates can refer to. */
@@ -92,8 +94,10 @@ export function renderingOf(campaign: Source): Rendering {
         if (known instanceof TemplateFailed) throw known
         return known
       }
+      // With properties of its own, a recipient shares only the templates without `trigger`.
+      const onceForAll: Once = (template) => (template.dependsOn.has('trigger') ? undefined : once(template))
       return {
-        make: (recipient) => make(scopeOf(recipient, trigger, { id, name }), once),
+        make: (recipient) => make(scopeOf(recipient, trigger, { id, name }), recipient.own ? onceForAll : once),
         shared() {
           for (const template of shared) once(template)
         }
@@ -113,13 +117,13 @@ function outcomeOf(template: Template, scope: TemplateScope): string | TemplateF
 }
 
 const scopeOf = (
-  { device_id, project_user_id, properties, platform, facts }: Addressee,
+  { device_id, project_user_id, properties, platform, facts, own }: Addressee,
   trigger: Record<string, unknown>,
   campaign: Record<string, unknown>
 ): TemplateScope => ({
   user: userScope(project_user_id, properties),
   device: deviceScope(device_id, platform, facts),
-  trigger,
+  trigger: own ? { ...trigger, ...own } : trigger,
   campaign
 })
 

@@ -1,5 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { readTrigger, TriggerBody, triggerExample, unknownTriggerFields, warningOf } from '../campaigns/campaigns.ts'
+import {
+  mostTriggerValues,
+  readTrigger,
+  TriggerBody,
+  triggerExample,
+  unknownTriggerFields,
+  warningOf
+} from '../campaigns/campaigns.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
@@ -34,6 +41,7 @@ export function triggerRoutes(
       params,
       body: TriggerBody,
       maxBody: largestBody,
+      maxValues: mostTriggerValues,
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
       idempotent: true,

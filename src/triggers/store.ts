@@ -1,4 +1,4 @@
-import type { StoredAudience } from '../campaigns/campaigns.ts'
+import { hasOwnProperties, type StoredAudience } from '../campaigns/campaigns.ts'
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
@@ -56,14 +56,15 @@ const shown = `id, campaign_id, campaign_version, state, reason, source, step, a
 const insertFor = (condition: string) => `${heldProject}
    insert into triggers (project_id, id, campaign_id, campaign_version, state, audience, properties, accepted_at, cursor,
      chunks, open_chunks, targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, wake_at,
-     begin_job, most_recipients, source, step, due_at)
+     begin_job, most_recipients, source, step, due_at, target_properties)
    select p.project_id, t.id, c.id, coalesce(t.campaign_version, c.version),
           case when t.due_at is null then 'accepted' else 'scheduled' end, t.audience, t.properties, $3, '',
           0, 0, 0, 0, 0, 0, 0, 0, '{}', '{}', coalesce(t.due_at, $3) + ${wakeAfterMs} * interval '1 ms', t.begin_job,
-          t.most_recipients, t.source, t.step, t.due_at
+          t.most_recipients, t.source, t.step, t.due_at, coalesce(t.target_properties, false)
      from project p
     cross join json_to_recordset($2::json) as t(id uuid, campaign_id text, audience jsonb, properties jsonb,
-      begin_job uuid, campaign_version integer, most_recipients integer, source jsonb, step text, due_at timestamptz)
+      begin_job uuid, campaign_version integer, most_recipients integer, source jsonb, step text, due_at timestamptz,
+      target_properties boolean)
      join campaigns c on c.project_id = $1 and c.id = t.campaign_id and c.status = 'active' and ${condition}
    on conflict (project_id, id) do nothing
    returning id`
@@ -134,7 +135,8 @@ export async function insertTriggers(
     most_recipients: trigger.mostRecipients,
     source: trigger.source,
     step: trigger.step,
-    due_at: trigger.dueAt
+    due_at: trigger.dueAt,
+    target_properties: hasOwnProperties(trigger.audience) || undefined
   }))
   const values = [projectId, JSON.stringify(rows), at]
   return new Set((await tx.query<{ id: string }>(internal ? insertInternal : insert, values)).map(({ id }) => id))

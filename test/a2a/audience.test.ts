@@ -7,7 +7,8 @@ import { scriptedSender } from '../support/sender.ts'
 import { startService } from '../support/service.ts'
 import { agentOf } from './agent.ts'
 
-const service = await startService({}, { sender: scriptedSender() })
+const sender = scriptedSender()
+const service = await startService({}, { sender })
 const project = await service.project()
 for (const name of ['ana', 'bo', 'cy']) await givenUser(project, name, `${name}-phone`)
 await givenCampaign(service, project, { default_audience: { broadcast: true } })
@@ -47,6 +48,19 @@ describe('B.9: trigger-campaign by agents takes the audience of 2.4', () => {
       1
     )
     assert.equal(await reached({ campaignId: undefined, campaign_id: 'news', audience: { targets: ana } }), 1)
+  })
+
+  it('with properties of each target, in both spellings', async () => {
+    await givenCampaign(service, project, { campaign_id: 'codes', message: { title: '{{ trigger.code }}' } })
+    const targets = [
+      { ...ana[0], properties: { code: 'A1' } },
+      { ...bo[0], properties: null }
+    ]
+    assert.equal(await reached({ campaignId: 'codes', targets, properties: { code: 'none' } }), 2)
+    assert.deepEqual(
+      ['ana-phone', 'bo-phone'].map((id) => (sender.to(id).at(-1)!.content as Json).notification.title),
+      ['A1', 'none']
+    )
   })
 
   it('an audience that is absent or null is the default audience', async () => {

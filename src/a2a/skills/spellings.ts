@@ -34,6 +34,8 @@ export function inOurNames(given: Fields, isKnown: (name: string) => boolean, pa
 const ids = ['projectUserId', 'deviceId', 'userId']
 const isId = (name: string) => ids.includes(name)
 
+const isOfTarget = (name: string) => isId(name) || name === 'properties'
+
 /** A target in the form of messages:send. */
 export const spelledTarget = {
   target: Type.Object(
@@ -109,9 +111,9 @@ function namedBy(side: Fields, path: string): Named | { wrong: string } {
   const found: unknown[] = []
   for (const [index, target] of targets.entries()) {
     if (!isObject(target)) return { wrong: `${path}targets[${index}]: must be an object` }
-    const { fields, wrong } = inOurNames(target, isId, `${path}targets[${index}].`)
+    const { fields, wrong } = inOurNames(target, isOfTarget, `${path}targets[${index}].`)
     if (wrong !== undefined) return { wrong }
-    found.push(fields)
+    found.push(withoutNull(fields))
   }
   return found
 }

@@ -3,7 +3,19 @@ import { building, unknownNames } from '../../platform/http/schema.ts'
 import { maxTargets } from './request.ts'
 import { mostNames } from './unknown-fields.ts'
 
-const targetFields = { project_user_id: Type.String(), device_id: Type.String(), user_id: Type.String() }
+const OwnProperties = Type.Unsafe<Record<string, unknown> | null>({
+  type: ['object', 'null'],
+  additionalProperties: {},
+  description: 'Merged over the properties of the trigger, for this target. All targets together: at most 8 MiB.'
+})
+const targetFields = {
+  project_user_id: Type.String(),
+  device_id: Type.String(),
+  user_id: Type.String(),
+  properties: OwnProperties
+}
+/** More values than the properties of the trigger and of 20,000 targets usually hold. */
+export const mostTriggerValues = 1_200_000
 /** The handler checks targets, because a broadcast ignores them whatever they are. */
 export const TriggerBody = Type.Object(
   {
@@ -18,7 +30,7 @@ export const TriggerBody = Type.Object(
           targets: {
             [building]: Type.Array(Type.Object(targetFields), { maxItems: maxTargets }),
             description:
-              'At most 20,000, each with exactly one of project_user_id, device_id and user_id. Targets outside the segment receive nothing.'
+              'At most 20,000, each with exactly one of project_user_id, device_id and user_id, and with properties of its own if it needs some. Targets outside the segment receive nothing.'
           }
         },
         description: "The recipients. Absent or null: the campaign's default audience. Without targets: no recipients."

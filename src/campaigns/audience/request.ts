@@ -1,10 +1,16 @@
 import { Refusal } from '../../platform/errors.ts'
-import { checkChosenId, checkJson, isAbsent, isObject, readEach, refusing } from '../../platform/fields.ts'
+import { checkChosenId, checkJson, inUnits, isAbsent, isObject, readEach, refusing } from '../../platform/fields.ts'
 
 export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
-/** A target as it is stored: the kind of id, and the id. */
-export type StoredTarget = [kind: TargetKind, value: string]
+/** A target as it is stored: the kind of id, the id, and its own properties if it has any. */
+export type StoredTarget =
+  | [kind: TargetKind, value: string]
+  | [kind: TargetKind, value: string, properties: Record<string, unknown>]
 export type StoredAudience = { broadcast: true } | { targets: StoredTarget[] }
+
+/** Whether a target of the audience has properties of its own. */
+export const hasOwnProperties = (audience: StoredAudience | null): boolean =>
+  audience !== null && 'targets' in audience && audience.targets.some((target) => target.length === 3)
 
 export interface TriggerRequest {
   /** Null: the default audience of the campaign. */
@@ -29,11 +35,16 @@ export interface TriggerCampaign {
   campaignVersion?: number
 }
 
-export type Target = { projectUserId: string } | { deviceId: string } | { userId: string }
+/** `properties` are merged over those of the trigger, for this target. */
+export type Target = ({ projectUserId: string } | { deviceId: string } | { userId: string }) & {
+  properties?: Record<string, unknown> | undefined
+}
 
 export const maxTargets = 20_000
 /** Deeper than any template reaches, and not deep enough to exhaust a stack here or in the database. */
 const propertyBounds = { levels: 128, bytes: 1024 * 1024 }
+/** The size of the properties of all targets together. */
+const targetBounds = { levels: 128, bytes: 8 * 1024 * 1024 }
 const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id: 255, user_id: 255 }
 
 const invalid = (path: string, message: string) =>
@@ -90,7 +101,17 @@ function eachTarget<Given>(
   read: (target: Given, path: string) => StoredTarget
 ): StoredTarget[] {
   if (targets.length > maxTargets) throw invalid(path, `must be at most ${maxTargets}`)
-  return distinct(readEach(targets, (target, index) => read(target, `${path}[${index}]`)))
+  const stored = readEach(targets, (target, index) => read(target, `${path}[${index}]`))
+  checkSize(stored, path)
+  return distinct(stored)
+}
+
+/** The properties of all targets together, before doubles are taken out: a caller can count what it sends. */
+function checkSize(targets: StoredTarget[], path: string): void {
+  let bytes = 0
+  for (const [, , properties] of targets) if (properties) bytes += Buffer.byteLength(JSON.stringify(properties))
+  if (bytes > targetBounds.bytes)
+    throw invalid(path, `the properties of all targets together must be at most ${inUnits(targetBounds.bytes)}`)
 }
 
 /** The fields of a command's target, with the kind of id that each holds. */
@@ -100,13 +121,17 @@ const fieldOf = { project_user_id: 'projectUserId', device_id: 'deviceId', user_
 /** The command of a checked trigger: the inverse of `checkTriggerCampaign`. */
 export function commandOfTrigger({ audience, ...rest }: CheckedTrigger): TriggerCampaign {
   if (audience === null || 'broadcast' in audience) return { ...rest, ...(audience && { audience }) }
-  return { ...rest, audience: { targets: audience.targets.map(([kind, id]) => ({ [fieldOf[kind]]: id }) as Target) } }
+  const targets = audience.targets.map(
+    ([kind, id, properties]) => ({ [fieldOf[kind]]: id, ...(properties && { properties }) }) as Target
+  )
+  return { ...rest, audience: { targets } }
 }
 
 const checkTargets = (targets: Target[]): StoredTarget[] =>
   eachTarget(targets, 'audience.targets', (target, path) => {
-    const [[field, id]] = Object.entries(target) as [[keyof typeof kindOf, string]]
-    return storedTarget(kindOf[field], id, `${path}.${field}`)
+    const { properties, ...ids } = target
+    const [[field, id]] = Object.entries(ids) as [[keyof typeof kindOf, string]]
+    return withOwn(storedTarget(kindOf[field], id, `${path}.${field}`), properties, path)
   })
 
 const kinds = Object.keys(longestId) as TargetKind[]
@@ -116,7 +141,15 @@ function readTarget(target: unknown, path: string): StoredTarget {
   const given = kinds.filter((kind) => !isAbsent(target[kind]))
   const [kind] = given
   if (!kind || given.length > 1) throw invalid(path, `must have exactly one of ${kinds.join(', ')}`)
-  return storedTarget(kind, target[kind], `${path}.${kind}`)
+  return withOwn(storedTarget(kind, target[kind], `${path}.${kind}`), target.properties, path)
+}
+
+/** The default audience of a campaign has no trigger, so its targets have no properties. */
+function withOwn([kind, value]: StoredTarget, properties: unknown, path: string): StoredTarget {
+  if (isAbsent(properties) || path.startsWith('default_audience')) return [kind, value]
+  if (!isObject(properties)) throw invalid(`${path}.properties`, 'must be an object')
+  checkJson(properties, targetBounds, (message) => invalid(`${path}.properties`, message))
+  return Object.keys(properties).length > 0 ? [kind, value, properties] : [kind, value]
 }
 
 function storedTarget(kind: TargetKind, id: unknown, path: string): StoredTarget {
@@ -125,8 +158,13 @@ function storedTarget(kind: TargetKind, id: unknown, path: string): StoredTarget
   return [kind, kind === 'user_id' ? value.toLowerCase() : value]
 }
 
+/** Of several targets with the same id the first counts. */
 function distinct(targets: StoredTarget[]): StoredTarget[] {
-  const known = new Map(targets.map((target) => [`${target[0]} ${target[1]}`, target]))
+  const known = new Map<string, StoredTarget>()
+  for (const target of targets) {
+    const key = `${target[0]} ${target[1]}`
+    if (!known.has(key)) known.set(key, target)
+  }
   return known.size === targets.length ? targets : [...known.values()]
 }
 

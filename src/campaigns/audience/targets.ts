@@ -1,6 +1,6 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { matchDevices, type SegmentAt } from '../../segments/segments.ts'
+import { matchGroups, type SegmentAt } from '../../segments/segments.ts'
 import { findNamed, type Named } from './recipients-store.ts'
 import type { StoredTarget, TargetKind } from './request.ts'
 
@@ -15,17 +15,22 @@ export interface SkippedTarget {
 
 export interface Resolved {
   deviceIds: string[]
+  /** For each device the place of the target that reached it, the first of several. */
+  places: number[]
   /** The users of these devices. */
   userIds: string[]
   /** Targets that lead to no message, each with its reason. */
   skips: SkippedTarget[]
 }
 
-/** The targets of one trigger, and the segment that limits them. */
+/** The targets of one trigger, and the segment that limits each of them. */
 export interface Wanted {
-  segment: SegmentAt
+  segmentOf: SegmentOf
   targets: StoredTarget[]
 }
+
+/** The segment of a target: its own properties may change the values of conditions. */
+export type SegmentOf = (target: StoredTarget) => SegmentAt
 
 const unknown: Record<TargetKind, string> = {
   project_user_id: 'unknown_user',
@@ -36,62 +41,97 @@ const unknown: Record<TargetKind, string> = {
 export const resolveTargets = async (
   pool: Pool,
   projectId: ProjectId,
-  segment: SegmentAt,
+  segmentOf: SegmentOf,
   targets: StoredTarget[]
-): Promise<Resolved> => (await resolveMany(pool, projectId, [{ segment, targets }]))[0]!
+): Promise<Resolved> => (await resolveMany(pool, projectId, [{ segmentOf, targets }]))[0]!
 
 /**
  * Contract 4.4, rules 2, 4 and 6: finds the devices of targets that match the segment. A target that leads to no message
  * counts as one skipped, with a reason. Several triggers are looked up together, and equal segments are evaluated once.
  */
 export async function resolveMany(pool: Pool, projectId: ProjectId, wanted: Wanted[]): Promise<Resolved[]> {
-  const named = new Map(wanted.flatMap(({ targets }) => targets.map((target) => [keyOf(...target), target])))
+  const named = new Map(wanted.flatMap(({ targets }) => targets.map((target) => [keyOf(target), target])))
   const rows = named.size > 0 ? await findNamed(pool, projectId, [...named.values()]) : []
-  const found = Map.groupBy(rows, ({ kind, value }) => keyOf(kind, value))
-  const leadsOf = ({ targets }: Wanted) => targets.flatMap((target) => found.get(keyOf(...target)) ?? [])
-  const bySegment = Map.groupBy(wanted, ({ segment }) => {
+  const found = Map.groupBy(rows, ({ kind, value }) => keyOf([kind, value]))
+  const matchingOf = await findMatching(pool, projectId, wanted, found)
+  return wanted.map((one) => resolved(one, found, matchingOf))
+}
+
+/** Evaluates the segment of each target on the devices that the target leads to. Equal segments share one evaluation. */
+async function findMatching(
+  pool: Pool,
+  projectId: ProjectId,
+  wanted: Wanted[],
+  found: Map<string, Named[]>
+): Promise<(segment: SegmentAt) => ReadonlySet<string>> {
+  const candidatesOf = new Map<SegmentAt, Set<string>>()
+  for (const { segmentOf, targets } of wanted)
+    for (const target of targets) {
+      const segment = segmentOf(target)
+      const candidates = candidatesOf.get(segment) ?? new Set()
+      candidatesOf.set(segment, candidates)
+      for (const { device_id } of found.get(keyOf(target)) ?? []) if (device_id !== null) candidates.add(device_id)
+    }
+  const alike = Map.groupBy(candidatesOf.keys(), (segment) => {
     const { condition, values } = segment(1)
     return JSON.stringify([condition, values])
   })
-  const matching = new Map<Wanted, Set<string>>()
-  for (const alike of bySegment.values()) {
-    const candidates = new Set(alike.flatMap(leadsOf).flatMap(({ device_id }) => device_id ?? []))
-    const matched = await matchingOf(pool, projectId, alike[0]!.segment, candidates)
-    for (const one of alike) matching.set(one, matched)
-  }
-  return wanted.map((one) => resolved(one, leadsOf(one), found, matching.get(one)!))
+  const groups = [...alike.values()].map((segments) => ({
+    segment: segments[0]!,
+    deviceIds: new Set(segments.flatMap((segment) => [...candidatesOf.get(segment)!]))
+  }))
+  const matched = await matchAll(pool, projectId, groups)
+  const matching = new Map(
+    [...alike.values()].flatMap((segments, index) => segments.map((one) => [one, matched[index]!]))
+  )
+  return (segment) => matching.get(segment)!
+}
+
+interface Group {
+  segment: SegmentAt
+  deviceIds: Set<string>
+}
+
+/** Everyone is in a segment without conditions: it need not be evaluated. */
+async function matchAll(pool: Pool, projectId: ProjectId, groups: Group[]): Promise<ReadonlySet<string>[]> {
+  const known = groups.map(({ segment, deviceIds }) => {
+    const { matchesNone, condition } = segment(1)
+    if (matchesNone || deviceIds.size === 0) return new Set<string>()
+    return condition === 'true' ? deviceIds : undefined
+  })
+  const open = groups.filter((_, index) => !known[index])
+  const matched = await matchGroups(pool, projectId, open)
+  return known.map((one) => one ?? matched.shift()!)
 }
 
 function resolved(
-  { segment, targets }: Wanted,
-  leads: Named[],
+  { segmentOf, targets }: Wanted,
   found: Map<string, Named[]>,
-  matching: Set<string>
+  matchingOf: (segment: SegmentAt) => ReadonlySet<string>
 ): Resolved {
-  const hits = leads.filter(({ device_id }) => device_id !== null && matching.has(device_id))
-  const skips = targets.flatMap(([kind, value]): SkippedTarget[] => {
-    const own = found.get(keyOf(kind, value))
-    const reason = reasonOf(kind, own, matching, segment)
-    return reason ? [{ kind, value, reason, userId: own?.[0]?.user_id ?? null }] : []
-  })
-  return {
-    deviceIds: [...new Set(hits.map(({ device_id }) => device_id!))],
-    userIds: hits.map(({ user_id }) => user_id),
-    skips
+  const placeOf = new Map<string, number>()
+  const userIds: string[] = []
+  const skips: SkippedTarget[] = []
+  for (const [place, target] of targets.entries()) {
+    const [kind, value] = target
+    const segment = segmentOf(target)
+    const matching = matchingOf(segment)
+    const leads = found.get(keyOf(target))
+    for (const { device_id, user_id } of leads ?? []) {
+      if (device_id === null || !matching.has(device_id)) continue
+      if (!placeOf.has(device_id)) placeOf.set(device_id, place)
+      userIds.push(user_id)
+    }
+    const reason = reasonOf(kind, leads, matching, segment)
+    if (reason) skips.push({ kind, value, reason, userId: leads?.[0]?.user_id ?? null })
   }
-}
-
-async function matchingOf(pool: Pool, projectId: ProjectId, segment: SegmentAt, candidates: Set<string>) {
-  const { matchesNone, condition } = segment(1)
-  if (matchesNone || candidates.size === 0) return new Set<string>()
-  // Everyone is in the segment: it need not be evaluated.
-  return condition === 'true' ? candidates : matchDevices(pool, projectId, segment, [...candidates])
+  return { deviceIds: [...placeOf.keys()], places: [...placeOf.values()], userIds, skips }
 }
 
 function reasonOf(
   kind: TargetKind,
   leads: Named[] | undefined,
-  matching: Set<string>,
+  matching: ReadonlySet<string>,
   segment: SegmentAt
 ): string | undefined {
   if (!leads) return unknown[kind]
@@ -101,4 +141,4 @@ function reasonOf(
   return segment(1).matchesNone ? 'missing_trigger_property' : 'not_in_segment'
 }
 
-const keyOf = (kind: TargetKind, value: string) => `${kind} ${value}`
+const keyOf = ([kind, value]: StoredTarget) => `${kind} ${value}`

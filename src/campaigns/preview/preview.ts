@@ -14,10 +14,16 @@ import {
 import { type Renderer, TemplateFailed } from '../../templates/templates.ts'
 import { findEndpoints } from '../audience/endpoints.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
-import { readAudience, type StoredAudience, type StoredTarget, type TriggerRequest } from '../audience/request.ts'
-import { resolveTargets } from '../audience/targets.ts'
+import {
+  hasOwnProperties,
+  readAudience,
+  type StoredAudience,
+  type StoredTarget,
+  type TriggerRequest
+} from '../audience/request.ts'
+import { resolveTargets, type SegmentOf } from '../audience/targets.ts'
 import type { Campaign } from '../definition/definition.ts'
-import { type Ready, readyOf } from '../versions.ts'
+import { type Ready, readyOf, type SegmentTrigger } from '../versions.ts'
 import type { Preview } from './schemas.ts'
 
 /** How long a preview evaluates the segment. */
@@ -33,6 +39,8 @@ interface Found {
   users: number
   devices: number
   sample: string[]
+  /** The properties that targets give to devices of the sample. */
+  own: ReadonlyMap<string, Record<string, unknown>>
   complete: boolean
   reason: string | null
   skipped: Record<string, number>
@@ -42,6 +50,7 @@ const none = (reason: string | null): Found => ({
   users: 0,
   devices: 0,
   sample: [],
+  own: new Map(),
   complete: true,
   reason,
   skipped: {}
@@ -58,14 +67,15 @@ export const createPreview =
     const found = await countAudience(
       pool,
       projectId,
-      ready.segmentFor(trigger),
+      ready,
+      trigger,
       audience,
       definition.live_activity?.attributes_type ?? null
     )
     const { users, devices, complete, reason, skipped } = found
     return {
       audience: { users, devices, complete, reason, skipped },
-      sample: await sampleOf(pool, projectId, ready, trigger, found.sample)
+      sample: await sampleOf(pool, projectId, ready, trigger, found)
     }
   }
 
@@ -73,16 +83,18 @@ export const createPreview =
 async function countAudience(
   pool: Pool,
   projectId: ProjectId,
-  segment: SegmentAt,
+  ready: Ready,
+  trigger: SegmentTrigger,
   audience: StoredAudience | null,
   attributesType: string | null
 ) {
   if (!audience) return none('no_audience')
-  if (segment(1).matchesNone) return none('missing_trigger_property')
+  const segment = ready.segmentFor(trigger)
+  if (segment(1).matchesNone && !hasOwnProperties(audience)) return none('missing_trigger_property')
   try {
     return 'broadcast' in audience
       ? await countEveryone(pool, projectId, segment, attributesType)
-      : await countTargets(pool, projectId, segment, audience.targets, attributesType)
+      : await countTargets(pool, projectId, ready.segmentsFor(trigger), audience.targets, attributesType)
   } catch (error) {
     if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
     throw error
@@ -116,12 +128,12 @@ async function countEveryone(
 async function countTargets(
   pool: Pool,
   projectId: ProjectId,
-  segment: SegmentAt,
+  segmentOf: SegmentOf,
   targets: StoredTarget[],
   attributesType: string | null
 ): Promise<Found> {
   const found = none(null)
-  const matching = new Set<string>()
+  const matching = new Map<string, StoredTarget>()
   const devices = new Set<string>()
   const users = new Set<string>()
   const deadline = steadyMs() + countMs
@@ -131,8 +143,9 @@ async function countTargets(
       break
     }
     const some = targets.slice(from, from + targetsAtOnce)
-    const resolved = await patiently(() => resolveTargets(pool, projectId, segment, some), deadline)
-    for (const id of resolved.deviceIds) matching.add(id)
+    const resolved = await patiently(() => resolveTargets(pool, projectId, segmentOf, some), deadline)
+    for (const [index, id] of resolved.deviceIds.entries())
+      if (!matching.has(id)) matching.set(id, some[resolved.places[index]!]!)
     for (const { reason } of resolved.skips) skip(found, reason, 1)
     for (const { id, user_id } of await findReachable(pool, projectId, [...resolved.deviceIds], attributesType)) {
       devices.add(id)
@@ -140,7 +153,9 @@ async function countTargets(
     }
   }
   skip(found, unreachableFor(attributesType), matching.size - devices.size)
-  return { ...found, users: users.size, devices: devices.size, sample: [...matching].sort().slice(0, sampleSize) }
+  const sample = [...matching.keys()].sort().slice(0, sampleSize)
+  const own = new Map(sample.map((id) => [id, matching.get(id)![2] ?? {}]))
+  return { ...found, users: users.size, devices: devices.size, sample, own }
 }
 
 /** The reason that triggers count for devices without an endpoint. */
@@ -156,9 +171,10 @@ async function sampleOf(
   projectId: ProjectId,
   ready: Ready,
   trigger: { properties: Record<string, unknown> },
-  deviceIds: string[]
+  found: Pick<Found, 'sample' | 'own'>
 ): Promise<Preview['sample']> {
-  const recipients = await loadRecipients(pool, projectId, deviceIds)
+  const loaded = await loadRecipients(pool, projectId, found.sample)
+  const recipients = loaded.map((one) => ({ ...one, own: found.own.get(one.device_id) }))
   const targets = await findEndpoints(pool, projectId, ready.definition.live_activity, recipients)
   const rendered = await ready.rendering.for(trigger)(recipients, Date.now() + renderMs)
   return recipients.map((recipient, index) => {

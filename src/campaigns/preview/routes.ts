@@ -3,7 +3,7 @@ import { isObject } from '../../platform/fields.ts'
 import { largestBody, type Routes } from '../../platform/http/routes.ts'
 import type { ApiAccess, ApiCaller, ManageAccess, ManageCaller } from '../../projects/projects.ts'
 import { type CheckedTrigger, readTrigger } from '../audience/request.ts'
-import { TriggerBody, triggerExample } from '../audience/request-schema.ts'
+import { mostTriggerValues, TriggerBody, triggerExample } from '../audience/request-schema.ts'
 import type { Campaigns } from '../campaigns.ts'
 import { DraftBody, example, TestAnswer, TestBody } from '../schemas.ts'
 import { PreviewAnswer } from './schemas.ts'
@@ -31,6 +31,7 @@ export function campaignPreviewRoutes(
       params: { campaign_id: 'The id of the campaign, percent-encoded.' },
       body: TriggerBody,
       maxBody: largestBody,
+      maxValues: mostTriggerValues,
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
       answer: PreviewAnswer,

@@ -9,6 +9,7 @@ import type { Shell } from '../shell.ts'
 export interface RequestOptions {
   user?: string[]
   usersFrom?: string
+  targetsFrom?: string
   device?: string[]
   broadcast?: true
   property?: [string, unknown][]
@@ -41,6 +42,10 @@ export const withAudience = (command: Command): Command =>
     command
       .option('--user <user>', 'A user, by project_user_id; may be repeated', several)
       .option('--users-from <file>', 'A file of users, one a line; - is standard input')
+      .option(
+        '--targets-from <file>',
+        'A file of targets, one JSON object a line: {"project_user_id": "ana", "properties": {"code": "A1"}}'
+      )
       .option('--device <device>', 'A device; may be repeated', several)
       .option('--broadcast', 'Everyone in the segment of the campaign')
   )
@@ -52,21 +57,33 @@ export const propertiesOf = ({ property = [], string = [], properties }: Request
 
 /** The body of a trigger. */
 export async function requestOf(shell: Shell, options: RequestOptions): Promise<Record<string, unknown>> {
-  const { user = [], usersFrom, device = [], broadcast } = options
-  if (broadcast && (user.length + device.length > 0 || usersFrom !== undefined))
+  const { user = [], usersFrom, targetsFrom, device = [], broadcast } = options
+  const fromFile = usersFrom !== undefined || targetsFrom !== undefined
+  if (broadcast && (user.length + device.length > 0 || fromFile))
     throw usageFailure('Give either --broadcast, or users and devices.')
-  const listed = usersFrom === undefined ? [] : await usersIn(shell, usersFrom)
+  const listed = usersFrom === undefined ? [] : await linesOf(shell, usersFrom)
   const targets = [
+    ...(targetsFrom === undefined ? [] : await targetsIn(shell, targetsFrom)),
     ...[...user, ...listed].map((project_user_id) => ({ project_user_id })),
     ...device.map((device_id) => ({ device_id }))
   ]
   // An empty file means no recipients; the default audience would be a surprise.
-  const named = targets.length > 0 || usersFrom !== undefined
+  const named = targets.length > 0 || fromFile
   const audience = broadcast ? { broadcast } : named ? { targets } : undefined
   return { ...(audience && { audience }), properties: propertiesOf(options) }
 }
 
-async function usersIn(shell: Shell, file: string): Promise<string[]> {
+async function targetsIn(shell: Shell, file: string): Promise<unknown[]> {
+  return (await linesOf(shell, file)).map((line, index) => {
+    try {
+      return JSON.parse(line) as unknown
+    } catch {
+      throw new Failure(exit.failure, 'invalid_file', `${file}: line ${index + 1} is not JSON.`)
+    }
+  })
+}
+
+async function linesOf(shell: Shell, file: string): Promise<string[]> {
   const source = await (file === '-' ? text(shell.stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
     throw new Failure(exit.failure, 'invalid_file', `${file} cannot be read: ${reason(error)}.`)
   })

@@ -6,6 +6,8 @@ import type { ProjectId } from '../../platform/ids.ts'
 export interface NewBatch {
   number: number
   deviceIds: string[]
+  /** For each device the place of its target, if targets have properties of their own. */
+  places?: number[]
   dueAt: Date
   deferred: boolean
 }
@@ -13,6 +15,8 @@ export interface NewBatch {
 export interface BatchRow {
   number: number
   device_ids: string[]
+  /** For each device the place of its target; null: no target has properties of its own. */
+  places: number[] | null
   state: 'planned' | 'written'
   due_at: Date
   deferred: boolean
@@ -38,11 +42,11 @@ export interface ShrunkBatch {
 
 const insert = statement(
   'trigger_chunks.insert',
-  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held, counted)
+  `insert into trigger_chunks (project_id, trigger_id, number, device_ids, state, due_at, held, counted, places)
    select t.project_id, t.id, c.number, array(select json_array_elements_text(c.device_ids)), 'planned', c.due_at, c.held,
-          true
+          true, case when c.places is not null then array(select json_array_elements_text(c.places)::int) end
      from triggers t
-    cross join json_to_recordset($3::json) as c(number int, device_ids json, due_at timestamptz, held boolean)
+    cross join json_to_recordset($3::json) as c(number int, device_ids json, due_at timestamptz, held boolean, places json)
     where t.project_id = $1 and t.id = $2`
 )
 const open = statement(
@@ -51,14 +55,14 @@ const open = statement(
 )
 const find = statement(
   'trigger_chunks.find',
-  `select number, device_ids, state, due_at, held as deferred, held or counted as counted from trigger_chunks
+  `select number, device_ids, places, state, due_at, held as deferred, held or counted as counted from trigger_chunks
     where project_id = $1 and trigger_id = $2 and number = $3`
 )
 // The row lock makes the second of two concurrent runs wait, and then find the batch written.
 const claim = statement(
   'trigger_chunks.written',
   `update trigger_chunks set state = 'written' where project_id = $1 and trigger_id = $2 and number = $3
-     and state = 'planned' returning device_ids`
+     and state = 'planned' returning device_ids, places`
 )
 // Deleting a user locks its devices first and then takes them out of deferred batches.
 const lock = statement(
@@ -98,7 +102,10 @@ const take = statement(
    update trigger_chunks c
       set device_ids = array(
         select d.id from unnest(c.device_ids) with ordinality as d(id, place)
-         where d.id <> all((select ids from own)::text[]) order by d.place)
+         where d.id <> all((select ids from own)::text[]) order by d.place),
+          places = case when c.places is not null then array(
+        select d.target from unnest(c.device_ids, c.places) with ordinality as d(id, target, place)
+         where d.id <> all((select ids from own)::text[]) order by d.place) end
      from held h
     where c.project_id = $1 and c.trigger_id = h.trigger_id and c.number = h.number
    returning c.trigger_id, c.number, h.devices - cardinality(c.device_ids) as devices,
@@ -116,11 +123,12 @@ const removeEmpty = statement(
 
 export async function insertBatches(tx: Db, projectId: ProjectId, id: string, batches: NewBatch[]) {
   if (batches.length === 0) return
-  const rows = batches.map(({ number, deviceIds, dueAt, deferred }) => ({
+  const rows = batches.map(({ number, deviceIds, places, dueAt, deferred }) => ({
     number,
     device_ids: deviceIds,
     due_at: dueAt,
-    held: deferred
+    held: deferred,
+    ...(places && { places })
   }))
   await tx.run(insert, [projectId, id, JSON.stringify(rows)])
 }
@@ -133,8 +141,8 @@ export const findBatch = (db: Db, projectId: ProjectId, id: string, number: numb
   db.one<BatchRow>(find, [projectId, id, number])
 
 /** Marks a planned batch as written. Returns its devices as of now, without those of users deleted since it was read. */
-export const claimBatch = async (tx: Db, projectId: ProjectId, id: string, number: number) =>
-  (await tx.one<Pick<BatchRow, 'device_ids'>>(claim, [projectId, id, number]))?.device_ids
+export const claimBatch = (tx: Db, projectId: ProjectId, id: string, number: number) =>
+  tx.one<Pick<BatchRow, 'device_ids' | 'places'>>(claim, [projectId, id, number])
 
 /** Locks the deferred devices until the end of the transaction. Returns those that still exist, by the time they are due. */
 export async function lockDevices(tx: Db, projectId: ProjectId, deferred: Map<number, string[]>) {

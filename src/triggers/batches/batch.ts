@@ -21,7 +21,7 @@ import { wake } from '../wake.ts'
 import { addBatchJobs, type BatchRef, batchJobRef } from './batch-jobs.ts'
 import * as store from './batch-store.ts'
 import { type Drafts, deltaOf, draftMessages } from './draft.ts'
-import { loadTrigger, type RunningTrigger, reserveBatches } from './expansion-store.ts'
+import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
 import { withinLimit } from './recipient-limit.ts'
@@ -140,9 +140,9 @@ export class Batches {
     read: store.BatchRow,
     ready: Ready
   ): Promise<MessageRow[] | undefined> {
-    const device_ids = await store.claimBatch(tx, projectId, trigger.id, read.number)
-    if (!device_ids) return undefined
-    const batch = { ...read, device_ids }
+    const claimed = await store.claimBatch(tx, projectId, trigger.id, read.number)
+    if (!claimed) return undefined
+    const batch = { ...read, ...claimed }
     const drafts = await withinLimit(tx, projectId, trigger, await this.#draft(tx, projectId, trigger, batch, ready))
     const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
     const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'batch' })
@@ -151,22 +151,17 @@ export class Batches {
     const written = rows.filter(({ message_id }) => own.has(message_id))
     const skips = await store.addSkips(tx, projectId, drafts.skips, new Date())
     const delta = deltaOf(trigger.id, written, skips, deferred)
-    if (batch.counted) subtractPlanned(delta, device_ids.length, drafts.deleted)
-    await this.#defer(tx, projectId, trigger.id, deferred)
+    if (batch.counted) subtractPlanned(delta, batch.device_ids.length, drafts.deleted)
+    await this.#defer(tx, projectId, trigger.id, deferred, batch)
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
     if (!counted || counted.outcome === 'canceled') throw new Canceled()
     return written
   }
 
-  async #draft(
-    tx: Db,
-    projectId: ProjectId,
-    trigger: RunningTrigger,
-    { device_ids, deferred, due_at }: store.BatchRow,
-    ready: Ready
-  ) {
+  async #draft(tx: Db, projectId: ProjectId, trigger: RunningTrigger, batch: store.BatchRow, ready: Ready) {
     const { definition } = ready
-    const recipients = await loadRecipients(tx, projectId, device_ids)
+    const { device_ids, deferred, due_at } = batch
+    const recipients = await loadOwn(tx, projectId, trigger.id, batch)
     const endpoints = await findEndpoints(tx, projectId, definition.live_activity, recipients)
     const capped = await this.#cappedUsers(tx, projectId, trigger, definition, [
       ...new Set(recipients.map((one) => one.user_id))
@@ -193,13 +188,21 @@ export class Batches {
   }
 
   /** Adds one batch for each time at which deferred devices are due. */
-  async #defer(tx: Db, projectId: ProjectId, triggerId: string, deferred: Drafts['deferred']): Promise<void> {
+  async #defer(
+    tx: Db,
+    projectId: ProjectId,
+    triggerId: string,
+    deferred: Drafts['deferred'],
+    { device_ids, places }: store.BatchRow
+  ): Promise<void> {
     if (deferred.size === 0) return
+    const placeOf = places && new Map(device_ids.map((id, index) => [id, places[index]!]))
     const last = await reserveBatches(tx, projectId, triggerId, deferred.size)
     if (last === undefined) return
     const added = [...deferred].map(([dueMs, deviceIds], index) => ({
       number: last - index,
       deviceIds,
+      ...(placeOf && { places: deviceIds.map((id) => placeOf.get(id)!) }),
       dueAt: new Date(dueMs),
       deferred: true
     }))
@@ -255,6 +258,15 @@ export class Batches {
     const [counted] = await addToCounters(tx, projectId, [delta], this.#onEnded)
     if (counted?.outcome === null) await wake(tx, { projectId, triggerId: delta.id })
   }
+}
+
+/** The devices of a batch with their users, and with the properties of their targets. */
+async function loadOwn(tx: Db, projectId: ProjectId, triggerId: string, { device_ids, places }: store.BatchRow) {
+  const recipients = await loadRecipients(tx, projectId, device_ids)
+  if (!places) return recipients
+  const own = await targetProperties(tx, projectId, triggerId, places)
+  const ownOf = new Map(device_ids.map((id, index) => [id, own.get(places[index]!)]))
+  return recipients.map((recipient) => ({ ...recipient, own: ownOf.get(recipient.device_id) }))
 }
 
 /** Devices of a batch count as targeted when it is planned. Those of users deleted since count as canceled. */

@@ -99,11 +99,11 @@ export class Expansion {
       await restoreBatchJobs(pool, projectId, triggerId, open)
       return true
     }
-    const { definition, segmentFor } = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
+    const ready = await versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     try {
-      const step = await nextStep(pool, projectId, trigger, definition, segmentFor(trigger), reach.now, room)
+      const step = await nextStep(pool, projectId, trigger, ready, reach.now, room)
       reach.now = Math.min(reach.most, widened(reach.now, step.deviceIds.length))
-      const only = await this.#book(projectId, trigger, definition, step)
+      const only = await this.#book(projectId, trigger, ready.definition, step)
       if (only !== undefined) await batches.run({ projectId, triggerId, number: only }, job, true)
       else if (step.outcome) this.#slow.delete(triggerId)
       return only !== undefined || step.outcome !== null
@@ -145,6 +145,7 @@ export class Expansion {
         const added = parts.map((deviceIds, index) => ({
           number: last - parts.length + 1 + index,
           deviceIds,
+          ...(step.places && { places: step.places.slice(index * size, (index + 1) * size) }),
           dueAt: due[index]!,
           deferred: false
         }))

@@ -20,10 +20,12 @@ export interface RunningTrigger {
   started_at: Date
   /** The most users that it may reach, by the policy of its key; null: no limit. */
   most_recipients: number | null
+  /** Whether targets have properties of their own. */
+  target_properties: boolean
 }
 
 const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, most_recipients,
-          coalesce(started_at, accepted_at) as started_at,
+          coalesce(started_at, accepted_at) as started_at, target_properties,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
             as audience`
 const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)
@@ -34,6 +36,22 @@ const slice = statement(
               from jsonb_array_elements(audience -> 'targets') with ordinality as t(target, place)
              where t.place > $3 and t.place <= $4) as targets
      from triggers where project_id = $1 and id = $2`
+)
+const own = statement(
+  'triggers.target_properties',
+  `select t.place::int - 1 as place, t.target -> 2 as properties
+     from triggers, jsonb_array_elements(audience -> 'targets') with ordinality as t(target, place)
+    where project_id = $1 and id = $2 and t.place = any($3::bigint[])`
+)
+// One snapshot: a device of a batch has a message or a skip by the time that the batch is gone.
+const reached = statement(
+  'triggers.devices_reached',
+  `select d.id from unnest($3::text[]) as d(id)
+    where exists (select 1 from trigger_chunks c
+                   where c.project_id = $1 and c.trigger_id = $2 and d.id = any(c.device_ids))
+       or exists (select 1 from messages m where m.project_id = $1 and m.trigger_id = $2 and m.device_id = d.id)
+       or exists (select 1 from trigger_skips s
+                   where s.project_id = $1 and s.trigger_id = $2 and s.kind = 'device_id' and s.value = d.id)`
 )
 // Writes only if the cursor has not moved since it was read: of two workers that expand the same step, one finds nothing
 // to do.
@@ -75,6 +93,19 @@ export const loadTriggers = (db: Db, projectId: ProjectId, ids: string[], maxTar
 export async function sliceTargets(db: Db, projectId: ProjectId, id: string, from: number, to: number) {
   const row = await db.one<{ length: number; targets: StoredTarget[] }>(slice, [projectId, id, from, to])
   return row ?? { length: 0, targets: [] }
+}
+
+/** The properties of targets, by their places; those without any are missing. */
+export async function targetProperties(db: Db, projectId: ProjectId, id: string, places: number[]) {
+  const values = [projectId, id, [...new Set(places)].map((place) => place + 1)]
+  const rows = await db.query<{ place: number; properties: Record<string, unknown> | null }>(own, values)
+  return new Map(rows.flatMap(({ place, properties }) => (properties ? [[place, properties] as const] : [])))
+}
+
+/** The devices that earlier steps of the trigger have planned, sent to or skipped. */
+export async function devicesReached(db: Db, projectId: ProjectId, id: string, deviceIds: string[]) {
+  const rows = await db.query<{ id: string }>(reached, [projectId, id, deviceIds])
+  return new Set(rows.map((row) => row.id))
 }
 
 export interface Advance {

@@ -122,7 +122,7 @@ export class SmallTriggers {
 
   async #write(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
     const { pool, messages, onEnded } = this.#options
-    const wanted = small.map(({ trigger, ready, targets }) => ({ segment: ready.segmentFor(trigger), targets }))
+    const wanted = small.map(({ trigger, ready, targets }) => ({ segmentOf: ready.segmentsFor(trigger), targets }))
     const resolved = await resolveMany(pool, projectId, wanted)
     return pool.transaction(async (tx) => {
       const at = new Date()
@@ -164,11 +164,16 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
   const recipientOf = new Map(recipients.map((one) => [one.device_id, one]))
   const endpoints = await findEndpoints(tx, projectId, undefined, recipients)
   const drafted: Drafts[] = []
-  for (const { trigger, ready, resolved } of triggers) {
+  for (const { trigger, ready, targets, resolved } of triggers) {
+    const { deviceIds, places } = resolved
     const drafts = await draftMessages({
       trigger,
       ready,
-      recipients: resolved.deviceIds.flatMap((id) => recipientOf.get(id) ?? []),
+      recipients: deviceIds.flatMap((id, index) => {
+        const own = trigger.target_properties ? targets[places[index]!]![2] : undefined
+        const recipient = recipientOf.get(id)
+        return recipient ? (own ? { ...recipient, own } : recipient) : []
+      }),
       endpoints,
       capped: new Set(),
       notAfter: notAfterOf(ready.definition, trigger.started_at)

@@ -1,10 +1,16 @@
-import { type Campaign, readAudience, resolveTargets, type StoredAudience } from '../../campaigns/campaigns.ts'
+import {
+  type Ready,
+  readAudience,
+  resolveTargets,
+  type SegmentOf,
+  type StoredAudience
+} from '../../campaigns/campaigns.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { firstUser, matchBatch, type Place, type SegmentAt } from '../../segments/segments.ts'
 import type { TriggerOutcome } from '../store.ts'
 import type { Skip } from './batch-store.ts'
-import { type RunningTrigger, sliceTargets } from './expansion-store.ts'
+import { devicesReached, type RunningTrigger, sliceTargets } from './expansion-store.ts'
 
 /** Small enough that other jobs get a turn, large enough that the fixed cost of a batch does not matter. */
 export const batchDevices = 1_000
@@ -22,6 +28,8 @@ export const widened = (users: number, found: number) => (found < batchDevices ?
 /** The devices that one step found, and the cursor of the next step. */
 export interface Step {
   deviceIds: string[]
+  /** For each device the place of its target, if targets have properties of their own. */
+  places?: number[]
   skips: Skip[]
   cursor: string
   outcome: TriggerOutcome | null
@@ -41,17 +49,16 @@ export async function nextStep(
   pool: Pool,
   projectId: ProjectId,
   trigger: RunningTrigger,
-  { default_audience }: Campaign,
-  segment: SegmentAt,
+  { definition: { default_audience }, segmentFor, segmentsFor }: Ready,
   users: number,
   room: number
 ): Promise<Step> {
   const byDefault = trigger.audience === 'default' && default_audience ? readAudience(default_audience) : null
   if (trigger.audience === 'default' && !byDefault) return noDevices('', 'no_audience')
   if (trigger.audience !== 'broadcast' && !(byDefault && 'broadcast' in byDefault))
-    return nextTargets(pool, projectId, trigger, segment, byDefault)
+    return nextTargets(pool, projectId, trigger, segmentsFor(trigger), byDefault)
   const devices = trigger.cursor === '' ? firstBatchDevices : Math.min(room, batchesPerStep) * batchDevices
-  return nextUsers(pool, projectId, trigger, segment, users, devices)
+  return nextUsers(pool, projectId, trigger, segmentFor(trigger), users, devices)
 }
 
 async function nextUsers(
@@ -76,8 +83,8 @@ async function nextUsers(
 async function nextTargets(
   pool: Pool,
   projectId: ProjectId,
-  { id, cursor }: RunningTrigger,
-  segment: SegmentAt,
+  { id, cursor, target_properties }: RunningTrigger,
+  segmentOf: SegmentOf,
   byDefault: StoredAudience | null
 ): Promise<Step> {
   const from = Number(cursor)
@@ -86,14 +93,29 @@ async function nextTargets(
     byDefault && 'targets' in byDefault
       ? { length: byDefault.targets.length, targets: byDefault.targets.slice(from, to) }
       : await sliceTargets(pool, projectId, id, from, to)
-  const { deviceIds, skips } = await resolveTargets(pool, projectId, segment, targets)
+  const { skips, ...found } = await resolveTargets(pool, projectId, segmentOf, targets)
+  const reached = target_properties ? await placed(pool, projectId, id, from, found) : { deviceIds: found.deviceIds }
   return {
-    deviceIds,
+    ...reached,
     skips: skips.map((skip) => ({ ...skip, triggerId: id })),
     cursor: String(to),
     outcome: to >= length ? 'completed' : null,
     reason: null
   }
+}
+
+/** The devices that no earlier step reached, each with the place of its target: the first target of a device wins. */
+async function placed(
+  pool: Pool,
+  projectId: ProjectId,
+  triggerId: string,
+  from: number,
+  { deviceIds, places }: { deviceIds: string[]; places: number[] }
+) {
+  const earlier =
+    from > 0 ? await devicesReached(pool, projectId, triggerId, deviceIds) : (new Set() as ReadonlySet<string>)
+  const fresh = deviceIds.map((id, index) => [id, from + places[index]!] as const).filter(([id]) => !earlier.has(id))
+  return { deviceIds: fresh.map(([id]) => id), places: fresh.map(([, place]) => place) }
 }
 
 const cursorOf = ({ user, device }: Place): string => (device === null ? user : `${user} ${device}`)

@@ -1,4 +1,4 @@
-import { loadRecipients, type Ready } from '../../campaigns/campaigns.ts'
+import { loadRecipients, type Ready, type StoredTarget } from '../../campaigns/campaigns.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { TemplateFailed } from '../../templates/templates.ts'
@@ -30,13 +30,21 @@ const sentences: Readonly<Record<string, string>> = {
 export async function explainDevices(
   pool: Pool,
   projectId: ProjectId,
-  known: { trigger: RunningTrigger; ready: Ready; ids: string[]; skips: SkipRow[]; messages: MessageRow[] }
+  known: {
+    trigger: RunningTrigger
+    ready: Ready
+    ids: string[]
+    skips: SkipRow[]
+    messages: MessageRow[]
+    /** The targets of the trigger that name the user or one of the devices, in order. */
+    named: StoredTarget[]
+  }
 ): Promise<Device[]> {
-  const { trigger, ready, ids, skips, messages } = known
+  const { trigger, ready, ids, skips, messages, named } = known
   const planned = await plannedDevices(pool, projectId, trigger.id, ids)
   const skipOf = (id: string) => skips.find(({ kind, value }) => kind === 'device_id' && value === id)
   const failed = ids.filter((id) => skipOf(id)?.reason === 'template_failed')
-  const faults = await templateFaults(pool, projectId, trigger, ready, failed)
+  const faults = await templateFaults(pool, projectId, { trigger, ready, ids: failed, named })
   return ids.map((id) =>
     explainDevice(id, {
       skip: skipOf(id),
@@ -86,13 +94,11 @@ const renderMs = 5_000
 async function templateFaults(
   pool: Pool,
   projectId: ProjectId,
-  trigger: RunningTrigger,
-  ready: Ready,
-  ids: string[]
+  { trigger, ready, ids, named }: { trigger: RunningTrigger; ready: Ready; ids: string[]; named: StoredTarget[] }
 ): Promise<Map<string, string>> {
   const faults = new Map(ids.map((id) => [id, 'The message could not be rendered when the batch was sent.']))
   if (ids.length === 0) return faults
-  const recipients = await loadRecipients(pool, projectId, ids)
+  const recipients = (await loadRecipients(pool, projectId, ids)).map((one) => ({ ...one, own: ownOf(one, named) }))
   const rendered = await ready.rendering.for(trigger, trigger.id)(recipients, Date.now() + renderMs)
   for (const [index, { device_id }] of recipients.entries()) {
     const fault = rendered[index]
@@ -100,6 +106,10 @@ async function templateFaults(
   }
   return faults
 }
+
+/** The properties that the first target of a device gives to it. */
+const ownOf = ({ device_id }: { device_id: string }, named: StoredTarget[]) =>
+  named.find(([kind, value]) => kind !== 'device_id' || value === device_id)?.[2]
 
 function plannedGate({ due_at, deferred }: PlannedDevice): Gate {
   if (due_at.getTime() <= Date.now()) return stopped('rules', 'pending', 'The batch waits for a worker.')

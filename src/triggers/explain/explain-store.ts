@@ -30,10 +30,11 @@ const devices = statement(
   'select id from devices where project_id = $1 and user_id = $2 order by last_seen_at desc, id limit 100'
 )
 const owner = statement('explain.user_of_device', 'select user_id from devices where project_id = $1 and id = $2')
+// A target without its properties is its kind and its id.
 const named = statement(
-  'explain.is_target',
-  `select exists (select 1 from jsonb_array_elements(audience -> 'targets') as t(target) where t.target = any($3::jsonb[]))
-     as named from triggers where project_id = $1 and id = $2`
+  'explain.targets',
+  `select t.target from triggers, jsonb_array_elements(audience -> 'targets') with ordinality as t(target, place)
+    where project_id = $1 and id = $2 and t.target - 2 = any($3::jsonb[]) order by t.place limit 102`
 )
 const skips = statement(
   'explain.skips',
@@ -59,10 +60,11 @@ export const devicesOf = async (db: Db, projectId: ProjectId, userId: string): P
 export const userOfDevice = async (db: Db, projectId: ProjectId, deviceId: string): Promise<string | undefined> =>
   (await db.one<{ user_id: string }>(owner, [projectId, deviceId]))?.user_id
 
-/** Whether a trigger names one of these targets. */
-export const isTargeted = async (db: Db, projectId: ProjectId, triggerId: string, targets: StoredTarget[]) => {
+/** Those of these targets that a trigger names, in its order and with their properties. */
+export const namedTargets = async (db: Db, projectId: ProjectId, triggerId: string, targets: StoredTarget[]) => {
   const texts = targets.map((target) => JSON.stringify(target))
-  return (await db.one<{ named: boolean }>(named, [projectId, triggerId, texts]))?.named === true
+  const rows = await db.query<{ target: StoredTarget }>(named, [projectId, triggerId, texts])
+  return rows.map(({ target }) => target)
 }
 
 export const skipsOf = (db: Db, projectId: ProjectId, triggerId: string, userId: string, name: string | null) =>

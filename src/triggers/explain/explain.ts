@@ -16,9 +16,9 @@ import { terminal } from '../store.ts'
 import { explainDevices, segmentReasons } from './devices.ts'
 import {
   devicesOf,
-  isTargeted,
   type MessageRow,
   messagesOf,
+  namedTargets,
   type SkipRow,
   skipsOf,
   userOfDevice
@@ -73,7 +73,8 @@ export const createExplain =
       ...(userId ? [['user_id', userId] satisfies StoredTarget] : []),
       ...devices.map((id): StoredTarget => ['device_id', id])
     ]
-    const gates = [...pauseGates(since), await audienceGate(pool, projectId, trigger, ready, targets)]
+    const named = trigger.audience === 'targets' ? await namedTargets(pool, projectId, triggerId, targets) : []
+    const gates = [...pauseGates(since), audienceGate(trigger, ready, targets, named)]
     const head = { trigger_id: triggerId, project_user_id: name, state: trigger.state }
     if (!userId) {
       gates.push(
@@ -87,10 +88,15 @@ export const createExplain =
     const { userSkip, skips, messages } = traces
     // Traces show what happened then; only without them the segment is evaluated as of now.
     const segment =
-      pastSegmentGate(traces) ?? (await segmentGate(pool, projectId, ready.segmentFor(trigger), userId, devices))
+      pastSegmentGate(traces) ??
+      (await segmentGate(pool, projectId, segmentsOf(ready, trigger, named), userId, devices))
     gates.push(userGate(userSkip), segment, deviceGate(traces, devices.length))
     const ids = [...new Set([...devices, ...messages.map(({ device_id }) => device_id)])]
-    return { ...head, gates, devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages }) }
+    return {
+      ...head,
+      gates,
+      devices: await explainDevices(pool, projectId, { trigger, ready, ids, skips, messages, named })
+    }
   }
 
 /** The `project_user_id` of an anonymous user is null. */
@@ -131,20 +137,19 @@ const pauseGates = (since: Date | null): Gate[] =>
     ? []
     : [stopped('project', 'project_paused', `The project is paused since ${since.toISOString()}: nothing is sent now.`)]
 
-async function audienceGate(
-  pool: Pool,
-  projectId: ProjectId,
+function audienceGate(
   trigger: RunningTrigger,
   { definition: { default_audience } }: Ready,
-  targets: StoredTarget[]
-): Promise<Gate> {
+  targets: StoredTarget[],
+  named: StoredTarget[]
+): Gate {
   if (trigger.audience === 'broadcast') return passed('audience', 'The trigger is a broadcast.')
   const byDefault = trigger.audience === 'default' && default_audience ? readAudience(default_audience) : null
   if (trigger.audience === 'default' && !byDefault)
     return stopped('audience', 'no_audience', 'Neither the trigger nor the campaign has an audience.')
   if (byDefault && 'broadcast' in byDefault)
     return passed('audience', 'The default audience of the campaign is a broadcast.')
-  const found = byDefault ? names(byDefault, targets) : await isTargeted(pool, projectId, trigger.id, targets)
+  const found = byDefault ? names(byDefault, targets) : named.length > 0
   return found
     ? passed('audience', 'The audience names the user, or a device of the user.')
     : stopped('audience', 'not_targeted', 'The audience names neither the user nor a device of the user.')
@@ -173,7 +178,28 @@ function deviceGate({ userSkip, passedSegment }: Traces, devices: number): Gate 
     : stopped('device', 'no_device', 'The user has no device.')
 }
 
+/** The segments by which the trigger may reach the user: one, unless its targets have properties of their own. */
+function segmentsOf(ready: Ready, trigger: RunningTrigger, named: StoredTarget[]): SegmentAt[] {
+  if (!trigger.target_properties || named.length === 0) return [ready.segmentFor(trigger)]
+  return [...new Set(named.map(ready.segmentsFor(trigger)))]
+}
+
 async function segmentGate(
+  pool: Pool,
+  projectId: ProjectId,
+  segments: SegmentAt[],
+  userId: string,
+  devices: string[]
+): Promise<Gate> {
+  let gate: Gate | undefined
+  for (const segment of segments) {
+    gate = await oneSegmentGate(pool, projectId, segment, userId, devices)
+    if (gate.passed) break
+  }
+  return gate!
+}
+
+async function oneSegmentGate(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,

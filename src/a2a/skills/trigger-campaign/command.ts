@@ -7,7 +7,14 @@ import { Refusal } from '../../../platform/errors.ts'
 const Target = Type.Object({
   projectUserId: Type.Optional(Type.String()),
   deviceId: Type.Optional(Type.String()),
-  userId: Type.Optional(Type.String())
+  userId: Type.Optional(Type.String()),
+  properties: Type.Optional(
+    Type.Unsafe<Record<string, unknown>>({
+      type: 'object',
+      additionalProperties: {},
+      description: 'For this recipient, merged over properties.'
+    })
+  )
 })
 const Broadcast = Type.Optional(Type.Boolean({ description: "To everybody in the campaign's segment." }))
 
@@ -64,5 +71,6 @@ function recipientOf(target: Static<typeof Target>, index: number): Recipient {
   const [id, ...more] = ids.filter((name) => target[name] !== undefined)
   if (id === undefined || more.length > 0)
     throw new Refusal('invalid_trigger', `audience.targets[${index}]: must have exactly one of ${ids.join(', ')}`)
-  return { [id]: target[id] } as Recipient
+  const { properties } = target
+  return { [id]: target[id], ...(properties && { properties }) } as Recipient
 }

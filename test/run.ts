@@ -1,6 +1,6 @@
 // Runs all tests, or the given files: `node test/run.ts [--external] [--statements] [--shared] [file ...]`.
 // The tests use an embedded server that this program starts, or with --external the one that TEST_DATABASE_URL names.
-// With --statements, only folders run whose result may depend on how a server understands our statements.
+// With --statements, only tests run whose result may depend on how a server understands our statements.
 // Each given file runs in a separate process; with --shared, the files share a few processes, as in a whole run.
 // A whole run has two parts with a summary each: the suite, then the crash and fuzz runs.
 // It always ends: each file has a limit (TIDINGS_FILE_SECONDS), and no process that a test started outlives the run.
@@ -31,9 +31,8 @@ const graceMs = Math.min(15_000, limitMs)
 const mark = randomUUID()
 /** Tests that kill processes at work, and tests that generate thousands of requests. */
 const ordeals = /^test\/(crash|fuzz)\//
-/** Tests of processes, sockets and programs. Of our statements they run hardly one that no other test runs. */
-const others =
-  /^test\/(crash|fuzz|faults|cli|console|embedded|gateways|overload|simulator|templates)\/|^test\/(docs|runner)/
+/** Tests of our statements and of the contract. test/schema.test.ts has the server parse every statement there is. */
+const aboutStatements = /^test\/(engines|messages|segments|spec)\/|^test\/(schema|locked-months)\./
 const all = globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()
 const textOf = (file: string) => readFileSync(file, 'utf8')
 // The long mode runs only tests that try more cases if they have more time. With --external, only tests that use a
@@ -42,7 +41,7 @@ const meant = all.filter(
   (file) =>
     (!long || textOf(file).includes('TIDINGS_LONG')) &&
     (!external || reachesServer(file)) &&
-    (!statements || !others.test(file))
+    (!statements || aboutStatements.test(file))
 )
 
 function reachesServer(file: string, seen = new Set<string>()): boolean {

@@ -1,5 +1,5 @@
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
-import { createCampaigns } from './campaigns/campaigns.ts'
+import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
@@ -14,6 +14,7 @@ import { add } from './platform/jobs/jobs.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { localUrl } from './platform/net/local-url.ts'
+import { createPreferences } from './preferences/preferences.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
@@ -70,6 +71,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       await moveHistory(tx, projectId, from, to)
       await moveMessages(tx, projectId, from, to)
     },
+    onOptedOut: (tx, projectId, userId) => webhooks.onOptedOut(tx, projectId, userId),
     beforeRemoval: (tx, projectId, userIds) => beforeRemoval(tx, projectId, userIds)
   })
   const simulators = createSimulators({ pool, listener, log, key, devicesOf: devices.ofTokens })
@@ -132,6 +134,12 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onPushReports: messages.recordReports,
     subscribers: () => overrides.eventSubscribers ?? []
   })
+  const preferences = createPreferences({
+    pool,
+    devices,
+    onOptedOut: webhooks.onOptedOut,
+    campaignsOf: campaignsOfTopic
+  })
   const campaigns = createCampaigns({ pool, metrics, messages })
   opened.push(campaigns.close)
   const triggers = createTriggers({
@@ -140,6 +148,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     metrics,
     messages,
     campaigns,
+    projectOf: (projectId) => credentials.project(projectId),
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
@@ -218,6 +227,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     webhooks,
     gateways,
     messages,
+    preferences,
     campaigns,
     triggers,
     oversight,

@@ -22,6 +22,8 @@ import type { Mount } from './platform/http/route.ts'
 import { routesOn } from './platform/http/routes.ts'
 import type { Http } from './platform/http/server.ts'
 import type { Nodes } from './platform/nodes/nodes.ts'
+import { topicRoutes } from './preferences/manage-routes.ts'
+import { preferenceRoutes } from './preferences/routes.ts'
 import * as tenants from './projects/projects.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
@@ -111,6 +113,7 @@ export function mountSurfaces(
   userRoutes(api, users)
   deviceRoutes(api, devices)
   eventRoutes(api, events)
+  preferenceRoutes(api, capabilities.preferences)
   messageRoutes(api, messages.send, pool, policies.admitSend)
   triggerRoutes(api, triggers, policies.permitTrigger)
   campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)
@@ -132,6 +135,7 @@ export function mountSurfaces(
   gatewayRoutes(manage, gateways.credentials)
   messageManagementRoutes(manage, pool)
   simulatorRoutes(manage, { simulators, devices, pool })
+  topicRoutes(manage, capabilities.preferences)
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
   taskRecordRoutes(manage, pool)

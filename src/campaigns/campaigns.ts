@@ -12,10 +12,16 @@ import { createSaving } from './saving.ts'
 import { eraseCampaignWindow, listCampaigns } from './store.ts'
 import { createVersions } from './versions.ts'
 
-export { checkEligibility, type Deferred, defer, notAfterOf } from './audience/eligibility.ts'
+export {
+  checkEligibility,
+  type Deferred,
+  defer,
+  notAfterOf,
+  type RecipientWithChoices
+} from './audience/eligibility.ts'
 export { type Endpoints, findEndpoints } from './audience/endpoints.ts'
 export { isTimeZone, quietUntil } from './audience/quiet-hours.ts'
-export { countReceived, loadRecipients } from './audience/recipients-store.ts'
+export { countReceived, countReceivedInAll, loadRecipients } from './audience/recipients-store.ts'
 export {
   type CheckedTrigger,
   checkCampaignId,
@@ -35,7 +41,7 @@ export { resolveMany, resolveTargets, type SegmentOf, type SkippedTarget } from 
 export { unknownFields as unknownTriggerFields, warningOf } from './audience/unknown-fields.ts'
 export type { Campaign } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'
-export { factsOf, lockCampaign, reserveThrottle } from './store.ts'
+export { campaignsOfTopic, factsOf, lockCampaign, reserveThrottle } from './store.ts'
 export { CampaignErased, type Ready, type Versions } from './versions.ts'
 export type Campaigns = ReturnType<typeof createCampaigns>
 

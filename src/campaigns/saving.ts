@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
+import { holdTopic } from '../preferences/preferences.ts'
 import { recordAudit } from '../projects/projects.ts'
 import { checkPatterns } from '../segments/segments.ts'
 import { checkCampaignId, readAudience } from './audience/request.ts'
@@ -51,6 +52,7 @@ export function createSaving(pool: Pool) {
     if (expected !== undefined && (!current || (expected !== '*' && expected !== current.version)))
       throw stale(current?.version)
     const definition = change(current?.definition)
+    await checkTopic(tx, projectId, definition)
     if (!current) {
       if (!(await store.insertCampaign(tx, projectId, id, definition, actor, at))) throw exists(id)
       await audit(tx, projectId, actor, 'create', id, 1)
@@ -121,6 +123,13 @@ export function createSaving(pool: Pool) {
       return row
     }
   }
+}
+
+/** The topic cannot be deleted before the campaign is saved. An archived campaign may name one that was deleted. */
+async function checkTopic(tx: Db, projectId: ProjectId, { topic, status }: Campaign): Promise<void> {
+  if (topic === undefined || status === 'archived' || (await holdTopic(tx, projectId, topic))) return
+  const message = `There is no topic ${topic} in this project. Create it first (tidings topic apply).`
+  throw new Refusal('invalid_campaign', `topic: ${message}`, [{ path: 'topic', message }])
 }
 
 const exists = (id: string) => new Refusal('conflict', `Campaign ${id} exists already.`)

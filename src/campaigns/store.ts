@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { isTransactional } from '../preferences/preferences.ts'
 import type { Campaign } from './definition/definition.ts'
 
 export interface CampaignRow {
@@ -25,8 +26,9 @@ const source = `from campaigns c join campaign_versions v
 
 const insert = statement(
   'campaigns.insert',
-  `insert into campaigns (project_id, id, version, name, type, status, throttled_until, past, created_at, updated_at)
-   select p.project_id, $2, 1, $3, $4, $5, $6, '{}', $6, $6 from projects p where p.project_id = $1 and p.deleted_at is null
+  `insert into campaigns (project_id, id, version, name, type, status, topic, transactional, throttled_until, past,
+     created_at, updated_at)
+   select p.project_id, $2, 1, $3, $4, $5, $6, $7, $8, '{}', $8, $8 from projects p where p.project_id = $1 and p.deleted_at is null
    on conflict (project_id, id) do nothing`
 )
 const insertVersion = statement(
@@ -36,7 +38,9 @@ const insertVersion = statement(
 )
 const update = statement(
   'campaigns.update',
-  `update campaigns set version = $3, name = $4, type = $5, status = $6, updated_at = $7 where project_id = $1 and id = $2`
+  `update campaigns
+      set version = $3, name = $4, type = $5, status = $6, topic = $7, transactional = $8, updated_at = $9
+    where project_id = $1 and id = $2`
 )
 const find = statement('campaigns.find', `select ${columns} ${source} where c.project_id = $1 and c.id = $2`)
 const lock = statement(
@@ -83,13 +87,23 @@ const totals = statement(
      from campaigns c left join triggers t on t.project_id = $1 and t.campaign_id = c.id
     where c.project_id = $1 and c.id = $2 group by c.past`
 )
+const ofTopic = statement(
+  'campaigns.of_topic',
+  `select id from campaigns where project_id = $1 and topic = $2 and status <> 'archived' order by id limit 11`
+)
 const erase = statement(
   'campaigns.erase_window',
   `delete from campaigns where project_id = $1 and id in (
      select id from campaigns where project_id = $1 order by id limit 1000)`
 )
 
-const fieldsOf = ({ name, type, status }: Campaign) => [name, type, status]
+const fieldsOf = (campaign: Campaign) => [
+  campaign.name,
+  campaign.type,
+  campaign.status,
+  campaign.topic ?? null,
+  isTransactional(campaign)
+]
 
 /** Returns false if the id exists, or the project is being erased. */
 export async function insertCampaign(
@@ -164,5 +178,9 @@ export async function reserveThrottle(
   const row = await tx.one<{ from_at: Date }>(reserve, [projectId, id, at, (messages * 1000) / perSecond])
   return row?.from_at ?? at
 }
+
+/** The ids of some campaigns that use a topic. Archived ones can no longer be triggered, so they do not count. */
+export const campaignsOfTopic = async (db: Db, projectId: ProjectId, topic: string): Promise<string[]> =>
+  (await db.query<{ id: string }>(ofTopic, [projectId, topic])).map(({ id }) => id)
 
 export const eraseCampaignWindow = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

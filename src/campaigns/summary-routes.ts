@@ -45,6 +45,6 @@ export function campaignSummaryRoutes(
   )
 }
 
-function summaryOf({ id, version, updated_at, definition: { name, type, status } }: CampaignRow) {
-  return { campaign_id: id, name, type, status, version, topic: null, updated_at }
+function summaryOf({ id, version, updated_at, definition: { name, type, status, topic } }: CampaignRow) {
+  return { campaign_id: id, name, type, status, version, topic: topic ?? null, updated_at }
 }

@@ -28,6 +28,9 @@ const mostKeyBytes = 2_400
  */
 export type MoveHistory = (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => Promise<void>
 
+/** Receives a user who has opted out of everything but transactional messages, in the transaction of that choice. */
+export type OnOptedOut = (tx: Db, projectId: ProjectId, userId: string) => Promise<void>
+
 /** Deletes the rows that other capabilities keep about a user who is about to be deleted, in the same transaction. */
 export type BeforeRemoval = (tx: Db, projectId: ProjectId, userIds: string[]) => Promise<unknown>
 
@@ -35,11 +38,13 @@ export function createDevices({
   pool,
   metrics,
   moveHistory,
+  onOptedOut,
   beforeRemoval
 }: {
   pool: Pool
   metrics: Metrics
   moveHistory: MoveHistory
+  onOptedOut: OnOptedOut
   beforeRemoval: BeforeRemoval
 }) {
   const writes = createCoalescer<DeviceInput, store.DeviceRow>(async (projectId, batch) => {
@@ -137,7 +142,7 @@ export function createDevices({
         // user.
         await identity.lock(tx, projectId, [from])
         await moveHistory(tx, projectId, from, to)
-        await identity.absorb(tx, projectId, from, to, at)
+        if (await identity.absorb(tx, projectId, from, to, at)) await onOptedOut(tx, projectId, to)
         await identity.removeAnonymous(tx, projectId, [from])
       })
     },
@@ -171,6 +176,10 @@ export function createDevices({
         })
       )
     },
+
+    /** Runs `work` with the user of a device, who keeps the device until the work is done. */
+    withUser: <Result>(projectId: ProjectId, deviceId: unknown, work: (tx: Db, userId: string) => Promise<Result>) =>
+      withUserOf(projectId, checkDeviceId(deviceId), work),
 
     setProperties: (projectId: ProjectId, deviceId: unknown, properties: Properties): Promise<void> =>
       withUserOf(projectId, checkDeviceId(deviceId), async (tx, userId) => {

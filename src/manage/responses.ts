@@ -3,10 +3,20 @@ import { encodeCursor } from '../platform/http/paging.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { KeyRow, NewKey, Project, TokenRow } from '../projects/projects.ts'
 
-export const wireProject = ({ createdAt, pausedAt, ...project }: Project) => ({
+export const wireProject = ({
+  createdAt,
+  pausedAt,
+  messageLimits,
+  quietHours,
+  identityVerification,
+  ...project
+}: Project) => ({
   ...project,
   created_at: createdAt,
-  paused_at: pausedAt
+  paused_at: pausedAt,
+  message_limits: messageLimits,
+  quiet_hours: quietHours,
+  identity_verification: identityVerification
 })
 export const wireKey = ({ id, kind, name, prefix, created_at, last_used_at, expires_at, policy }: KeyRow) => ({
   id,

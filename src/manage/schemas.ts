@@ -1,4 +1,5 @@
 import { type Static, type TInteger, type TSchema, Type } from '@sinclair/typebox'
+import { durationPattern, durationRule } from '../platform/duration.ts'
 import { printable, saying } from '../platform/http/schema.ts'
 
 // Schemas of the requests and responses for projects, keys, tokens, nodes and jobs.
@@ -55,6 +56,28 @@ export function knownFields<Body extends Static<typeof ChangeProject>>(body: Bod
 const only = <Fields extends object>(fields: Fields, names: string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name))) as Fields
 
+const Within = Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
+export const MessageLimitSchema = Type.Object({
+  count: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Messages to one user.' }),
+  within: Within,
+  topic: Type.Optional(Type.String({ description: 'Only messages of this topic. Absent: of all campaigns.' }))
+})
+const timeOfDay = saying('must be a time such as 08:30 or 22:00', '^([01][0-9]|2[0-3]):[0-5][0-9]$')
+export const ProjectHoursSchema = Type.Object({
+  from: Type.String({ ...timeOfDay, description: 'Local time, 22:00.' }),
+  to: Type.String({ ...timeOfDay, description: 'Local time; on the next day if it is before from.' }),
+  timezone: Type.String({
+    default: 'device',
+    description: 'device, user (the property timezone, else the device, else UTC) or an IANA name.'
+  }),
+  action: Type.Unsafe<'skip' | 'hold'>({
+    type: 'string',
+    enum: ['skip', 'hold'],
+    default: 'hold',
+    description: 'skip: the message is not sent. hold: it is sent when the quiet hours are over.'
+  })
+})
+
 export const ProjectAnswer = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -65,6 +88,15 @@ export const ProjectAnswer = Type.Object({
   created_at: Type.String(),
   paused_at: Type.Union([Type.String(), Type.Null()], {
     description: 'When the project was paused; null while it runs.'
+  }),
+  message_limits: Type.Array(MessageLimitSchema, {
+    description: 'The most messages to one user, over all campaigns. Transactional messages pass.'
+  }),
+  quiet_hours: Type.Union([ProjectHoursSchema, Type.Null()], {
+    description: "Over all campaigns, beside a campaign's own. Transactional messages pass. null: none."
+  }),
+  identity_verification: Type.Boolean({
+    description: 'true: apps prove who their user is, by the header X-Service-User-Token.'
   })
 })
 const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })

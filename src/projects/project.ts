@@ -16,6 +16,21 @@ export interface Retention {
   messages_days: number
 }
 
+/** A limit over all campaigns: so many messages to one user within a duration such as 24h; of one topic, or of all. */
+export interface MessageLimit {
+  count: number
+  within: string
+  topic?: string
+}
+
+/** Quiet hours over all campaigns, with the fields of a campaign's own. */
+export interface ProjectHours {
+  from: string
+  to: string
+  timezone: string
+  action: 'skip' | 'hold'
+}
+
 export interface Project {
   id: ProjectId
   name: string
@@ -26,6 +41,10 @@ export interface Project {
   createdAt: Date
   /** While it is set, nothing is dispatched to a gateway. */
   pausedAt: Date | null
+  messageLimits: readonly MessageLimit[]
+  quietHours: ProjectHours | null
+  /** Whether apps must prove who their user is. */
+  identityVerification: boolean
 }
 
 export interface ProjectRow {
@@ -37,6 +56,9 @@ export interface ProjectRow {
   retention: Partial<Retention>
   created_at: Date
   paused_at: Date | null
+  message_limits: MessageLimit[] | null
+  quiet_hours: ProjectHours | null
+  identity_verification: boolean | null
 }
 
 const defaultLimits = { requests_per_second: 1_000, client_requests_per_second: 5_000 }
@@ -58,7 +80,10 @@ export const toProject =
     limits: { ...defaultLimits, triggers_per_second: plans[row.plan] ?? plans.standard!, ...row.limits },
     retention: retentionOf(row),
     createdAt: row.created_at,
-    pausedAt: row.paused_at
+    pausedAt: row.paused_at,
+    messageLimits: row.message_limits ?? [],
+    quietHours: row.quiet_hours,
+    identityVerification: row.identity_verification ?? false
   })
 
 export const isProjectId = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text)

@@ -35,7 +35,16 @@ export { type ApiCaller, type CallerKey, type Credentials, createCredentials } f
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
-export { type Limits, type Mode, noSuchProject, type Project, type Retention, toProject } from './project.ts'
+export {
+  type Limits,
+  type MessageLimit,
+  type Mode,
+  noSuchProject,
+  type Project,
+  type ProjectHours,
+  type Retention,
+  toProject
+} from './project.ts'
 export { createRateLimits } from './rate-limit.ts'
 export {
   countReached,
@@ -161,7 +170,10 @@ export function createProjects({
         limits: set(wish.limits),
         retention: set(wish.retention),
         created_at: new Date(),
-        paused_at: null
+        paused_at: null,
+        message_limits: null,
+        quiet_hours: null,
+        identity_verification: null
       }
       await change(row.project_id, { actor, action: 'project.create', target: row.project_id }, async (tx) => {
         if (!(await store.insertProject(tx, row)))

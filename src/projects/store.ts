@@ -6,7 +6,7 @@ import type { Policy } from './policy.ts'
 import type { Limits, ProjectRow, Retention } from './project.ts'
 
 const written = 'project_id, name, mode, plan, limits, retention, created_at'
-const columns = `${written}, paused_at`
+const columns = `${written}, paused_at, message_limits, quiet_hours, identity_verification`
 
 const insert = statement(
   'projects.insert',
@@ -58,7 +58,10 @@ const ids = statement('projects.ids', 'select project_id, retention from project
 
 export const listProjectIds = (db: Db) => db.query<Pick<ProjectRow, 'project_id' | 'retention'>>(ids)
 
-export async function insertProject(db: Db, row: Omit<ProjectRow, 'paused_at'>): Promise<boolean> {
+export async function insertProject(
+  db: Db,
+  row: Omit<ProjectRow, 'paused_at' | 'message_limits' | 'quiet_hours' | 'identity_verification'>
+): Promise<boolean> {
   const { project_id, name, mode, plan, limits, retention, created_at } = row
   return (await db.run(insert, [project_id, name, mode, plan, limits, retention, created_at])) > 0
 }

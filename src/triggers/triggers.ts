@@ -13,6 +13,7 @@ import { Batches } from './batches/batch.ts'
 import { cancelDeferred } from './batches/deferred.ts'
 import { Expansion } from './batches/expand.ts'
 import { createFreeSlots } from './batches/free-slots.ts'
+import type { ProjectOf } from './batches/message-limit.ts'
 import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
@@ -38,6 +39,8 @@ export interface TriggersOptions {
   metrics: Metrics
   messages: Messages
   campaigns: Pick<Campaigns, 'versions'>
+  /** Its limits and quiet hours over all campaigns. */
+  projectOf: ProjectOf
   idempotencyHours: number
   /** The number of processes that run jobs. */
   workers: () => number
@@ -47,12 +50,12 @@ export interface TriggersOptions {
 
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
-  const { pool, listener, messages, workers } = options
+  const { pool, listener, messages, workers, projectOf } = options
   const onEnded = notifyAndPublish(options.onTriggerEnded)
   const { versions } = options.campaigns
   const cancel = new Cancel({ pool, messages, onEnded })
   const freeSlots = createFreeSlots()
-  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots })
+  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots, projectOf })
   const expansion = new Expansion({
     pool,
     versions,
@@ -62,7 +65,7 @@ export function createTriggers(options: TriggersOptions) {
     continueCancel: (projectId, triggerId) => cancel.continue(projectId, triggerId),
     paused: messages.paused
   })
-  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots })
+  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf })
   const explain = createExplain({ pool, versions, pausedSince: messages.pausedSince })
 
   return {

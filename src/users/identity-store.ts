@@ -23,14 +23,27 @@ const ensureRow = statement(
    on conflict (project_id, project_user_id) do update set last_seen_at = excluded.last_seen_at
    returning id`
 )
-// Properties of the identified user win; anonymous ones that would exceed the limit are left out.
+const mergedProperties = `a.properties <> '{}' and ${fits('a.properties || users.properties')}`
+const isOut = (user: string) => `coalesce(${user}.choices @> '{"out": true}', false)`
+// Properties of the identified user win; anonymous ones that would exceed the limit are left out. Of two
+// choices, a no wins. `before` is the identified user as it was.
 const absorbRow = statement(
   'users.absorb',
-  `update users set properties = a.properties || users.properties, updated_at = $4
-     from users a
+  `update users
+      set properties = case when ${mergedProperties} then a.properties || users.properties else users.properties end,
+          choices = case when a.choices is null then users.choices else jsonb_strip_nulls(jsonb_build_object(
+            'out', case when ${isOut('a')} or ${isOut('users')} then true end,
+            'topics', (select jsonb_object_agg(name, wanted) from (
+               select t.name, bool_and(t.wanted::boolean) as wanted
+                 from (select * from jsonb_each_text(a.choices -> 'topics')
+                       union all select * from jsonb_each_text(users.choices -> 'topics')) as t(name, wanted)
+                group by t.name) chosen))) end,
+          updated_at = $4
+     from users a, users before
     where users.project_id = $1 and users.id = $3 and a.project_id = $1 and a.id = $2
-      and a.project_user_id is null and a.properties <> '{}'
-      and ${fits('a.properties || users.properties')}`
+      and before.project_id = $1 and before.id = $3
+      and a.project_user_id is null and (a.choices is not null or ${mergedProperties})
+   returning ${isOut('a')} and not ${isOut('before')} as opts_out`
 )
 const removeAnonymousRows = statement(
   'users.remove_anonymous',
@@ -70,9 +83,12 @@ export const createAnonymous = async (db: Db, projectId: ProjectId, ids: string[
 export const ensure = async (db: Db, projectId: ProjectId, projectUserId: string, at: Date) =>
   (await db.one<{ id: string }>(ensureRow, [projectId, newId(), projectUserId, at]))?.id
 
-/** Merges the properties of an anonymous user into those of the identified one. */
-export const absorb = (db: Db, projectId: ProjectId, from: string, into: string, at: Date) =>
-  db.run(absorbRow, [projectId, from, into, at])
+/**
+ * Merges the properties and the choices of an anonymous user into those of the identified one. Returns whether that
+ * opts the identified user out.
+ */
+export const absorb = async (db: Db, projectId: ProjectId, from: string, into: string, at: Date): Promise<boolean> =>
+  (await db.one<{ opts_out: boolean }>(absorbRow, [projectId, from, into, at]))?.opts_out ?? false
 
 /** Deletes only anonymous users, with their remaining rows. */
 export const removeAnonymous = (db: Db, projectId: ProjectId, ids: string[]) =>

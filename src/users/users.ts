@@ -8,6 +8,8 @@ import { checkProjectUserId, checkProperties, type Properties, tooLarge } from '
 import { createPropertySearch } from './property-search.ts'
 import * as store from './store.ts'
 
+export type { Choices } from './choice-store.ts'
+export * as choice from './choice-store.ts'
 export * as identity from './identity-store.ts'
 export {
   checkProjectUserId,

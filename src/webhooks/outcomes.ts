@@ -83,6 +83,12 @@ export const onApproval = (
   data: Record<string, unknown>
 ): Promise<void> => book(tx, projectId, [{ id: newId(), type, at: new Date().toISOString(), data }])
 
+/** Runs in the transaction in which a user opts out. */
+export const onOptedOut = (tx: Db, projectId: ProjectId, userId: string): Promise<void> =>
+  book(tx, projectId, [
+    { id: newId(), type: 'user.opted_out', at: new Date().toISOString(), data: { user_id: userId } }
+  ])
+
 /**
  * Runs every second: makes calls of up to a hundred waiting events each. One job serves all webhooks. If each
  * transaction added a job, its key would be locked until that transaction commits, and the transactions of a broadcast

@@ -7,7 +7,8 @@ export const eventTypes = [
   'message.tapped',
   'trigger.completed',
   'approval.requested',
-  'approval.decided'
+  'approval.decided',
+  'user.opted_out'
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

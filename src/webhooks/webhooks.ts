@@ -8,7 +8,7 @@ import { type CallState, dropLane, eraseCallWindow, listCalls, overdueLanes, swe
 import { createCaller } from './caller.ts'
 import { createCircuits } from './circuit.ts'
 import { createDelivery, type Result } from './deliver.ts'
-import { batchEventsJob, callForTest, onApproval, onOutcomes, onTriggerEnded } from './outcomes.ts'
+import { batchEventsJob, callForTest, onApproval, onOptedOut, onOutcomes, onTriggerEnded } from './outcomes.ts'
 import { createRegistry } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
 
@@ -90,6 +90,7 @@ export function createWebhooks(options: WebhookOptions) {
     onOutcomes,
     onTriggerEnded,
     onApproval,
+    onOptedOut,
     /** The signing secret of the project, made when first needed. */
     secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>
       (await secrets.ensure(db, projectId, projectOwner))[0]!,

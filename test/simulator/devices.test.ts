@@ -129,6 +129,7 @@ describe('the device of a token', () => {
       pool,
       metrics: createMetrics(),
       moveHistory: async () => {},
+      onOptedOut: async () => {},
       beforeRemoval: async () => {}
     })
     const { project } = await add({ platform: 'IOS', device_id: 'phone' })

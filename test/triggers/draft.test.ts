@@ -17,7 +17,8 @@ const recipients = Array.from({ length: 60 }, (_, n) => ({
   project_user_id: `user-${n}`,
   properties: { n },
   platform: 'IOS' as const,
-  facts: {}
+  facts: {},
+  choices: null
 }))
 const endpoints = new Map(recipients.map(({ device_id }) => [device_id, { deviceId: device_id } as Endpoint]))
 const projectId = '00000000-0000-7000-8000-000000000003' as ProjectId
@@ -29,6 +30,7 @@ const drafted = (title: string) =>
     ready: readyOf(renderer, projectId, parseCampaign({ campaign_id: 'slow', name: 'Slow', message: { title } })),
     recipients,
     endpoints,
+    topics: new Map(),
     capped: new Set(),
     notAfter: Date.now() + 3_600_000
   })

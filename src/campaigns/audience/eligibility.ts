@@ -1,48 +1,72 @@
 import type { Endpoint } from '../../channels/channels.ts'
+import { isTransactional, refusalBy, type TopicDefaults } from '../../preferences/preferences.ts'
 import type { Recipient } from '../../templates/templates.ts'
+import type { Choices } from '../../users/users.ts'
 import type { Campaign } from '../definition/definition.ts'
+import type { QuietHours } from '../definition/schema.ts'
 import type { Endpoints } from './endpoints.ts'
 import { quietUntil } from './quiet-hours.ts'
 
 /** Devices that are sent to later, by the time they are due (milliseconds since 1970). */
 export type Deferred = Map<number, string[]>
 
-export interface Eligibility {
-  eligible: { recipient: Recipient; endpoint: Endpoint }[]
-  skipped: { recipient: Recipient; reason: string }[]
+export type RecipientWithChoices = Recipient & { choices: Choices | null }
+
+export interface Eligibility<Some = Recipient> {
+  eligible: { recipient: Some; endpoint: Endpoint }[]
+  skipped: { recipient: Some; reason: string }[]
   /** Devices in quiet hours, by the time these end. */
   deferred: Deferred
 }
 
 export interface EligibilityRules {
   endpoints: Endpoints
+  /** Defaults of the topics of these campaigns. */
+  topics: TopicDefaults
+  /** Quiet hours of the project. */
+  quietHours?: QuietHours | null | undefined
   /** Users that have reached the frequency cap. */
   capped: ReadonlySet<string>
   notAfter: number
   now: Date
 }
 
-/** Checks each device before its message is rendered: endpoint, time to live, quiet hours, frequency cap. */
-export function checkEligibility(
-  { quiet_hours }: Campaign,
-  recipients: readonly Recipient[],
-  { endpoints, capped, notAfter, now }: EligibilityRules
-): Eligibility {
-  const result: Eligibility = { eligible: [], skipped: [], deferred: new Map() }
-  const skip = (recipient: Recipient, reason: string) => result.skipped.push({ recipient, reason })
+/** Checks each device before its message is rendered: choices, endpoint, time to live, quiet hours, frequency cap. */
+export function checkEligibility<Some extends RecipientWithChoices>(
+  campaign: Campaign,
+  recipients: readonly Some[],
+  { endpoints, topics, quietHours, capped, notAfter, now }: EligibilityRules
+): Eligibility<Some> {
+  const result: Eligibility<Some> = { eligible: [], skipped: [], deferred: new Map() }
+  const skip = (recipient: Some, reason: string) => result.skipped.push({ recipient, reason })
+  const hours = [campaign.quiet_hours, isTransactional(campaign) ? undefined : quietHours].filter((one) => !!one)
   for (const recipient of recipients) {
-    const { device_id, user_id, properties, facts } = recipient
+    const { device_id, user_id, choices } = recipient
+    const refusal = refusalBy(choices, campaign, topics)
     const endpoint = endpoints.get(device_id) ?? 'NO_DEVICE'
-    const quiet =
-      quiet_hours && quietUntil(quiet_hours, { user: properties.timezone, device: facts.timezone }, now)?.getTime()
-    if (typeof endpoint === 'string') skip(recipient, endpoint.toLowerCase())
+    const quiet = hours.length > 0 ? quietFor(hours, recipient, now) : undefined
+    if (refusal) skip(recipient, refusal)
+    else if (typeof endpoint === 'string') skip(recipient, endpoint.toLowerCase())
     else if (notAfter <= now.getTime()) skip(recipient, 'expired')
-    else if (quiet && quiet_hours.action === 'skip') skip(recipient, 'quiet_hours')
+    else if (quiet === 'skip') skip(recipient, 'quiet_hours')
     else if (quiet) defer(result.deferred, quiet, device_id)
     else if (capped.has(user_id)) skip(recipient, 'frequency_cap')
     else result.eligible.push({ recipient, endpoint })
   }
   return result
+}
+
+/** The end of all quiet hours that hold now, in milliseconds since 1970, or `skip` if one of them wants no message then. */
+function quietFor(hours: QuietHours[], { properties, facts }: Recipient, now: Date): number | 'skip' | undefined {
+  const zones = { user: properties.timezone, device: facts.timezone }
+  let latest: number | undefined
+  for (const one of hours) {
+    const until = quietUntil(one, zones, now)?.getTime()
+    if (until === undefined) continue
+    if (one.action === 'skip') return 'skip'
+    latest = Math.max(latest ?? 0, until)
+  }
+  return latest
 }
 
 export function defer(deferred: Deferred, untilMs: number, deviceId: string): void {

@@ -1,18 +1,19 @@
 import type { reach } from '../../devices/devices.ts'
 import type { Db } from '../../platform/db/db.ts'
 import { statement } from '../../platform/db/statement.ts'
-import { isUuid, type ProjectId } from '../../platform/ids.ts'
+import { firstIdAt, isUuid, type ProjectId } from '../../platform/ids.ts'
 import type { Recipient } from '../../templates/templates.ts'
+import type { Choices } from '../../users/users.ts'
 import type { StoredTarget, TargetKind } from './request.ts'
 
 /** A recipient with its active push token, if it has one. */
-export type Reachable = Recipient & Omit<reach.ReachRow, 'id' | 'user_id'>
+export type Reachable = Recipient & Omit<reach.ReachRow, 'id' | 'user_id'> & { choices: Choices | null }
 
 // Two concurrent registrations may leave a device with two tokens: the newer one is used.
 const load = statement(
   'campaigns.recipients',
   `select distinct on (d.id) d.id as device_id, d.user_id, u.project_user_id, u.properties, d.platform, d.facts,
-          d.push_permission, t.token, t.type, t.environment, t.app_identifier, t.registered_at
+          d.push_permission, u.choices, t.token, t.type, t.environment, t.app_identifier, t.registered_at
      from devices d
      join users u on u.project_id = $1 and u.id = d.user_id
      left join push_tokens t on t.project_id = $1 and t.device_id = d.id and t.dead_since is null
@@ -24,6 +25,17 @@ const received = statement(
   `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
     where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.trigger_id >= $3 and m.trigger_id <> $4
       and m.campaign_id = $5 and m.state in ('queued', 'handed', 'unknown', 'accepted')
+    group by m.user_id`
+)
+// Counts the triggers of all campaigns that reached each user, leaving out transactional ones. The time of a message is in
+// its id. A trigger may have waited for 90 days, so its id can be that much older; it only bounds the months to read.
+const receivedInAll = statement(
+  'campaigns.received_in_all',
+  `select m.user_id, count(distinct m.trigger_id)::int as triggers from messages m
+     join campaigns c on c.project_id = $1 and c.id = m.campaign_id
+    where m.project_id = $1 and m.user_id = any($2::uuid[]) and m.message_id >= $3 and m.trigger_id >= $4
+      and m.trigger_id <> $5 and m.state in ('queued', 'handed', 'unknown', 'accepted')
+      and c.transactional is not true and ($6::text is null or c.topic = $6)
     group by m.user_id`
 )
 
@@ -54,6 +66,22 @@ export async function countReceived(
 ): Promise<Map<string, number>> {
   const values = [projectId, userIds, since, triggerId, campaignId]
   const rows = await tx.query<{ user_id: string; triggers: number }>(received, values)
+  return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
+}
+
+/** The longest that a trigger waits for its time. */
+const longestWaitMs = 91 * 86_400_000
+
+/** For each user, the number of other triggers that reached them since a time, of all campaigns or those of a topic. */
+export async function countReceivedInAll(
+  tx: Db,
+  projectId: ProjectId,
+  { triggerId, sinceMs, topic }: { triggerId: string; sinceMs: number; topic: string | null },
+  userIds: string[]
+): Promise<Map<string, number>> {
+  const since = [sinceMs, sinceMs - longestWaitMs].map((ms) => firstIdAt(Math.max(0, ms)))
+  const values = [projectId, userIds, ...since, triggerId, topic]
+  const rows = await tx.query<{ user_id: string; triggers: number }>(receivedInAll, values)
   return new Map(rows.map(({ user_id, triggers }) => [user_id, triggers]))
 }
 

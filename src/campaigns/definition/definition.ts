@@ -7,6 +7,7 @@ import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
 import { everyMessage } from './messages.ts'
+import { preferenceProblems } from './preference-rules.ts'
 import { cannotRun } from './running.ts'
 import { type CampaignFields, CampaignSchema, type Message, type Target } from './schema.ts'
 
@@ -134,6 +135,7 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
     if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
       add('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
   }
+  problems.push(...preferenceProblems(campaign))
   for (const { path, message } of everyMessage(campaign)) problems.push(...messageProblems(message, path))
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)

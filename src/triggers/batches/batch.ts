@@ -15,6 +15,7 @@ import { parseDuration } from '../../platform/duration.ts'
 import { firstIdAt, type ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
+import { topicDefaults } from '../../preferences/preferences.ts'
 import { addToCounters, type OnEnded } from '../counter-store.ts'
 import { addTo, type Delta, noChange, partOf, skipPlanned } from '../delta.ts'
 import { wake } from '../wake.ts'
@@ -24,6 +25,7 @@ import { type Drafts, deltaOf, draftMessages } from './draft.ts'
 import { loadTrigger, type RunningTrigger, reserveBatches, targetProperties } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
+import { type ProjectOf, type ProjectRules, rulesFor, withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
@@ -56,6 +58,7 @@ export interface BatchesOptions {
   versions: Versions
   onEnded: OnEnded
   freeSlots: FreeSlots
+  projectOf: ProjectOf
 }
 
 /** Sends batches of triggers. */
@@ -65,13 +68,15 @@ export class Batches {
   readonly #versions: Versions
   readonly #onEnded: OnEnded
   readonly #freeSlots: FreeSlots
+  readonly #projectOf: ProjectOf
 
-  constructor({ pool, messages, versions, onEnded, freeSlots }: BatchesOptions) {
+  constructor({ pool, messages, versions, onEnded, freeSlots, projectOf }: BatchesOptions) {
     this.#pool = pool
     this.#messages = messages
     this.#versions = versions
     this.#onEnded = onEnded
     this.#freeSlots = freeSlots
+    this.#projectOf = projectOf
   }
 
   readonly job = defineJob<BatchRef>({
@@ -118,9 +123,11 @@ export class Batches {
     const earlier = () => this.#messages.findUnanswered(projectId, [trigger.id], batch.device_ids)
     if (batch.state === 'written') return { state: 'resumed', messages: await earlier() }
     const ready = await this.#versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
+    // Before the transaction, which must not wait for a second connection.
+    const rules = await rulesFor(this.#projectOf, projectId, ready.definition)
     try {
       const messages = await againIfRaced(() =>
-        this.#pool.transaction((tx) => this.#write(tx, projectId, trigger, batch, ready))
+        this.#pool.transaction((tx) => this.#write(tx, projectId, trigger, batch, ready, rules))
       )
       return messages ? { state: 'ours', messages } : { state: 'busy', messages: await earlier() }
     } catch (error) {
@@ -138,12 +145,15 @@ export class Batches {
     projectId: ProjectId,
     trigger: RunningTrigger,
     read: store.BatchRow,
-    ready: Ready
+    ready: Ready,
+    rules: ProjectRules
   ): Promise<MessageRow[] | undefined> {
     const claimed = await store.claimBatch(tx, projectId, trigger.id, read.number)
     if (!claimed) return undefined
     const batch = { ...read, ...claimed }
-    const drafts = await withinLimit(tx, projectId, trigger, await this.#draft(tx, projectId, trigger, batch, ready))
+    const drafted = await this.#draft(tx, projectId, trigger, batch, ready, rules)
+    const allowed = await withinMessageLimits(tx, projectId, trigger.id, rules.limits, drafted)
+    const drafts = await withinLimit(tx, projectId, trigger, allowed)
     const deferred = await store.lockDevices(tx, projectId, drafts.deferred)
     const rows = await this.#messages.persist(tx, projectId, drafts.messages, { owner: 'batch' })
     const own = new Set(drafts.messages.map(({ messageId }) => messageId))
@@ -158,7 +168,14 @@ export class Batches {
     return written
   }
 
-  async #draft(tx: Db, projectId: ProjectId, trigger: RunningTrigger, batch: store.BatchRow, ready: Ready) {
+  async #draft(
+    tx: Db,
+    projectId: ProjectId,
+    trigger: RunningTrigger,
+    batch: store.BatchRow,
+    ready: Ready,
+    { quietHours }: ProjectRules
+  ) {
     const { definition } = ready
     const { device_ids, deferred, due_at } = batch
     const recipients = await loadOwn(tx, projectId, trigger.id, batch)
@@ -166,8 +183,9 @@ export class Batches {
     const capped = await this.#cappedUsers(tx, projectId, trigger, definition, [
       ...new Set(recipients.map((one) => one.user_id))
     ])
+    const topics = await topicDefaults(tx, projectId, definition.topic === undefined ? [] : [definition.topic])
     const notAfter = notAfterOf(definition, deferred ? due_at : trigger.started_at)
-    const drafts = await draftMessages({ trigger, ready, recipients, endpoints, capped, notAfter })
+    const drafts = await draftMessages({ trigger, ready, recipients, endpoints, topics, quietHours, capped, notAfter })
     return { ...drafts, deleted: device_ids.length - recipients.length }
   }
 

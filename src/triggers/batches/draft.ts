@@ -1,6 +1,15 @@
-import { checkEligibility, type Deferred, defer, type Endpoints, type Ready } from '../../campaigns/campaigns.ts'
+import {
+  type Campaign,
+  checkEligibility,
+  type Deferred,
+  defer,
+  type Endpoints,
+  type Ready,
+  type RecipientWithChoices
+} from '../../campaigns/campaigns.ts'
 import { channelOf, type Draft } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
+import type { TopicDefaults } from '../../preferences/preferences.ts'
 import { type Recipient, TemplateFailed } from '../../templates/templates.ts'
 import { addTo, type Delta, noChange, partOf, type Said, tally } from '../delta.ts'
 import type { Skip } from './batch-store.ts'
@@ -16,8 +25,12 @@ export interface Drafts {
 export interface DraftRequest {
   trigger: { id: string; campaign_id: string; properties: Record<string, unknown> }
   ready: Ready
-  recipients: Recipient[]
+  recipients: RecipientWithChoices[]
   endpoints: Endpoints
+  /** Defaults of the topics of these campaigns. */
+  topics: TopicDefaults
+  /** Quiet hours of the project. */
+  quietHours?: Campaign['quiet_hours'] | null
   /** Users that have reached the frequency cap. */
   capped: ReadonlySet<string>
   notAfter: number
@@ -35,6 +48,8 @@ export async function draftMessages({
   ready,
   recipients,
   endpoints,
+  topics,
+  quietHours,
   capped,
   notAfter
 }: DraftRequest): Promise<Drafts> {
@@ -42,6 +57,8 @@ export async function draftMessages({
   const { id: triggerId, campaign_id: campaignId } = trigger
   const { eligible, skipped, deferred } = checkEligibility(ready.definition, recipients, {
     endpoints,
+    topics,
+    quietHours,
     capped,
     notAfter,
     now

@@ -14,6 +14,7 @@ import { againIfRaced } from '../../platform/db/races.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { defineJob, type JobContext } from '../../platform/jobs/definition.ts'
 import { steadyMs } from '../../platform/time.ts'
+import { topicDefaults } from '../../preferences/preferences.ts'
 import { SegmentFailed } from '../../segments/segments.ts'
 import { addToCounters, type OnEnded } from '../counter-store.ts'
 import { type Start, smallTargets, startJobRef, wakeAll } from '../wake.ts'
@@ -22,6 +23,7 @@ import { type Drafts, deltaOf, draftMessages, renderMs } from './draft.ts'
 import { expandAtOnce, loadTriggers, type RunningTrigger } from './expansion-store.ts'
 import type { FreeSlots } from './free-slots.ts'
 import { ownedByOthers, unlessErased } from './job-errors.ts'
+import { type ProjectOf, rulesFor } from './message-limit.ts'
 
 /** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 3_000
@@ -46,6 +48,7 @@ export interface SmallTriggersOptions {
   versions: Versions
   onEnded: OnEnded
   freeSlots: FreeSlots
+  projectOf: ProjectOf
 }
 
 /**
@@ -97,6 +100,8 @@ export class SmallTriggers {
     const ready = await this.#options.versions.get(projectId, trigger.campaign_id, trigger.campaign_version)
     const { default_audience, throttle_per_second, frequency_cap, quiet_hours, live_activity } = ready.definition
     if (throttle_per_second || frequency_cap || quiet_hours || live_activity) return undefined
+    const { limits, quietHours } = await rulesFor(this.#options.projectOf, projectId, ready.definition)
+    if (limits.length > 0 || quietHours) return undefined
     if (trigger.audience === 'targets') return targets ? { trigger, ready, targets, reason: null } : undefined
     if (!default_audience) return { trigger, ready, targets: [], reason: 'no_audience' }
     const audience = readAudience(default_audience)
@@ -163,6 +168,8 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
   const recipients = await loadRecipients(tx, projectId, deviceIds)
   const recipientOf = new Map(recipients.map((one) => [one.device_id, one]))
   const endpoints = await findEndpoints(tx, projectId, undefined, recipients)
+  const named = new Set(triggers.flatMap(({ ready }) => ready.definition.topic ?? []))
+  const topics = await topicDefaults(tx, projectId, [...named])
   const drafted: Drafts[] = []
   for (const { trigger, ready, targets, resolved } of triggers) {
     const { deviceIds, places } = resolved
@@ -175,6 +182,7 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
         return recipient ? (own ? { ...recipient, own } : recipient) : []
       }),
       endpoints,
+      topics,
       capped: new Set(),
       notAfter: notAfterOf(ready.definition, trigger.started_at)
     })

@@ -1,0 +1,43 @@
+import type { Routes } from '../platform/http/routes.ts'
+import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import type { PreferencesRoom } from './preferences.ts'
+import { PreferencesAnswer, PreferencesBody } from './schemas.ts'
+
+const example = { topics: { offers: false } }
+
+/** Preferences of a user, for backends, and of the user of a device, for apps. */
+export function preferenceRoutes(api: Routes<ApiCaller, ApiAccess>, preferences: PreferencesRoom): void {
+  const user = {
+    params: { project_user_id: "The project's own id of the user, percent-encoded." },
+    answer: PreferencesAnswer,
+    wording: { absent: 'empty' as const },
+    refusals: ['not_found', 'invalid_project_user_id'] as const
+  }
+  api.get(
+    '/users/:project_user_id/preferences',
+    { summary: 'Read the preferences of a user', ...user },
+    ({ caller, params }) => preferences.ofUser(caller.project.id, params.project_user_id)
+  )
+  api.patch(
+    '/users/:project_user_id/preferences',
+    { summary: 'Change preferences of a user', ...user, body: PreferencesBody, example },
+    ({ caller, params, body }) => preferences.changeOfUser(caller.project.id, params.project_user_id, body)
+  )
+
+  const device = {
+    access: 'client' as const,
+    params: { device_id: 'The id the app gave its device, percent-encoded.' },
+    answer: PreferencesAnswer,
+    refusals: ['device_not_found', 'invalid_device_id'] as const
+  }
+  api.get(
+    '/devices/:device_id/preferences',
+    { summary: 'Read the preferences of the user of a device', ...device },
+    ({ caller, params }) => preferences.ofDevice(caller.project.id, params.device_id)
+  )
+  api.patch(
+    '/devices/:device_id/preferences',
+    { summary: 'Change preferences of the user of a device', ...device, body: PreferencesBody, example },
+    ({ caller, params, body }) => preferences.changeOfDevice(caller.project.id, params.device_id, body)
+  )
+}

@@ -1,0 +1,43 @@
+import type { Db } from '../platform/db/db.ts'
+import { statement } from '../platform/db/statement.ts'
+import type { ProjectId } from '../platform/ids.ts'
+
+/** What a user has chosen. Absent: the default. */
+export interface Choices {
+  /** The user wants only transactional messages. */
+  out?: true
+  /** By topic: whether the user wants it. */
+  topics?: Record<string, boolean>
+}
+
+const find = statement('users.choices', 'select choices from users where project_id = $1 and id = $2')
+const lock = statement(
+  'users.lock_choices',
+  'select choices from users where project_id = $1 and id = $2 for no key update'
+)
+const write = statement(
+  'users.choose',
+  'update users set choices = $3, updated_at = $4 where project_id = $1 and id = $2'
+)
+// Weaker than the lock of a deletion: messages and events of these users can be written meanwhile. The order is that of
+// the writers of properties.
+const lockMany = statement(
+  'users.lock_to_count',
+  `select id from users where project_id = $1 and id = any($2::uuid[])
+    order by project_user_id, id for no key update`
+)
+
+/** The choices of a user: null if there are none, undefined if there is no such user. */
+export const findChoices = async (db: Db, projectId: ProjectId, userId: string): Promise<Choices | null | undefined> =>
+  (await db.one<{ choices: Choices | null }>(find, [projectId, userId]))?.choices
+
+/** Locks the user until the end of the transaction, so that no other choice is lost. */
+export const lockChoices = async (tx: Db, projectId: ProjectId, userId: string): Promise<Choices | null | undefined> =>
+  (await tx.one<{ choices: Choices | null }>(lock, [projectId, userId]))?.choices
+
+export const writeChoices = (tx: Db, projectId: ProjectId, userId: string, choices: Choices | null, at: Date) =>
+  tx.run(write, [projectId, userId, choices === null ? null : JSON.stringify(choices), at])
+
+/** Locks users until the end of the transaction: others that count their messages wait. */
+export const lockToCount = (tx: Db, projectId: ProjectId, userIds: string[]) =>
+  tx.query<{ id: string }>(lockMany, [projectId, userIds])

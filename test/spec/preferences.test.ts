@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { everyone, givenCampaign, run, users } from '../support/campaigns.ts'
+import { asApp, ios, link, put } from '../support/devices.ts'
+import type { Json } from '../support/http.ts'
+import { givenUser } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { startService, type TestProject } from '../support/service.ts'
+
+const sender = scriptedSender()
+const service = await startService({}, { sender })
+
+const topic = (project: TestProject, id: string, fields: Json = {}) =>
+  service.manage('PUT', `/projects/${project.id}/topics/${id}`, { json: { name: id, ...fields } })
+const choose = (project: TestProject, user: string, json: Json) =>
+  project.call('PATCH', `/api/v1/users/${user}/preferences`, { json })
+const chosen = (project: TestProject, user: string) => project.call('GET', `/api/v1/users/${user}/preferences`)
+
+describe('topics', () => {
+  it('are created, changed, listed and deleted, and each change is in the audit log', async () => {
+    const project = await service.project()
+    const made = await topic(project, 'offers', { description: 'Sales' })
+    assert.equal(made.status, 200, made.text)
+    const { created_at, updated_at, ...fields } = made.json
+    assert.deepEqual(fields, { topic: 'offers', name: 'offers', description: 'Sales', default: 'subscribed' })
+    await topic(project, 'digest', { default: 'unsubscribed' })
+    const path = `/projects/${project.id}/topics`
+    const list = (await service.manage('GET', path)).json
+    assert.deepEqual(
+      [list.items.map((one: Json) => [one.topic, one.default]), list.next_cursor],
+      [
+        [
+          ['digest', 'unsubscribed'],
+          ['offers', 'subscribed']
+        ],
+        null
+      ]
+    )
+    const first = (await service.manage('GET', `${path}?limit=1`)).json
+    const second = (await service.manage('GET', `${path}?limit=1&cursor=${first.next_cursor}`)).json
+    assert.deepEqual([first.items[0].topic, second.items[0].topic, second.next_cursor], ['digest', 'offers', null])
+    assert.equal((await service.manage('DELETE', `${path}/digest`)).text, '{}')
+    assert.equal((await service.manage('GET', `${path}/digest`)).status, 404)
+    const audit = (await service.manage('GET', `/projects/${project.id}/audit`)).json.items
+    assert.deepEqual(
+      audit
+        .filter(({ action }: Json) => action.startsWith('topic.'))
+        .map(({ action, target }: Json) => [action, target]),
+      [
+        ['topic.delete', 'digest'],
+        ['topic.create', 'digest'],
+        ['topic.create', 'offers']
+      ]
+    )
+  })
+
+  it('have ids of few characters', async () => {
+    const project = await service.project()
+    for (const id of ['Offers', 'a.b', 'x'.repeat(65)]) {
+      const reply = await topic(project, id)
+      assert.deepEqual([reply.status, reply.json.code, reply.json.details[0].path], [400, 'invalid_parameter', 'topic'])
+    }
+  })
+
+  it('must exist when a campaign names them, and stay while one does', async () => {
+    const project = await service.project()
+    const save = (fields: Json) =>
+      service.manage('PUT', `/projects/${project.id}/campaigns/sale`, {
+        json: { name: 'Sale', status: 'active', message: { title: 'Sale' }, ...fields }
+      })
+    const unknown = await save({ topic: 'offers' })
+    assert.deepEqual(
+      [unknown.status, unknown.json.code, unknown.json.details[0].path],
+      [400, 'invalid_campaign', 'topic']
+    )
+    await topic(project, 'offers')
+    const both = await save({ topic: 'offers', transactional: true })
+    assert.deepEqual([both.status, both.json.code, both.json.details[0].path], [400, 'invalid_campaign', 'topic'])
+    assert.equal((await save({ topic: 'offers' })).status, 200)
+    assert.equal((await project.call('GET', '/api/v1/campaigns/sale')).json.topic, 'offers')
+    const path = `/projects/${project.id}/topics/offers`
+    const refused = await service.manage('DELETE', path)
+    assert.deepEqual([refused.status, refused.json.code], [409, 'conflict'])
+    assert.match(refused.json.error, /sale/)
+    assert.equal((await service.manage('DELETE', `/projects/${project.id}/campaigns/sale`)).status, 200)
+    assert.equal((await service.manage('DELETE', path)).status, 200, 'an archived campaign does not count')
+  })
+})
+
+describe('preferences', () => {
+  it('show every topic with its default until the user chooses, and null restores it', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    await topic(project, 'digest', { default: 'unsubscribed' })
+    await topic(project, 'constructor', { default: 'unsubscribed' })
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    const defaults = { constructor: false, digest: false, offers: true }
+    assert.deepEqual((await chosen(project, 'ana')).json, { opted_out: false, topics: defaults })
+    const no = await choose(project, 'ana', { topics: { offers: false, digest: true } })
+    assert.deepEqual(no.json, { opted_out: false, topics: { ...defaults, digest: true, offers: false } })
+    await choose(project, 'ana', { opted_out: true })
+    const both = { opted_out: true, topics: { ...defaults, digest: true, offers: false } }
+    assert.deepEqual((await chosen(project, 'ana')).json, both, 'a change keeps the other choices')
+    const back = await choose(project, 'ana', { opted_out: null, topics: { offers: null, digest: null } })
+    assert.deepEqual(back.json, { opted_out: false, topics: defaults })
+  })
+
+  it('of an unknown user are a 404 without a body, and unknown topics are refused with all their names', async () => {
+    const project = await service.project()
+    for (const reply of [await chosen(project, 'nobody'), await choose(project, 'nobody', { opted_out: true })])
+      assert.deepEqual([reply.status, reply.text], [404, ''])
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    const refused = await choose(project, 'ana', { opted_out: true, topics: { offers: false, sales: true } })
+    assert.deepEqual(
+      [refused.status, refused.json.details.map(({ path }: Json) => path)],
+      [400, ['topics.offers', 'topics.sales']]
+    )
+    assert.equal((await chosen(project, 'ana')).json.opted_out, false, 'nothing was changed')
+    assert.equal((await choose(project, 'ana', { opted_out: 'yes' })).status, 400)
+  })
+
+  it('belong to one project', async () => {
+    const [one, other] = [await service.project(), await service.project()]
+    for (const project of [one, other])
+      await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    await topic(one, 'offers')
+    await choose(one, 'ana', { opted_out: true })
+    assert.deepEqual((await chosen(other, 'ana')).json, { opted_out: false, topics: {} })
+    assert.equal((await service.manage('GET', `/projects/${other.id}/topics/offers`)).status, 404)
+  })
+
+  it('are set by an app for the user of its device, and either no survives the log-in', async () => {
+    const project = await service.project()
+    for (const id of ['a', 'b', 'c']) await topic(project, id)
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    await choose(project, 'ana', { topics: { a: false, b: true } })
+    await put(project, ios)
+    const app = await asApp(project, 'PATCH', '/devices/phone/preferences', { topics: { a: true, b: false, c: true } })
+    assert.deepEqual(app.json, { opted_out: false, topics: { a: true, b: false, c: true } })
+    await link(project, 'phone', 'ana')
+    const merged = { opted_out: false, topics: { a: false, b: false, c: true } }
+    assert.deepEqual((await chosen(project, 'ana')).json, merged)
+    assert.deepEqual((await asApp(project, 'GET', '/devices/phone/preferences')).json, merged)
+    await put(project, { ...ios, id: 'tablet', push_token: 'b2' })
+    await asApp(project, 'PATCH', '/devices/tablet/preferences', { opted_out: true })
+    await link(project, 'tablet', 'ana')
+    assert.deepEqual((await chosen(project, 'ana')).json, { ...merged, opted_out: true })
+    assert.equal((await asApp(project, 'GET', '/devices/unknown/preferences')).json.code, 'device_not_found')
+    assert.equal((await asApp(project, 'GET', '/users/ana/preferences')).status, 401, 'a public key names no user')
+  })
+})
+
+describe('a no', () => {
+  it('is skipped, counted and explained, on the path of a few targets and in a broadcast', async () => {
+    const project = await service.project()
+    await topic(project, 'offers')
+    for (const [user, device] of [
+      ['ana', 'n-1'],
+      ['bo', 'n-2'],
+      ['cy', 'n-3']
+    ] as const)
+      await givenUser(project, user, device)
+    await choose(project, 'ana', { opted_out: true })
+    await choose(project, 'bo', { topics: { offers: false } })
+    await givenCampaign(service, project, { topic: 'offers' })
+    await givenCampaign(service, project, { campaign_id: 'plain' })
+    await givenCampaign(service, project, { campaign_id: 'receipt', transactional: true })
+    for (const audience of [users('ana', 'bo', 'cy'), everyone]) {
+      const offers = await run(project, audience)
+      assert.deepEqual([offers.counts.sent, offers.skipped], [1, { opted_out: 1, topic_opted_out: 1 }])
+      const plain = await run(project, audience, 'plain')
+      assert.deepEqual([plain.counts.sent, plain.skipped], [2, { opted_out: 1 }])
+      const receipt = await run(project, audience, 'receipt')
+      assert.deepEqual([receipt.counts.sent, receipt.skipped], [3, {}])
+      const why = await project.call('GET', `/api/v1/triggers/${offers.trigger_id}/explain?project_user_id=bo`)
+      assert.deepEqual(
+        why.json.devices.map(({ state, gates }: Json) => [state, gates[0].reason]),
+        [['skipped', 'topic_opted_out']]
+      )
+    }
+  })
+
+  it('is the default of a topic that users must ask for', async () => {
+    const project = await service.project()
+    await topic(project, 'digest', { default: 'unsubscribed' })
+    await givenUser(project, 'ana', 'd-1')
+    await givenUser(project, 'bo', 'd-2')
+    await choose(project, 'bo', { topics: { digest: true } })
+    await givenCampaign(service, project, { topic: 'digest' })
+    const { counts, skipped } = await run(project, users('ana', 'bo'))
+    assert.deepEqual([counts.sent, skipped], [1, { topic_opted_out: 1 }])
+  })
+})

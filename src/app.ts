@@ -165,7 +165,7 @@ async function makeMonths(pool: Pool): Promise<void> {
 function startWorker(
   { role }: Start,
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
-  { erasure, events, webhooks, messages, triggers, oversight, agents }: Capabilities,
+  { erasure, events, webhooks, messages, triggers, stats, oversight, agents }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
   const worker = createWorker({
@@ -183,6 +183,7 @@ function startWorker(
       ...webhooks.jobs,
       ...messages.jobs,
       ...triggers.jobs,
+      ...stats.jobs,
       ...oversight.jobs,
       ...agents.jobs
     ].map(tracing.job)

@@ -18,6 +18,7 @@ import { createPreferences } from './preferences/preferences.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
+import { createStats } from './stats/stats.ts'
 import { countOnTrigger, createTriggers } from './triggers/triggers.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
@@ -153,6 +154,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
   })
+  const stats = createStats({ pool, campaigns })
   // The port is known for certain once the service listens: it may be any free one.
   const address = { base: config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT) }
   const oversight = createOversight({
@@ -199,7 +201,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   const mcp = createMcp({ agents, campaigns, triggers, log })
 
   // Rows of dependent capabilities are deleted first, in batches: a cascade would be one long transaction.
-  const owners = [agents, oversight, webhooks, triggers, campaigns, messages, events, devices, users]
+  const owners = [agents, oversight, stats, webhooks, triggers, campaigns, messages, events, devices, users]
   const erasure = eraseProjectJob(
     pool,
     owners.map(({ eraseWindow }) => eraseWindow)
@@ -230,6 +232,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     preferences,
     campaigns,
     triggers,
+    stats,
     oversight,
     agents,
     mcp,

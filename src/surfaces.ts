@@ -27,6 +27,7 @@ import { preferenceRoutes } from './preferences/routes.ts'
 import * as tenants from './projects/projects.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
+import { statsRoutes } from './stats/routes.ts'
 import { triggerManagementRoutes } from './triggers/manage-routes.ts'
 import { triggerRoutes } from './triggers/routes.ts'
 import { userManagementRoutes } from './users/manage-routes.ts'
@@ -118,6 +119,7 @@ export function mountSurfaces(
   triggerRoutes(api, triggers, policies.permitTrigger)
   campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)
   campaignSummaryRoutes(api, { campaigns, pool })
+  statsRoutes(api, capabilities.stats)
   webPushKeyRoute(api, async ({ id, mode }) =>
     mode === 'simulator' ? simulators.vapidPublicKey(id) : gateways.credentials.webPushKey(id)
   )

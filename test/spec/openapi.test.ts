@@ -251,6 +251,7 @@ describe('responses match their documentation', () => {
         manage('POST', `${own}/campaigns:preview`, { campaign: { name: 'News', message: { title: 'Hi' } } }),
       listCampaigns: () => call('GET', '/api/v1/campaigns'),
       getCampaign: () => call('GET', '/api/v1/campaigns/news'),
+      getCampaignStats: () => call('GET', '/api/v1/campaigns/news/stats?by=variant'),
       previewCampaign: () => call('POST', '/api/v1/campaigns/news:preview'),
       triggerCampaign: () => call('POST', '/api/v1/campaigns/news:trigger'),
       listTriggers: () => call('GET', '/api/v1/triggers'),

@@ -38,6 +38,8 @@ export interface DraftRequest {
 
 /** The one skip that counts as a failure: the message could not be rendered. */
 const templateFailed = 'template_failed'
+/** The reason of users who get nothing, to compare the others with. Results count them under this name too. */
+const holdout = 'holdout'
 
 /** Rendering time of a batch. Devices that are not rendered by then form another batch, so that other jobs get a turn. */
 export const renderMs = 1_000
@@ -111,13 +113,14 @@ export function deltaOf(triggerId: string, written: Written[], skips: Skip[], de
   for (const deviceIds of deferred.values()) delta.targeted += deviceIds.length
   for (const skip of skips) {
     const { reason } = skip
-    addTo(delta, 'targeted', skip)
-    if (reason === 'holdout') countUser(skip.userId, skip)
+    const said = reason === holdout ? { variant: holdout } : skip
+    addTo(delta, 'targeted', said)
+    if (reason === holdout) countUser(skip.userId, said)
     if (reason === templateFailed) {
-      addTo(delta, 'failed', skip)
+      addTo(delta, 'failed', said)
       tally(delta.failedFor, templateFailed.toUpperCase())
     } else {
-      addTo(delta, 'skipped', skip)
+      addTo(delta, 'skipped', said)
       tally(delta.skippedFor, reason)
     }
   }

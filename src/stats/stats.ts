@@ -1,0 +1,24 @@
+import type { Campaigns } from '../campaigns/campaigns.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { keepStatsJob } from './jobs.ts'
+import { readPeriod } from './period.ts'
+import { readStats } from './reading.ts'
+import { type By, eraseStatsWindow } from './store.ts'
+
+export type Stats = ReturnType<typeof createStats>
+
+/** What came of campaigns: funnels over time and conversions. Triggers count the messages. */
+export function createStats({ pool, campaigns }: { pool: Pool; campaigns: Pick<Campaigns, 'saving'> }) {
+  return {
+    async read(projectId: ProjectId, campaignId: unknown, given: Parameters<typeof readPeriod>[0], by: By | undefined) {
+      const { id } = await campaigns.saving.get(projectId, campaignId)
+      return readStats(pool, projectId, id, readPeriod(given, Date.now()), by)
+    },
+
+    jobs: [keepStatsJob(pool)],
+
+    /** Deletes up to 5,000 rows of a project that is being erased, and returns how many. */
+    eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseStatsWindow(db, projectId)
+  }
+}

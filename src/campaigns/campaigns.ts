@@ -42,6 +42,7 @@ export { unknownFields as unknownTriggerFields, warningOf } from './audience/unk
 export type { Campaign } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'
 export { campaignsOfTopic, factsOf, lockCampaign, reserveThrottle } from './store.ts'
+export { lookUpWinners } from './texts/winner.ts'
 export { CampaignErased, type Ready, type Versions } from './versions.ts'
 export type Campaigns = ReturnType<typeof createCampaigns>
 

@@ -6,6 +6,7 @@ import type { StoredTarget } from './audience/request.ts'
 import type { SegmentOf } from './audience/targets.ts'
 import type { Campaign } from './definition/definition.ts'
 import { findVersion } from './store.ts'
+import { heldOutOf, type Texts, textsOf } from './texts/choosing.ts'
 
 /** A version that a trigger refers to does not exist: its project is being erased. */
 export class CampaignErased extends Error {
@@ -15,7 +16,10 @@ export class CampaignErased extends Error {
 /** A version of a campaign, ready to be sent. */
 export interface Ready {
   definition: Campaign
-  rendering: Rendering
+  /** The texts of a step, and how they are rendered. Null: those of a campaign without steps, or of its first step. */
+  texts(step: string | null | undefined): Texts & { rendering: Rendering }
+  /** Whether a user belongs to the holdout. Undefined: the campaign has none. */
+  heldOut: ((userId: string) => boolean) | undefined
   /** Every batch of a long broadcast evaluates the same condition: its time is that of the trigger. */
   segmentFor(trigger: SegmentTrigger): SegmentAt
   /** The segment for each target of a trigger: its own properties count in conditions that refer to the trigger. */
@@ -33,8 +37,15 @@ export type Versions = ReturnType<typeof createVersions>
 /** Versions never change, so the cache needs no invalidation, only a limit. */
 const maxCached = 200
 
-/** `key` names a saved version; a draft has none. */
-export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Campaign, key?: string): Ready {
+/** `key` names a saved version; a draft has none. `watch`: missing values are reported, whatever the campaign says. */
+export function readyOf(
+  renderer: Renderer,
+  projectId: ProjectId,
+  definition: Campaign,
+  key?: string,
+  watch?: true
+): Ready {
+  const steps = new Map<string | null, Texts & { rendering: Rendering }>()
   const segmentFor = ({ properties, started_at }: SegmentTrigger): SegmentAt => {
     // Compiled once: each target that does not match asks for the condition, and a trigger may carry long lists.
     const known = new Map<string, CompiledSegment>()
@@ -48,7 +59,16 @@ export function readyOf(renderer: Renderer, projectId: ProjectId, definition: Ca
   const refersToTrigger = JSON.stringify(definition.segment).includes('{{')
   return {
     definition,
-    rendering: renderer.of(projectId, definition, key),
+    texts(step = null) {
+      const known = steps.get(step)
+      if (known) return known
+      const texts = textsOf(definition, step, watch)
+      const name = key !== undefined && texts.step !== null ? `${key} ${texts.step}` : key
+      const made = { ...texts, rendering: renderer.of(projectId, texts.source, name) }
+      steps.set(step, made)
+      return made
+    },
+    heldOut: heldOutOf(definition),
     segmentFor,
     segmentsFor(trigger) {
       const plain = segmentFor(trigger)

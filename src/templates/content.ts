@@ -16,12 +16,35 @@ export interface ActivityTemplates {
   alert?: { title?: string | undefined; body?: string | undefined } | undefined
 }
 
+/** A message in several languages. A text that a translation lacks is that of the message. */
+export interface TranslatedTemplates extends MessageTemplates {
+  translations?: Readonly<Record<string, MessageTemplates>> | undefined
+}
+
 /** The templates of a campaign. With both, the Live Activity is rendered. `{{ campaign.id }}` and `.name` refer to it. */
 export interface Source {
   campaign_id?: string | undefined
   name: string
   message?: MessageTemplates | undefined
   live_activity?: ActivityTemplates | undefined
+  /** Instead of `message`: several, of which each recipient names one by its place, and a language: `0`, `1 pt-BR`. */
+  messages?: readonly TranslatedTemplates[] | undefined
+  /** Whether values that are missing are reported for each recipient. */
+  watch?: boolean | undefined
+}
+
+/** The content with this name; undefined: the only one. */
+export function contentOf(source: Source, text: string | undefined): Pick<Source, 'message' | 'live_activity'> {
+  if (text === undefined) return source
+  const [place = '', tag] = text.split(' ')
+  const { translations, ...message } = source.messages?.[Number(place)] ?? {}
+  return { message: { ...message, ...(tag !== undefined && translations?.[tag]) } }
+}
+
+/** Every template of a source. */
+export function* sourcesOf({ message, live_activity, messages = [] }: Source): Generator<string> {
+  for (const [, source] of templatesOf({ message, live_activity })) if (source !== undefined) yield source
+  for (const one of messages) for (const [, source] of templatesOf({ message: one })) yield source!
 }
 
 /** Levels of objects and lists in a Live Activity. */

@@ -1,5 +1,6 @@
 import { type Context, Liquid } from 'liquidjs'
 import { chargedOperators, chargeFilters, textOf } from './budget.ts'
+import { watchOutputs } from './missing.ts'
 
 export const templateLimits = {
   /** Characters of a template. */
@@ -61,6 +62,7 @@ export function createEngine(): Liquid {
   engine.registerFilter('number_with_delimiter', withDelimiter)
   chargeFilters(engine)
   countSteps(engine)
+  watchOutputs(engine)
   return engine
 }
 

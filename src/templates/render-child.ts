@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module'
 import type { Source } from './content.ts'
+import { notingMissing } from './missing.ts'
 import { type Addressee, type Made, type Making, type Rendering, renderingOf } from './rendering.ts'
 import { TemplateFailed } from './template.ts'
 
@@ -19,11 +20,13 @@ export interface RenderRequest {
   drop: string[]
   campaign: Cached
   trigger: Cached
-  /** A JSON list of recipients; null: render only the templates that are the same for all. */
+  /** A JSON list of recipients; null: render only the templates of `text` that are the same for all. */
   recipients: string | null
+  text?: string | undefined
 }
 
-export type RenderOutcome = { made: Made } | { failed: string }
+/** `missing`: names that had no value, if the campaign wants to know. */
+export type RenderOutcome = { made: Made; missing?: string[] } | { failed: string }
 /** Outcomes for the first recipients; fewer than requested if time or room ran out. */
 export interface RenderResponse {
   outcomes: RenderOutcome[]
@@ -35,14 +38,21 @@ const sliceMs = 15
 const mostMade = 262_144
 
 const campaigns = new Map<string, Rendering>()
+/** The campaigns that want to know which values are missing. */
+const watched = new Set<string>()
 const triggers = new Map<string, { properties: Record<string, unknown>; making: Map<string, Making> }>()
 
 function makingOf({ drop, campaign, trigger }: RenderRequest): Making {
   for (const key of drop) {
     campaigns.delete(key)
+    watched.delete(key)
     triggers.delete(key)
   }
-  if (campaign.json !== undefined) campaigns.set(campaign.key, renderingOf(JSON.parse(campaign.json) as Source))
+  if (campaign.json !== undefined) {
+    const source = JSON.parse(campaign.json) as Source
+    campaigns.set(campaign.key, renderingOf(source))
+    if (source.watch) watched.add(campaign.key)
+  }
   if (trigger.json !== undefined) triggers.set(trigger.key, { properties: JSON.parse(trigger.json), making: new Map() })
   const { properties, making } = triggers.get(trigger.key)!
   const known = making.get(campaign.key) ?? campaigns.get(campaign.key)!.for({ properties })
@@ -50,9 +60,11 @@ function makingOf({ drop, campaign, trigger }: RenderRequest): Making {
   return known
 }
 
-function outcomeOf(make: () => Made): RenderOutcome {
+function outcomeOf(make: () => Made, watch = false): RenderOutcome {
   try {
-    return { made: make() }
+    if (!watch) return { made: make() }
+    const [made, missing] = notingMissing(make)
+    return missing.length > 0 ? { made, missing } : { made }
   } catch (error) {
     if (error instanceof TemplateFailed) return { failed: error.message }
     throw error
@@ -65,15 +77,16 @@ function respond(request: RenderRequest): RenderResponse {
   const making = makingOf(request)
   if (request.recipients === null) {
     outcomeOf(() => {
-      making.shared()
+      making.shared(request.text)
       return { kind: 'alert', notification: {} }
     })
     return { outcomes }
   }
   let made = 0
+  const watch = watched.has(request.campaign.key)
   for (const recipient of JSON.parse(request.recipients) as Addressee[]) {
     if (made > mostMade || (outcomes.length > 0 && performance.now() - began > sliceMs)) break
-    const outcome = outcomeOf(() => making.make(recipient))
+    const outcome = outcomeOf(() => making.make(recipient), watch)
     made += JSON.stringify(outcome).length
     outcomes.push(outcome)
   }

@@ -26,6 +26,8 @@ export interface Asked {
   campaign: Named
   trigger: Named
   recipients: string | null
+  /** The text whose shared templates are rendered, if there are no recipients. */
+  text?: string | undefined
 }
 
 export type Lane = ReturnType<typeof openLane>
@@ -133,13 +135,14 @@ export function openLane() {
       return open
     },
     /** Rejects with `LaneEnded` if the process ends or is killed. One request at a time. */
-    async ask({ campaign, trigger, recipients }: Asked): Promise<RenderResponse> {
+    async ask({ campaign, trigger, recipients, text }: Asked): Promise<RenderResponse> {
       const drop: string[] = []
       const needed = new Set([campaign.key, trigger.key])
       const request: RenderRequest = {
         campaign: keep(campaign, drop, needed),
         trigger: keep(trigger, drop, needed),
         recipients,
+        text,
         drop
       }
       return (await next(() => child.send(request, () => {}))) as RenderResponse

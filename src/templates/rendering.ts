@@ -1,4 +1,5 @@
-import type { ActivityTemplates, MessageTemplates, Source } from './content.ts'
+import { type ActivityTemplates, contentOf, type MessageTemplates, type Source } from './content.ts'
+import { noteMissing, notingMissing } from './missing.ts'
 import {
   compileTemplate,
   deviceScope,
@@ -21,8 +22,8 @@ export interface Recipient {
   own?: Record<string, unknown> | undefined
 }
 
-/** The part of a recipient that templates can refer to. */
-export type Addressee = Omit<Recipient, 'user_id'>
+/** The part of a recipient that templates can refer to, and the name of its text if the campaign has several. */
+export type Addressee = Omit<Recipient, 'user_id'> & { text?: string | undefined }
 
 export interface Triggered {
   properties: Record<string, unknown>
@@ -44,8 +45,8 @@ export type Made =
 export interface Making {
   /** Renders the content for one recipient. Throws `TemplateFailed`. */
   make(recipient: Addressee): Made
-  /** Renders the templates that are the same for every recipient. */
-  shared(): void
+  /** Renders the templates of a text that are the same for every recipient. */
+  shared(text?: string): void
 }
 
 export interface Rendering {
@@ -77,55 +78,94 @@ function compiled(value: unknown, found: Template[]): Compiled {
 
 type Make = (scope: TemplateScope, once: Once) => Made
 
-export function renderingOf(campaign: Source): Rendering {
+/** A compiled text, with the templates in it that are the same for every recipient. */
+interface Text {
+  make: Make
+  shared: ReadonlySet<Template>
+}
+
+function textOf({ live_activity, message }: Pick<Source, 'message' | 'live_activity'>): Text {
   const templates: Template[] = []
-  const make = campaign.live_activity
-    ? activityOf(campaign.live_activity, templates)
-    : alertOf(campaign.message ?? {}, templates)
-  const shared = templates.filter(({ dependsOn }) => !dependsOn.has('user') && !dependsOn.has('device'))
-  const { name, campaign_id: id } = campaign
+  const make = live_activity ? activityOf(live_activity, templates) : alertOf(message ?? {}, templates)
+  const isShared = ({ dependsOn }: Template) => !dependsOn.has('user') && !dependsOn.has('device')
+  return { make, shared: new Set(templates.filter(isShared)) }
+}
+
+const ofTrigger = ({ dependsOn }: Template) => dependsOn.has('trigger') || dependsOn.has('event')
+
+export function renderingOf(campaign: Source): Rendering {
+  const texts = new Map<string | undefined, Text>()
+  // Compiled when they are needed: few recipients need all languages.
+  const named = (text: string | undefined): Text => {
+    const known = texts.get(text) ?? textOf(contentOf(campaign, text))
+    texts.set(text, known)
+    return known
+  }
+  const { name, campaign_id: id, messages } = campaign
+  // Checked by the caller: a template that cannot be compiled is noticed here.
+  if (!messages) named(undefined)
   return {
     for({ properties: trigger }) {
-      const rendered = new Map<Template, string | TemplateFailed>()
-      const once: Once = (template) => {
-        if (!shared.includes(template)) return undefined
-        const known = rendered.get(template) ?? outcomeOf(template, { trigger, campaign: { id, name } })
-        rendered.set(template, known)
-        if (known instanceof TemplateFailed) throw known
-        return known
-      }
+      const rendered = new Map<Template, Outcome>()
       // With properties of its own, a recipient shares only the templates without `trigger`.
-      const onceForAll: Once = (template) => (template.dependsOn.has('trigger') ? undefined : once(template))
+      const onceOf =
+        (shared: Text['shared'], own = false): Once =>
+        (template) => {
+          if (!shared.has(template) || (own && ofTrigger(template))) return undefined
+          const known =
+            rendered.get(template) ?? outcomeOf(template, { trigger, event: trigger, campaign: { id, name } })
+          rendered.set(template, known)
+          for (const one of known.missing) noteMissing(one)
+          if (known.text instanceof TemplateFailed) throw known.text
+          return known.text
+        }
       return {
-        make: (recipient) => make(scopeOf(recipient, trigger, { id, name }), recipient.own ? onceForAll : once),
-        shared() {
-          for (const template of shared) once(template)
+        make: (recipient) => {
+          const { make, shared } = named(recipient.text)
+          return make(scopeOf(recipient, trigger, { id, name }), onceOf(shared, recipient.own !== undefined))
+        },
+        shared(text) {
+          const { shared } = named(text)
+          for (const template of shared) onceOf(shared)(template)
         }
       }
     }
   }
 }
 
-/** A shared template that fails for one recipient fails for all. Its outcome is kept, because failing may cost the whole budget. */
-function outcomeOf(template: Template, scope: TemplateScope): string | TemplateFailed {
-  try {
-    return template.render(scope)
-  } catch (error) {
-    if (error instanceof TemplateFailed) return error
-    throw error
-  }
+/** The outcome of a template that is the same for every recipient, with the names that had no value. */
+interface Outcome {
+  text: string | TemplateFailed
+  missing: string[]
 }
 
-const scopeOf = (
+/** A shared template that fails for one recipient fails for all. Its outcome is kept, because failing may cost the whole budget. */
+function outcomeOf(template: Template, scope: TemplateScope): Outcome {
+  const [text, missing] = notingMissing(() => {
+    try {
+      return template.render(scope)
+    } catch (error) {
+      if (error instanceof TemplateFailed) return error
+      throw error
+    }
+  })
+  return { text, missing }
+}
+
+function scopeOf(
   { device_id, project_user_id, properties, platform, facts, own }: Addressee,
-  trigger: Record<string, unknown>,
+  shared: Record<string, unknown>,
   campaign: Record<string, unknown>
-): TemplateScope => ({
-  user: userScope(project_user_id, properties),
-  device: deviceScope(device_id, platform, facts),
-  trigger: own ? { ...trigger, ...own } : trigger,
-  campaign
-})
+): TemplateScope {
+  const trigger = own ? { ...shared, ...own } : shared
+  return {
+    user: userScope(project_user_id, properties),
+    device: deviceScope(device_id, platform, facts),
+    trigger,
+    event: trigger,
+    campaign
+  }
+}
 
 function alertOf({ title, body, image_url, landing_url }: MessageTemplates, found: Template[]): Make {
   const fields = { title, body, imageUrl: image_url, landingUrl: landing_url }

@@ -3,7 +3,8 @@ import { type Detail, Refusal } from '../platform/errors.ts'
 import { isStorable } from '../platform/json.ts'
 import { createEngine, templateLimits } from './engine.ts'
 
-export const templateRoots = ['trigger', 'user', 'device', 'campaign'] as const
+/** `event` is the event of an event-triggered campaign: the same values as `trigger`. */
+export const templateRoots = ['trigger', 'event', 'user', 'device', 'campaign'] as const
 export type TemplateRoot = (typeof templateRoots)[number]
 
 /** The values of a template. Roots that it does not depend on may be absent. */

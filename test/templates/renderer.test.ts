@@ -4,7 +4,7 @@ import { parseCampaign } from '../../src/campaigns/definition/definition.ts'
 import { Unavailable } from '../../src/platform/errors.ts'
 import { newId, type ProjectId } from '../../src/platform/ids.ts'
 import { type Lane, openLane } from '../../src/templates/render-lane.ts'
-import { createRenderer, type Rendered } from '../../src/templates/renderer.ts'
+import { createRenderer, type Rendered, ValuesMissing } from '../../src/templates/renderer.ts'
 import { TemplateFailed } from '../../src/templates/templates.ts'
 
 /** A renderer whose processes a test can inspect. */
@@ -33,7 +33,11 @@ const people = (count: number) =>
   }))
 const titles = (rendered: Rendered[]) =>
   rendered.map((one) =>
-    one === 'late' || one instanceof TemplateFailed ? String(one) : one.kind === 'alert' ? one.notification.title : ''
+    one === 'late' || one instanceof TemplateFailed || one instanceof ValuesMissing
+      ? String(one)
+      : one.kind === 'alert'
+        ? one.notification.title
+        : ''
   )
 const soon = (ms = 20_000) => Date.now() + ms
 

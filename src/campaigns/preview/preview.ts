@@ -11,7 +11,7 @@ import {
   type SegmentAt,
   SegmentFailed
 } from '../../segments/segments.ts'
-import { type Renderer, TemplateFailed } from '../../templates/templates.ts'
+import { type Renderer, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
 import { findEndpoints } from '../audience/endpoints.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import {
@@ -176,17 +176,20 @@ async function sampleOf(
   const loaded = await loadRecipients(pool, projectId, found.sample)
   const recipients = loaded.map((one) => ({ ...one, own: found.own.get(one.device_id) }))
   const targets = await findEndpoints(pool, projectId, ready.definition.live_activity, recipients)
-  const rendered = await ready.rendering.for(trigger)(recipients, Date.now() + renderMs)
+  const { rendering, choose } = ready.texts(null)
+  const texts = recipients.map((recipient) => choose(recipient).text)
+  const rendered = await rendering.for(trigger)(recipients, Date.now() + renderMs, texts)
   return recipients.map((recipient, index) => {
     const { project_user_id, device_id, platform } = recipient
     const shown = { project_user_id, device_id, platform }
     const target = targets.get(device_id)
     const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
-    const content = rendered[index]!
-    if (content === 'late' || content instanceof TemplateFailed) {
-      const why = content === 'late' ? 'the time was too short to render it' : content.message
+    const outcome = rendered[index]!
+    if (outcome === 'late' || outcome instanceof TemplateFailed) {
+      const why = outcome === 'late' ? 'the time was too short to render it' : outcome.message
       return { ...shown, reason: `template_failed: ${why}`, content: null, payload_bytes: null }
     }
+    const content = outcome instanceof ValuesMissing ? outcome.made : outcome
     const gateway = typeof target === 'object' ? target.gateway : usualGateway(platform)
     const { bytes, most } = payloadSize(gateway, content)
     const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)

@@ -3,7 +3,7 @@ import type { DeliveryResult, Messages } from '../../messages/messages.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import { Refusal, Unavailable } from '../../platform/errors.ts'
 import type { ProjectId } from '../../platform/ids.ts'
-import { type Rendered, type Renderer, TemplateFailed } from '../../templates/templates.ts'
+import { type Rendered, type Renderer, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import { readTriggerRequest } from '../audience/request.ts'
 import type { Campaign } from '../definition/definition.ts'
@@ -32,11 +32,10 @@ export const createTestSend =
     const known = new Map(recipients.map((recipient) => [recipient.device_id, recipient]))
     const missing = deviceIds.findIndex((id) => !known.has(id))
     if (missing >= 0) throw refused(`device_ids[${missing}]`, `${deviceIds[missing]} is not a device of this project`)
-    const render = readyOf(renderer, projectId, definition).rendering.for({ properties })
-    const rendered = await render(
-      deviceIds.map((id) => known.get(id)!),
-      Date.now() + renderMs
-    )
+    const { rendering, choose } = readyOf(renderer, projectId, definition).texts(null)
+    const readers = deviceIds.map((id) => known.get(id)!)
+    const texts = readers.map((recipient) => choose(recipient).text)
+    const rendered = await rendering.for({ properties })(readers, Date.now() + renderMs, texts)
     const command = commandOf(deviceIds.map((deviceId, index) => contentOf(deviceId, rendered[index]!)))
     return (await messages.send(projectId, command)).results
   }
@@ -50,7 +49,7 @@ function contentOf(deviceId: string, content: Rendered): Filled {
   if (content === 'late') throw new Unavailable('The message could not be rendered in time.')
   if (content instanceof TemplateFailed)
     throw new Refusal('invalid_template', `The message cannot be rendered for ${deviceId}: ${content.message}`)
-  return { target: { deviceId }, content }
+  return { target: { deviceId }, content: content instanceof ValuesMissing ? content.made : content }
 }
 
 /** A campaign has one kind of content for all of its recipients. */

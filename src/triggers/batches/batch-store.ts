@@ -27,8 +27,9 @@ export interface BatchRow {
 /** A target or device that a trigger sends nothing to, with the reason. */
 export interface Skip extends SkippedTarget {
   triggerId: string
-  /** The variant that the device would have received, or the holdout. */
+  /** The variant and the language that the device would have received; `holdout` for the holdout. Only counted. */
   variant?: string | null
+  language?: string | null
 }
 
 /** A deferred batch that lost devices, because their users are being deleted. */
@@ -180,7 +181,13 @@ export async function usersReached(tx: Db, projectId: ProjectId, id: string, use
 export async function addSkips(tx: Db, projectId: ProjectId, skips: Skip[], at: Date): Promise<Skip[]> {
   if (skips.length === 0) return []
   const sorted = skips.toSorted((one, two) => (keyOf(one) < keyOf(two) ? -1 : 1))
-  const rows = sorted.map(({ triggerId, userId, ...rest }) => ({ ...rest, trigger_id: triggerId, user_id: userId }))
+  const rows = sorted.map(({ triggerId, kind, value, reason, userId }) => ({
+    trigger_id: triggerId,
+    kind,
+    value,
+    reason,
+    user_id: userId
+  }))
   const added = await tx.query<SkipKey>(insertSkips, [projectId, JSON.stringify(rows), at])
   const fresh = new Set(added.map(keyOf))
   return skips.filter((skip) => fresh.has(keyOf(skip)))

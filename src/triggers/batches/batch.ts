@@ -4,6 +4,7 @@ import {
   findEndpoints,
   loadRecipients,
   lockCampaign,
+  lookUpWinners,
   notAfterOf,
   type Ready,
   type Versions
@@ -185,7 +186,11 @@ export class Batches {
     ])
     const topics = await topicDefaults(tx, projectId, definition.topic === undefined ? [] : [definition.topic])
     const notAfter = notAfterOf(definition, deferred ? due_at : trigger.started_at)
-    const drafts = await draftMessages({ trigger, ready, recipients, endpoints, topics, quietHours, capped, notAfter })
+    const texts = ready.texts(trigger.step)
+    const winnerOf = await lookUpWinners(tx, projectId, [{ campaignId: trigger.campaign_id, texts }])
+    const winner = winnerOf(trigger.campaign_id, texts)
+    const limits = { endpoints, topics, quietHours, capped, notAfter }
+    const drafts = await draftMessages({ trigger, ready, recipients, ...limits, winner })
     return { ...drafts, deleted: device_ids.length - recipients.length }
   }
 

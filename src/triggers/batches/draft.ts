@@ -10,7 +10,7 @@ import {
 import { channelOf, type Draft } from '../../channels/channels.ts'
 import { newId } from '../../platform/ids.ts'
 import type { TopicDefaults } from '../../preferences/preferences.ts'
-import { type Recipient, TemplateFailed } from '../../templates/templates.ts'
+import { type Recipient, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
 import { addTo, type Delta, noChange, partOf, type Said, tally } from '../delta.ts'
 import type { Skip } from './batch-store.ts'
 
@@ -23,7 +23,7 @@ export interface Drafts {
 }
 
 export interface DraftRequest {
-  trigger: { id: string; campaign_id: string; properties: Record<string, unknown> }
+  trigger: { id: string; campaign_id: string; properties: Record<string, unknown>; step?: string | null }
   ready: Ready
   recipients: RecipientWithChoices[]
   endpoints: Endpoints
@@ -34,6 +34,8 @@ export interface DraftRequest {
   /** Users that have reached the frequency cap. */
   capped: ReadonlySet<string>
   notAfter: number
+  /** The variant that all get, if one was chosen. */
+  winner?: string | undefined
 }
 
 /** The one skip that counts as a failure: the message could not be rendered. */
@@ -53,7 +55,8 @@ export async function draftMessages({
   topics,
   quietHours,
   capped,
-  notAfter
+  notAfter,
+  winner
 }: DraftRequest): Promise<Drafts> {
   const now = new Date()
   const { id: triggerId, campaign_id: campaignId } = trigger
@@ -65,26 +68,37 @@ export async function draftMessages({
     notAfter,
     now
   })
-  const skipOf = ({ device_id: value, user_id: userId }: Recipient, reason: string): Skip => ({
+  const { rendering, choose } = ready.texts(trigger.step)
+  const skipOf = (recipient: Recipient, reason: string, said: Said = choose(recipient, winner)): Skip => ({
     triggerId,
     kind: 'device_id',
-    value,
+    value: recipient.device_id,
     reason,
-    userId
+    userId: recipient.user_id,
+    variant: said.variant ?? null,
+    language: said.language ?? null
   })
   const skips = skipped.map(({ recipient, reason }) => skipOf(recipient, reason))
+  const { heldOut } = ready
+  const reached = heldOut ? eligible.filter(({ recipient }) => !heldOut(recipient.user_id)) : eligible
+  if (heldOut)
+    for (const { recipient } of eligible) if (heldOut(recipient.user_id)) skips.push(skipOf(recipient, holdout))
   const messages: Draft[] = []
-  const rendered = await ready.rendering.for(trigger, triggerId)(
-    eligible.map(({ recipient }) => recipient),
-    now.getTime() + renderMs
+  const choices = reached.map(({ recipient }) => choose(recipient, winner))
+  const rendered = await rendering.for(trigger, triggerId)(
+    reached.map(({ recipient }) => recipient),
+    now.getTime() + renderMs,
+    choices.map(({ text }) => text)
   )
-  for (const [index, { recipient, endpoint }] of eligible.entries()) {
-    const content = rendered[index]!
+  for (const [index, { recipient, endpoint }] of reached.entries()) {
+    const [content, choice] = [rendered[index]!, choices[index]!]
     if (content === 'late') defer(deferred, now.getTime(), recipient.device_id)
-    else if (content instanceof TemplateFailed) skips.push(skipOf(recipient, templateFailed))
+    else if (content instanceof TemplateFailed) skips.push(skipOf(recipient, templateFailed, choice))
+    else if (content instanceof ValuesMissing) skips.push(skipOf(recipient, 'missing_value', choice))
     else {
       const messageId = newId()
-      const ids = { messageId, triggerId, campaignId, userId: recipient.user_id }
+      const { variant, language, step } = choice
+      const ids = { messageId, triggerId, campaignId, userId: recipient.user_id, variant, language, step }
       const collapseId = channelOf(content).collapseId(content, messageId)
       messages.push({ ...ids, collapseId, endpoint, content, priority: 'high', notAfter })
     }

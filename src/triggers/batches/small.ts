@@ -1,6 +1,7 @@
 import {
   findEndpoints,
   loadRecipients,
+  lookUpWinners,
   notAfterOf,
   type Ready,
   readAudience,
@@ -170,6 +171,11 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
   const endpoints = await findEndpoints(tx, projectId, undefined, recipients)
   const named = new Set(triggers.flatMap(({ ready }) => ready.definition.topic ?? []))
   const topics = await topicDefaults(tx, projectId, [...named])
+  const winnerOf = await lookUpWinners(
+    tx,
+    projectId,
+    triggers.map(({ trigger, ready }) => ({ campaignId: trigger.campaign_id, texts: ready.texts(trigger.step) }))
+  )
   const drafted: Drafts[] = []
   for (const { trigger, ready, targets, resolved } of triggers) {
     const { deviceIds, places } = resolved
@@ -184,6 +190,7 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
       endpoints,
       topics,
       capped: new Set(),
+      winner: winnerOf(trigger.campaign_id, ready.texts(trigger.step)),
       notAfter: notAfterOf(ready.definition, trigger.started_at)
     })
     if (drafts.deferred.size > 0 || Date.now() - startedAt.getTime() > renderMs) throw new TooSlow()

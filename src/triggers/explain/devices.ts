@@ -1,4 +1,4 @@
-import { loadRecipients, type Ready, type StoredTarget } from '../../campaigns/campaigns.ts'
+import { loadRecipients, lookUpWinners, type Ready, type StoredTarget } from '../../campaigns/campaigns.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { TemplateFailed } from '../../templates/templates.ts'
@@ -26,7 +26,9 @@ const sentences: Readonly<Record<string, string>> = {
   no_push_token: 'The device has no push token, or the user does not allow pushes.',
   no_live_activity_token: 'The app has registered no token that starts this Live Activity.',
   unsupported_platform: 'The platform of the device does not support this message.',
-  canceled: 'The trigger was canceled before the batch was sent.'
+  canceled: 'The trigger was canceled before the batch was sent.',
+  holdout: 'The user belongs to the holdout of the campaign, which gets nothing, for comparison.',
+  missing_value: 'A value in the text has neither a value nor a default for this recipient (on_missing is skip).'
 }
 
 /** Explains each device of a user: skipped, pending or sent to. */
@@ -102,7 +104,11 @@ async function templateFaults(
   const faults = new Map(ids.map((id) => [id, 'The message could not be rendered when the batch was sent.']))
   if (ids.length === 0) return faults
   const recipients = (await loadRecipients(pool, projectId, ids)).map((one) => ({ ...one, own: ownOf(one, named) }))
-  const rendered = await ready.rendering.for(trigger, trigger.id)(recipients, Date.now() + renderMs)
+  const texts = ready.texts(trigger.step)
+  const winnerOf = await lookUpWinners(pool, projectId, [{ campaignId: trigger.campaign_id, texts }])
+  const winner = winnerOf(trigger.campaign_id, texts)
+  const names = recipients.map((recipient) => texts.choose(recipient, winner).text)
+  const rendered = await texts.rendering.for(trigger, trigger.id)(recipients, Date.now() + renderMs, names)
   for (const [index, { device_id }] of recipients.entries()) {
     const fault = rendered[index]
     if (fault instanceof TemplateFailed) faults.set(device_id, `The message cannot be rendered: ${fault.message}`)

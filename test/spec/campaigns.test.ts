@@ -52,7 +52,7 @@ describe('/manage/v1/projects/{id}/campaigns does it', () => {
       message: { title: 'Hi {{ first_name }}', text: 'x' }
     })
     assert.deepEqual(saved.json.warnings, [
-      'message.title refers to first_name, which is always empty: there are trigger, user, device, campaign.',
+      'message.title refers to first_name, which is always empty: there are trigger, event, user, device, campaign.',
       'message.text is not a field of a campaign, and is ignored.',
       'statsu is not a field of a campaign, and is ignored.'
     ])

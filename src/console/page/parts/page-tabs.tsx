@@ -2,8 +2,10 @@ import { Tabs } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useUrlState } from './url-state.ts'
 
+export type Tab = [name: string, label: string, shown: ReactNode]
+
 /** Tabs of a page. The URL names the open one. */
-export function PageTabs({ tabs }: { tabs: [name: string, label: string, shown: ReactNode][] }) {
+export function PageTabs({ tabs }: { tabs: Tab[] }) {
   const [chosen, choose] = useUrlState('tab')
   const open = tabs.some(([name]) => name === chosen) ? chosen : tabs[0]![0]
   return (

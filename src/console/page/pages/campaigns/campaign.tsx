@@ -5,7 +5,7 @@ import type { Campaign, CampaignTotals } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useProjectId } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
-import { PageTabs } from '../../parts/page-tabs.tsx'
+import { PageTabs, type Tab } from '../../parts/page-tabs.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
 import { CampaignEditor } from './editor.tsx'
@@ -44,7 +44,10 @@ export function CampaignPage() {
           <PageTabs
             tabs={[
               ['edit', 'Edit', <CampaignEditor key={`edit ${found.version}`} campaign={found} />],
-              ['trigger', 'Trigger', <TriggerForm key="trigger" campaign={found} />],
+              // Campaigns of other types run by themselves, and the API refuses to trigger them.
+              ...(found.type === 'api_triggered'
+                ? [['trigger', 'Trigger', <TriggerForm key="trigger" campaign={found} />] satisfies Tab]
+                : []),
               ['versions', 'Versions', <CampaignVersions key="versions" campaign={found} />],
               ['use', 'Code', <CampaignSnippets key="use" campaign={found} />]
             ]}

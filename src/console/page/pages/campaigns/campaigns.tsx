@@ -8,6 +8,7 @@ import { PagedList } from '../../parts/list.tsx'
 import { PageLayout } from '../../parts/page.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
+import { triggerTypes } from './draft.ts'
 import { StatusBadge } from './status-badge.tsx'
 
 export function Campaigns() {
@@ -16,7 +17,7 @@ export function Campaigns() {
   return (
     <PageLayout
       title="Campaigns"
-      about="A message and its audience, triggered by your code or an agent."
+      about="A message and its audience, sent by a call, on a schedule or after an event."
       actions={
         canCreate && (
           <Button component={Link} to={pageLink(projectId, 'new-campaign')}>
@@ -44,6 +45,7 @@ export function Campaigns() {
             )
           },
           { name: 'ID', show: ({ campaign_id }) => campaign_id },
+          { name: 'Type', show: ({ type }) => triggerTypes[type] },
           { name: 'Status', show: ({ status }) => <StatusBadge status={status} /> },
           { name: 'Version', show: ({ version }) => version },
           { name: 'Updated', show: ({ updated_at }) => <When at={updated_at} /> }

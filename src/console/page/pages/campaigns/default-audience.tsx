@@ -22,14 +22,22 @@ export function DefaultAudience() {
     <>
       <Radio.Group
         label="Default audience"
-        description="Used when a trigger does not specify an audience."
+        description={
+          form.values.type === 'scheduled'
+            ? 'The recipients at each scheduled time.'
+            : 'Used when a trigger does not specify an audience.'
+        }
         inputWrapperOrder={['label', 'description', 'input', 'error']}
         value={kindOf(audience)}
         onChange={(kind) => set(initial[kind])}
         error={findError('default_audience', kindOf(audience) === 'targets')}
       >
         <Stack gap="xs" mt="xs">
-          <Radio value="none" label="None: specify at trigger time" disabled={!canEdit} />
+          <Radio
+            value="none"
+            label={form.values.type === 'scheduled' ? 'None' : 'None: specify at trigger time'}
+            disabled={!canEdit}
+          />
           <Radio value="everyone" label="Everyone in the audience" disabled={!canEdit} />
           <Radio value="targets" label="Specific users and devices" disabled={!canEdit} />
         </Stack>

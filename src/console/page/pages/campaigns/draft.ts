@@ -1,4 +1,11 @@
 import type { Campaign, Segment } from '../../../../wire.ts'
+import { languageName } from './message/language-name.ts'
+
+export const triggerTypes: Record<Campaign['type'], string> = {
+  api_triggered: 'API',
+  scheduled: 'Schedule',
+  event_triggered: 'Event'
+}
 
 /** A Live Activity in the editor. `attributes` and `content_state` are texts while they are not valid JSON. */
 export interface LiveActivityDraft {
@@ -46,4 +53,37 @@ export function withoutBlanks(draft: CampaignDraft): CampaignDraft {
     message,
     live_activity: live_activity && filled(live_activity)
   }) as unknown as CampaignDraft
+}
+
+type Message = NonNullable<CampaignDraft['message']>
+
+/** A text that people may read: one message, in one language. */
+export interface PlacedText {
+  /** `Step 1 · Variant a · German (de)`, from the parts that there are. */
+  label: string
+  message: Message
+}
+
+/** Every text of the campaign: each step, each variant, each language. */
+export function everyText({ message, variants, steps }: CampaignDraft): PlacedText[] {
+  const own = textsOf({ message, variants }, [])
+  return [...own, ...(steps ?? []).flatMap((step) => textsOf(step, [`Step ${step.id}`]))]
+}
+
+function textsOf({ message, variants }: Pick<CampaignDraft, 'message' | 'variants'>, place: string[]): PlacedText[] {
+  if (variants) return variants.flatMap(({ id, message: one }) => inLanguages(one, [...place, `Variant ${id}`]))
+  return message ? inLanguages(message, place) : []
+}
+
+function inLanguages({ translations, ...message }: Message, place: string[]): PlacedText[] {
+  const tags = Object.entries(translations ?? {})
+  const first = message.language ? languageName(message.language) : 'Default language'
+  const labelOf = (language: string) => [...place, ...(tags.length > 0 ? [language] : [])].join(' · ')
+  return [
+    { label: labelOf(first), message },
+    ...tags.map(([tag, texts]) => ({
+      label: labelOf(languageName(tag)),
+      message: { ...message, ...texts, language: tag }
+    }))
+  ]
 }

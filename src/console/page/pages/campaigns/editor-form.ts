@@ -7,6 +7,7 @@ import { project } from '../../api/client.ts'
 import { fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { campaignLink } from '../../parts/links.ts'
+import { valueAt, withValue } from '../../parts/paths.ts'
 import { readStored, store } from '../../parts/session-state.ts'
 import { type CampaignDraft, draftOf, emptyDraft, withoutBlanks } from './draft.ts'
 import { usePreview } from './preview-query.ts'
@@ -24,19 +25,34 @@ export const EditorProvider = Context.Provider
 
 export function useEditor() {
   const { form, canEdit, findError } = useContext(Context)!
-  /** Props of the text field for a path of the campaign. */
-  const field = (path: string) => {
-    const { value, ...props } = form.getInputProps(path, { withError: false })
-    return { ...props, value: value ?? '', error: findError(path), readOnly: !canEdit }
+  const read = <Value>(path: string) => valueAt(form.values, path) as Value | undefined
+  /** Sets the field at a path of the campaign. A blank one is left out, as in a file. */
+  const set = (path: string, next: unknown) => {
+    const changed = withValue(form.getValues(), path, next === '' || next === null ? undefined : next)
+    const top = /^\w+/.exec(path)![0]
+    form.setValues({ [top]: (changed as Record<string, unknown>)[top] } as Partial<CampaignDraft>)
   }
-  return { form, canEdit, findError, field }
+  /** Props of the input for a path of the campaign. */
+  const field = (path: string) => ({
+    value: (read(path) ?? '') as string,
+    onChange: (given: unknown) => set(path, typedValue(given)),
+    error: findError(path),
+    readOnly: !canEdit
+  })
+  return { form, canEdit, findError, read, set, field }
 }
+
+/** Text inputs give an event, selects and number inputs their value. */
+const typedValue = (given: unknown) =>
+  typeof given === 'object' && given !== null && 'currentTarget' in given
+    ? (given as { currentTarget: HTMLInputElement }).currentTarget.value
+    : given
 
 /** State of the editor: the form, its unsaved draft, the preview and the request that saves it. */
 export function useCampaignEditor(campaign: Campaign | undefined) {
   const projectId = useProjectId()
   const canEdit = useHasRole('editor')
-  const original = editable(campaign ? draftOf(campaign) : emptyDraft)
+  const original = campaign ? draftOf(campaign) : emptyDraft
   const key = `tidings-draft ${projectId} ${campaign ? `${campaign.campaign_id} ${campaign.version}` : 'new'}`
   const form = useForm<CampaignDraft>({ initialValues: readStored<CampaignDraft>(key) ?? original })
   const body = withoutBlanks(form.values)
@@ -59,12 +75,6 @@ export function useCampaignEditor(campaign: Campaign | undefined) {
   }
   return { form, canEdit, findError, changed, preview, save, discard, round }
 }
-
-/** The form library sets a nested field only if its parent exists. Blank parents are not saved. */
-const editable = ({ live_activity, ...draft }: CampaignDraft): CampaignDraft => ({
-  ...draft,
-  ...(live_activity && { live_activity: { ...live_activity, alert: live_activity.alert ?? {} } })
-})
 
 /** `setValues` keeps fields that it is not given, so fields that the original lacks are unset by name. */
 const blankMissing = (original: CampaignDraft, current: CampaignDraft): Partial<CampaignDraft> => ({

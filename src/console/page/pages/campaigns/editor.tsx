@@ -2,12 +2,18 @@ import { Alert, Button, Grid, Group, Select, Stack, TextInput, Title } from '@ma
 import type { Campaign } from '../../../../wire.ts'
 import { ApiError, conflictError } from '../../api/errors.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
-import { Content } from './content.tsx'
+import { Conversion } from './conversion.tsx'
 import { DefaultAudience } from './default-audience.tsx'
+import { triggerTypes } from './draft.ts'
 import { EditorProvider, useCampaignEditor, useEditor } from './editor-form.ts'
 import { Limits } from './limits.tsx'
+import { Content } from './message/content.tsx'
+import { Experiment } from './message/experiment.tsx'
+import { OnMissing } from './on-missing.tsx'
 import { CampaignPreview } from './preview.tsx'
 import { SegmentBuilder } from './segment/builder.tsx'
+import { Topic } from './topic.tsx'
+import { When } from './when/when.tsx'
 
 type Editor = ReturnType<typeof useCampaignEditor>
 
@@ -21,8 +27,11 @@ export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack>
             <Identity created={campaign !== undefined} conflict={conflictError(editor.save.error)} />
+            {form.values.type !== 'api_triggered' && <Heading text="When" />}
+            <When key={`when ${round}`} />
             <Heading text="Message" />
             <Content key={round} />
+            <OnMissing />
             <Heading text="Audience" />
             <SegmentBuilder
               segment={form.values.segment}
@@ -30,14 +39,22 @@ export function CampaignEditor({ campaign }: { campaign?: Campaign }) {
               readOnly={!canEdit}
               findError={findError}
             />
-            <DefaultAudience />
+            {form.values.type !== 'event_triggered' && <DefaultAudience />}
+            <Topic />
             <Heading text="Limits" />
             <Limits />
+            <Heading text="Results" />
+            <Experiment />
+            <Conversion />
             <Actions editor={editor} created={campaign !== undefined} />
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
-          <CampaignPreview preview={preview} campaignId={changed ? undefined : campaign?.campaign_id} />
+          <CampaignPreview
+            preview={preview}
+            draft={form.values}
+            campaignId={changed ? undefined : campaign?.campaign_id}
+          />
         </Grid.Col>
       </Grid>
     </EditorProvider>
@@ -70,7 +87,7 @@ function Identity({ created, conflict }: { created: boolean; conflict: string | 
         <Select
           {...form.getInputProps('status')}
           label="Status"
-          description="Only active campaigns can be triggered."
+          description="Only active campaigns run."
           allowDeselect={false}
           data={['draft', 'active', 'paused', 'archived']}
           disabled={!canEdit}
@@ -79,19 +96,13 @@ function Identity({ created, conflict }: { created: boolean; conflict: string | 
           {...form.getInputProps('type')}
           label="Trigger type"
           allowDeselect={false}
-          data={triggerTypes}
+          data={Object.entries(triggerTypes).map(([value, label]) => ({ value, label }))}
           disabled={!canEdit}
         />
       </Group>
     </>
   )
 }
-
-const triggerTypes = [
-  { value: 'api_triggered', label: 'API' },
-  { value: 'scheduled', label: 'Scheduled (saved, does not run yet)' },
-  { value: 'event_triggered', label: 'Event (saved, does not run yet)' }
-]
 
 function Actions({ editor: { save, changed, canEdit, discard }, created }: { editor: Editor; created: boolean }) {
   const outdated = created && save.error instanceof ApiError && save.error.status === 409

@@ -1,23 +1,25 @@
 import { Button, Group, JsonInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import type { DeliveryResults, Preview } from '../../../../wire.ts'
+import type { DeliveryResults } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { ApiError, fieldError } from '../../api/errors.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { errorText, readObject } from '../../parts/json.ts'
-import { ActivityCard, NotificationCard, Screen } from '../../parts/phone.tsx'
 import { ErrorAlert } from '../../parts/states.tsx'
 import { AudienceSummary } from './audience-summary.tsx'
+import { CompareButton } from './compare.tsx'
+import type { CampaignDraft } from './draft.ts'
 import type { usePreview } from './preview-query.ts'
-
-type Sample = Preview['sample'][number]
+import { SampleMessage } from './sample-message.tsx'
 
 /** The number of recipients and one rendered message. `campaignId` is given if the campaign is saved as shown. */
 export function CampaignPreview({
   preview: { data, error, user, setUser, properties, setProperties },
+  draft,
   campaignId
 }: {
   preview: ReturnType<typeof usePreview>
+  draft: CampaignDraft
   campaignId: string | undefined
 }) {
   const canPreview = useHasRole('editor')
@@ -37,14 +39,19 @@ export function CampaignPreview({
         onChange={({ currentTarget }) => setUser(currentTarget.value)}
       />
       <JsonInput
-        label="Trigger properties"
-        description="Values for {{ trigger.* }}"
+        label={draft.type === 'event_triggered' ? 'Event properties' : 'Trigger properties'}
+        description={draft.type === 'event_triggered' ? 'Values for {{ event.* }}' : 'Values for {{ trigger.* }}'}
         value={properties}
         onChange={setProperties}
         error={errorText(readObject(properties)) ?? fieldError(error, 'properties')}
         autosize
         minRows={1}
       />
+      {data?.warnings.map((warning) => (
+        <Text key={warning} size="sm">
+          {warning}
+        </Text>
+      ))}
       {!data && !error && <Text c="dimmed">Enter a title or body to see a preview.</Text>}
       {error && !rejected && <ErrorAlert error={error} />}
       {rejected && <Text role="status">Fix this to preview: {error.message}</Text>}
@@ -52,38 +59,13 @@ export function CampaignPreview({
         <>
           <AudienceSummary {...data.audience} />
           {first ? <SampleMessage {...first} /> : <Text c="dimmed">No matching user</Text>}
+          {first && <CompareButton draft={draft} sample={first} properties={properties} />}
         </>
       )}
       {first && (campaignId ? <TestSend campaignId={campaignId} deviceId={first.device_id} /> : <SaveFirst />)}
     </Stack>
   )
 }
-
-const SampleMessage = ({ platform, project_user_id, content, reason, payload_bytes }: Sample) => (
-  <Stack gap={4}>
-    <Screen platform={platform} label={`Preview for ${project_user_id ?? 'an anonymous user'}`} small>
-      {content?.notification && (
-        <NotificationCard
-          title={content.notification.title}
-          body={content.notification.body}
-          image_url={content.notification.imageUrl}
-        />
-      )}
-      {content?.activity && (
-        <ActivityCard type={content.activity.attributesType} state={content.activity.contentState} />
-      )}
-    </Screen>
-    {content?.notification?.landingUrl && <Text size="sm">Link: {content.notification.landingUrl}</Text>}
-    {reason && (
-      <Text c="var(--mantine-color-error)" size="sm">
-        Would not be delivered: {reason}
-      </Text>
-    )}
-    <Text size="xs" c="dimmed">
-      {project_user_id ?? 'Anonymous user'} · {payload_bytes?.toLocaleString() ?? 'no'} bytes
-    </Text>
-  </Stack>
-)
 
 const SaveFirst = () => (
   <Text size="sm" c="dimmed">

@@ -39,14 +39,18 @@ export function CampaignSnippets({ campaign }: { campaign: Campaign }) {
   })
   return (
     <Stack>
-      <Title order={2} size="h4">
-        API
-      </Title>
-      <CopyBlock label="curl" text={curl} />
-      <Title order={2} size="h4">
-        Agent (A2A)
-      </Title>
-      <CopyBlock label="A2A call" text={agent} />
+      {campaign.type === 'api_triggered' && (
+        <>
+          <Title order={2} size="h4">
+            API
+          </Title>
+          <CopyBlock label="curl" text={curl} />
+          <Title order={2} size="h4">
+            Agent (A2A)
+          </Title>
+          <CopyBlock label="A2A call" text={agent} />
+        </>
+      )}
       <Title order={2} size="h4">
         YAML file for npx tidings campaign apply -f
       </Title>
@@ -60,10 +64,11 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
 /** The order of fields in the docs. The database keeps none, and people read the file. */
 const order = [
-  ...['campaign_id', 'name', 'type', 'status', 'segment', 'default_audience', 'message', 'live_activity'],
-  ...['attribute', 'event', 'operator', 'count', 'within', 'value', 'where'],
+  ...['campaign_id', 'id', 'name', 'type', 'status', 'schedule', 'event_trigger', 'segment', 'default_audience'],
+  ...['topic', 'transactional', 'weight', 'wait', 'message', 'variants', 'steps', 'exit', 'live_activity'],
+  ...['at', 'cron', 'ref', 'attribute', 'event', 'operator', 'count', 'within', 'value', 'where', 'delay', 'unless'],
   ...['title', 'body', 'image_url', 'landing_url', 'attributes_type', 'attributes', 'content_state', 'alert'],
-  ...['from', 'to', 'timezone', 'action']
+  ...['language', 'translations', 'from', 'to', 'timezone', 'action']
 ]
 const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
 

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Checkbox, Paper, Group as Row, SegmentedControl, St
 import type { Segment } from '../../../../../wire.ts'
 import { RemoveIcon } from '../../../parts/icons.tsx'
 import { ConditionRow } from './condition-row.tsx'
+import { ErrorText } from './error-text.tsx'
 import { EventRow } from './event-row.tsx'
 import { asGroup, asSegment, attributes, type FindError, type Group } from './segment.ts'
 
@@ -110,13 +111,6 @@ const AddButtons = ({ add, withGroup }: { add: (part: Segment) => void; withGrou
     )}
   </Row>
 )
-
-const ErrorText = ({ text }: { text: string | undefined }) =>
-  text ? (
-    <Text c="var(--mantine-color-error)" size="sm" role="alert" w="100%">
-      {text}
-    </Text>
-  ) : null
 
 interface PartProps extends Required<Omit<Props, 'segment'>> {
   part: Segment

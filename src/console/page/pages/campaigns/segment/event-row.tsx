@@ -1,9 +1,7 @@
-import { ActionIcon, Button, Group, NumberInput, Select, Text, TextInput } from '@mantine/core'
-import type { AttributeCondition, EventCondition } from '../../../../../wire.ts'
-import { RemoveIcon } from '../../../parts/icons.tsx'
-import { ConditionRow } from './condition-row.tsx'
-
-const newFilter: AttributeCondition = { attribute: 'event.amount', operator: 'greater_than', value: 0 }
+import { Group, NumberInput, Select, Text, TextInput } from '@mantine/core'
+import type { EventCondition } from '../../../../../wire.ts'
+import { EventFilters } from './event-filters.tsx'
+import { EventName } from './event-name.tsx'
 
 /** A condition on events: which one, how often, since when, and with which properties. */
 export function EventRow({
@@ -14,15 +12,16 @@ export function EventRow({
   change: (condition: EventCondition) => void
 }) {
   const { within, ...always } = condition
+  const { where, ...without } = condition
   return (
     <Group gap="xs">
       <Text size="sm">did</Text>
-      <TextInput
+      <EventName
         aria-label="Event"
         size="xs"
         w={140}
         value={condition.event}
-        onChange={({ currentTarget }) => change({ ...condition, event: currentTarget.value })}
+        onChange={(event) => change({ ...condition, event })}
       />
       <Select
         aria-label="Frequency"
@@ -50,7 +49,7 @@ export function EventRow({
         value={within ?? ''}
         onChange={({ currentTarget: { value } }) => change(value ? { ...always, within: value } : always)}
       />
-      <EventFilters condition={condition} change={change} />
+      <EventFilters where={where} set={(next) => change(next ? { ...condition, where: next } : without)} />
     </Group>
   )
 }
@@ -60,40 +59,3 @@ const frequencies: { value: EventCondition['operator']; label: string }[] = [
   { value: 'at_most', label: 'at most' },
   { value: 'exactly', label: 'exactly' }
 ]
-
-/** Conditions on the properties of the event. */
-function EventFilters({
-  condition: { where = [], ...rest },
-  change
-}: {
-  condition: EventCondition
-  change: (condition: EventCondition) => void
-}) {
-  const set = (next: AttributeCondition[]) => change(next.length > 0 ? { ...rest, where: next } : rest)
-  return (
-    <>
-      {where.map((filter, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a filter is identified by its position
-        <Group key={index} gap="xs" w="100%">
-          <Text size="sm">where</Text>
-          <ConditionRow
-            condition={filter}
-            change={(next) => set(where.with(index, next))}
-            attributes={['event.amount']}
-          />
-          <ActionIcon
-            variant="subtle"
-            color="red"
-            aria-label="Remove event filter"
-            onClick={() => set(where.toSpliced(index, 1))}
-          >
-            <RemoveIcon />
-          </ActionIcon>
-        </Group>
-      ))}
-      <Button size="compact-xs" variant="subtle" onClick={() => set([...where, newFilter])}>
-        Add event filter
-      </Button>
-    </>
-  )
-}

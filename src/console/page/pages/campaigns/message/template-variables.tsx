@@ -1,11 +1,19 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useRef } from 'react'
+import { useEditor } from '../editor-form.ts'
 
-const variables = ['user.name', 'user.id', 'trigger.code', 'device.platform', 'campaign.name']
+const variables = (type: string) => [
+  'user.name',
+  'user.id',
+  type === 'event_triggered' ? 'event.amount' : 'trigger.code',
+  'device.platform',
+  'campaign.name'
+]
 type Field = HTMLInputElement | HTMLTextAreaElement
 
 /** Buttons that insert variables at the last cursor position among the fields marked `data-template`. */
-export function TemplateVariables({ canEdit, children }: { canEdit: boolean; children: ReactNode }) {
+export function TemplateVariables({ children }: { children: ReactNode }) {
+  const { form, canEdit } = useEditor()
   const fields = useRef<HTMLDivElement>(null)
   const last = useRef<Field>(null)
   const insert = (name: string) => {
@@ -28,7 +36,7 @@ export function TemplateVariables({ canEdit, children }: { canEdit: boolean; chi
         <Text size="sm" c="dimmed">
           Liquid templates. Insert
         </Text>
-        {variables.map((name) => (
+        {variables(form.values.type).map((name) => (
           <Button
             key={name}
             variant="default"

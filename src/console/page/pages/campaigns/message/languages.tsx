@@ -1,0 +1,119 @@
+import { Alert, Autocomplete, Button, Group, Popover, Stack, Tabs, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Campaign } from '../../../../../wire.ts'
+import { useEditor } from '../editor-form.ts'
+import { languageName } from './language-name.ts'
+import { TextFields } from './message-fields.tsx'
+import { missingPlaceholders } from './placeholders.ts'
+
+type Message = NonNullable<Campaign['message']>
+
+const common = ['ar', 'de', 'en', 'es', 'fr', 'hi', 'id', 'it', 'ja', 'ko', 'nl', 'pl', 'pt-BR', 'tr', 'uk', 'zh-Hans']
+
+/** A message in its default language, and a tab for each translation. */
+export function MessageFields({ path }: { path: string }) {
+  const { read, set, field, canEdit } = useEditor()
+  const message = read<Message>(path) ?? {}
+  const translations = message.translations ?? {}
+  const tags = Object.keys(translations)
+  const [chosen, setChosen] = useState('default')
+  const open = chosen === 'default' || tags.includes(chosen) ? chosen : 'default'
+  const remove = (tag: string) => {
+    const { [tag]: _gone, ...rest } = translations
+    set(`${path}.translations`, Object.keys(rest).length > 0 ? rest : undefined)
+  }
+  if (tags.length === 0)
+    return (
+      <Stack>
+        <TextFields path={path} />
+        {canEdit && <AddLanguage known={tags} add={add} />}
+      </Stack>
+    )
+  return (
+    <Tabs value={open} onChange={(tag) => setChosen(tag ?? 'default')} keepMounted={false} variant="outline">
+      <Tabs.List aria-label="Languages">
+        <Tabs.Tab value="default">{message.language ? languageName(message.language) : 'Default language'}</Tabs.Tab>
+        {tags.map((tag) => (
+          <Tabs.Tab key={tag} value={tag}>
+            {languageName(tag)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {canEdit && <AddLanguage known={tags} add={add} />}
+      <Tabs.Panel value="default" pt="md">
+        <Stack>
+          <TextFields path={path} />
+          <TextInput
+            {...field(`${path}.language`)}
+            label="Default language"
+            description="For people whose language has no translation: en, pt-BR"
+            maw={280}
+          />
+        </Stack>
+      </Tabs.Panel>
+      {tags.map((tag) => (
+        <Tabs.Panel key={tag} value={tag} pt="md">
+          <Stack>
+            <Missing message={message} tag={tag} />
+            <TextFields path={`${path}.translations.${tag}`} placeholders={message as Record<string, string>} />
+            {canEdit && (
+              <Button variant="light" color="red" size="xs" w="fit-content" onClick={() => remove(tag)}>
+                Remove {languageName(tag)}
+              </Button>
+            )}
+          </Stack>
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  )
+
+  function add(tag: string) {
+    set(`${path}.translations`, { ...translations, [tag]: {} })
+    setChosen(tag)
+  }
+}
+
+/** Names the placeholders that the default language has and this translation lacks. */
+function Missing({ message, tag }: { message: Message; tag: string }) {
+  const missing = missingPlaceholders(message, tag)
+  if (missing.length === 0) return null
+  return (
+    <Alert color="orange" role="status">
+      Missing here: {missing.map((name) => `{{ ${name} }}`).join(', ')}
+    </Alert>
+  )
+}
+
+function AddLanguage({ known, add }: { known: string[]; add: (tag: string) => void }) {
+  const [opened, setOpened] = useState(false)
+  const [tag, setTag] = useState('')
+  const submit = () => {
+    if (tag.trim() === '') return
+    if (!known.includes(tag.trim())) add(tag.trim())
+    setTag('')
+    setOpened(false)
+  }
+  return (
+    <Popover opened={opened} onChange={setOpened} trapFocus withinPortal={false}>
+      <Popover.Target>
+        <Button variant="subtle" size="xs" w="fit-content" onClick={() => setOpened(!opened)}>
+          Add language
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Group align="end">
+          <Autocomplete
+            label="Language tag"
+            placeholder="de, pt-BR"
+            w={180}
+            data={common.filter((each) => !known.includes(each))}
+            value={tag}
+            onChange={setTag}
+            onKeyDown={({ key }) => key === 'Enter' && submit()}
+          />
+          <Button onClick={submit}>Add</Button>
+        </Group>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

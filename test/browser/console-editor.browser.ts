@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { describe } from 'node:test'
+import type { Page } from 'playwright-core'
+import { givenCampaign, put } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import type { TestProject } from '../support/service.ts'
+import { choose, dialog, refusals, sees, startWithConsole, story } from './console.ts'
+
+const service = await startWithConsole()
+
+async function projectWithAna(): Promise<TestProject> {
+  const project = await service.project({ name: 'Shop', mode: 'simulator' })
+  await put(project, 'ana', { name: 'Ana', timezone: 'Europe/Vienna' })
+  await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
+    json: { platform: 'IOS', project_user_id: 'ana' }
+  })
+  return project
+}
+
+const saved = async (project: TestProject, id: string): Promise<Json> => {
+  const {
+    version: _v,
+    created_at: _c,
+    updated_at: _u,
+    warnings: _w,
+    ...campaign
+  } = (await service.manage('GET', `/projects/${project.id}/campaigns/${id}`)).json
+  return campaign
+}
+const text = (page: Page, label: string) => page.getByRole('textbox', { name: label, exact: true })
+const preview = (page: Page) => page.getByRole('region', { name: 'Preview' })
+
+/** Opens the editor of a new campaign with a name, an id and a title. */
+async function begin(page: Page, id: string, title: string): Promise<void> {
+  await text(page, 'Name').fill(`The ${id}`)
+  await text(page, 'ID').fill(id)
+  await text(page, 'Title').fill(title)
+}
+
+describe('the editor of a campaign', () => {
+  story(
+    'plans a campaign for each Monday and Thursday at the local time of each user',
+    async (scene) => {
+      const project = await projectWithAna()
+      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      await begin(page, 'digest', 'Your week, {{ user.name }}')
+      await choose(page, 'Trigger type', 'Schedule')
+      // An active campaign that lacks something says so at the field.
+      await sees(page, /must be given: a scheduled campaign goes to it/)
+      await page.getByText('Repeatedly', { exact: true }).click()
+      const schedule = page.getByRole('region', { name: 'Schedule' })
+      await schedule.getByText('Thu', { exact: true }).click()
+      await schedule.getByLabel('At', { exact: true }).fill('09:30')
+      assert.equal(await text(page, 'Cron expression').inputValue(), '30 9 * * 1,4')
+      await schedule.getByText('Each user’s local time').click()
+      await schedule.getByLabel('Send late for up to').fill('6h')
+      await page.getByLabel('Everyone in the audience').check()
+      await sees(preview(page), 'Your week, Ana')
+      await scene.look(page, 'the editor with a schedule')
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await sees(page, 'digest, version 1')
+      const { schedule: kept, default_audience } = await saved(project, 'digest')
+      assert.deepEqual(kept, { cron: '30 9 * * 1,4', timezone: 'user', late: '6h' })
+      assert.deepEqual(default_audience, { broadcast: true })
+    },
+    refusals
+  )
+
+  story(
+    'sends a sequence after an event, until another one ends it',
+    async (scene) => {
+      const project = await projectWithAna()
+      const events = [{ project_user_id: 'ana', name: 'signed_up', properties: { plan: 'free' } }]
+      await project.call('POST', '/api/v1/events', { json: { events } })
+      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      await begin(page, 'welcome', 'Welcome, {{ user.name }}')
+      await choose(page, 'Trigger type', 'Event')
+      await choose(page, 'Event', 'signed_up')
+      const event = page.getByRole('region', { name: 'Event trigger' })
+      await event.getByLabel('Wait', { exact: true }).fill('30m')
+      await choose(page, 'Send to the same user', 'Once only')
+      await page.getByText('Sequence', { exact: true }).click()
+      await page.getByRole('button', { name: 'Add step' }).click()
+      const second = page.getByRole('region', { name: 'Step 2' })
+      await second.getByLabel('Title', { exact: true }).fill('Still there?')
+      await second.getByLabel('Wait before it').fill('2d')
+      await page.getByRole('button', { name: 'Move step 2 up' }).click()
+      await page.getByRole('button', { name: 'Move step 1 down' }).click()
+      await page.getByText('Stop after an event').click()
+      await page.getByRole('combobox', { name: 'Event that ends the sequence' }).fill('purchase')
+      await page.getByText('Count conversions').click()
+      await sees(preview(page), 'Would reach')
+      await scene.look(page, 'the editor with a sequence')
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await sees(page, 'welcome, version 1')
+      const campaign = await saved(project, 'welcome')
+      assert.deepEqual(campaign.event_trigger, { event: 'signed_up', delay: '30m', reentry: 'once' })
+      assert.deepEqual(campaign.steps, [
+        { id: 'step-1', message: { title: 'Welcome, {{ user.name }}' } },
+        { id: 'step-2', wait: '2d', message: { title: 'Still there?' } }
+      ])
+      assert.deepEqual([campaign.exit, campaign.message], [{ event: 'purchase' }, undefined])
+      assert.deepEqual(campaign.conversion, { event: 'purchase', within: '7d' })
+    },
+    refusals
+  )
+
+  story(
+    'tests two variants in two languages, side by side, and warns of a missing placeholder',
+    async (scene) => {
+      const project = await projectWithAna()
+      const page = await scene.open(service, `p/${project.id}/new-campaign`)
+      await begin(page, 'hello', 'Hello {{ user.name }}')
+      await page.getByRole('button', { name: 'Add language' }).click()
+      await page.getByRole('combobox', { name: 'Language tag' }).fill('de')
+      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await text(page, 'Title').fill('Hallo')
+      await sees(page, 'Missing here: {{ user.name }}')
+      await text(page, 'Title').fill('Hallo {{ user.name }}')
+      await page.getByText('Missing here').waitFor({ state: 'detached' })
+      await page.getByText('Test variants').click()
+      await page.getByRole('tab', { name: /^Variant b/ }).click()
+      await text(page, 'Title').fill('Hi {{ user.name }}')
+      await text(page, 'Weight').fill('3')
+      await page.getByRole('tab', { name: 'Variant b · 75 %' }).waitFor()
+      await text(page, 'Holdout (percent)').fill('10')
+      await page.getByRole('button', { name: 'Compare all 4 texts' }).click()
+      await sees(dialog(page).getByRole('region', { name: 'Variant a · German (de)' }), 'Hallo Ana')
+      await sees(dialog(page).getByRole('region', { name: 'Variant b · Default language' }), 'Hi Ana')
+      await scene.look(page, 'all texts side by side')
+      await dialog(page).getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      await sees(page, 'hello, version 1')
+      const { variants, holdout } = await saved(project, 'hello')
+      const translations = { de: { title: 'Hallo {{ user.name }}' } }
+      assert.deepEqual(variants, [
+        { id: 'a', weight: 1, message: { title: 'Hello {{ user.name }}', translations } },
+        { id: 'b', weight: 3, message: { title: 'Hi {{ user.name }}', translations } }
+      ])
+      assert.equal(holdout, 10)
+    },
+    refusals
+  )
+
+  story('keeps every field of a campaign that it does not change', async (scene) => {
+    const project = await projectWithAna()
+    const message = { title: 'A', body: 'B', language: 'en', translations: { 'pt-BR': { title: 'C' } } }
+    await givenCampaign(service, project, {
+      campaign_id: 'full',
+      type: 'event_triggered',
+      event_trigger: { event: 'a', where: [{ attribute: 'event.b', operator: 'in', value: [1, 2] }], reentry: '7d' },
+      segment: { not: { attribute: 'user.plan', operator: 'equals', value: '' } },
+      transactional: true,
+      message: undefined,
+      steps: [
+        { id: 'one', variants: ['x', 'y'].map((id) => ({ id, weight: 0.5, message })) },
+        { id: 'two', wait: '2d', message }
+      ],
+      exit: { event: 'b', where: [{ attribute: 'event.c', operator: 'exists' }] },
+      holdout: 5,
+      winner: { after: 10, by: 'conversion' },
+      conversion: { event: 'c', within: '7d', value_property: 'amount' },
+      on_missing: 'skip',
+      ttl_seconds: 60
+    })
+    const before = await saved(project, 'full')
+    const page = await scene.open(service, `p/${project.id}/campaigns/full`)
+    await text(page, 'Name').fill('Another name')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await sees(page, 'full, version 2')
+    assert.deepEqual(await saved(project, 'full'), { ...before, name: 'Another name' })
+  })
+})

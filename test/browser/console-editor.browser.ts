@@ -12,7 +12,7 @@ async function projectWithAna(): Promise<TestProject> {
   const project = await service.project({ name: 'Shop', mode: 'simulator' })
   await put(project, 'ana', { name: 'Ana', timezone: 'Europe/Vienna' })
   await service.manage('POST', `/projects/${project.id}/simulator/devices`, {
-    json: { platform: 'IOS', project_user_id: 'ana' }
+    json: { device_id: 'ana-phone', platform: 'IOS', project_user_id: 'ana' }
   })
   return project
 }
@@ -70,7 +70,7 @@ describe('the editor of a campaign', () => {
     'sends a sequence after an event, until another one ends it',
     async (scene) => {
       const project = await projectWithAna()
-      const events = [{ project_user_id: 'ana', name: 'signed_up', properties: { plan: 'free' } }]
+      const events = [{ device_id: 'ana-phone', name: 'signed_up', properties: { plan: 'free' } }]
       await project.call('POST', '/api/v1/events', { json: { events } })
       const page = await scene.open(service, `p/${project.id}/new-campaign`)
       await begin(page, 'welcome', 'Welcome, {{ user.name }}')
@@ -86,9 +86,9 @@ describe('the editor of a campaign', () => {
       await second.getByLabel('Wait before it').fill('2d')
       await page.getByRole('button', { name: 'Move step 2 up' }).click()
       await page.getByRole('button', { name: 'Move step 1 down' }).click()
-      await page.getByText('Stop after an event').click()
+      await page.getByLabel('Stop after an event').check()
       await page.getByRole('combobox', { name: 'Event that ends the sequence' }).fill('purchase')
-      await page.getByText('Count conversions').click()
+      await page.getByLabel('Count conversions').check()
       await sees(preview(page), 'Would reach')
       await scene.look(page, 'the editor with a sequence')
       await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -118,7 +118,7 @@ describe('the editor of a campaign', () => {
       await sees(page, 'Missing here: {{ user.name }}')
       await text(page, 'Title').fill('Hallo {{ user.name }}')
       await page.getByText('Missing here').waitFor({ state: 'detached' })
-      await page.getByText('Test variants').click()
+      await page.getByLabel('Test variants').check()
       await page.getByRole('tab', { name: /^Variant b/ }).click()
       await text(page, 'Title').fill('Hi {{ user.name }}')
       await text(page, 'Weight').fill('3')

@@ -27,7 +27,7 @@ export const emptyDraft: CampaignDraft = {
   type: 'api_triggered',
   status: 'active',
   segment: { all: [] },
-  message: { title: '', body: '' }
+  message: {}
 }
 
 /** Leaves out the fields that the service adds. */

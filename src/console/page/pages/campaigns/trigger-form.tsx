@@ -1,4 +1,4 @@
-import { Button, JsonInput, Radio, Stack, Text } from '@mantine/core'
+import { Button, JsonInput, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -9,6 +9,7 @@ import { useHasRole, useProjectId } from '../../api/session.ts'
 import { type Form, useApiForm } from '../../parts/api-form.ts'
 import { errorText, objectOr, readObject } from '../../parts/json.ts'
 import { triggerLink } from '../../parts/links.ts'
+import { instantOf, localZone } from '../../parts/local-time.ts'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
 import { AudienceSummary } from './audience-summary.tsx'
@@ -19,14 +20,18 @@ interface Values {
   to: string
   targets: Target[]
   properties: string
+  /** A local time; blank to send at once. */
+  sendAt: string
 }
 
 /** The request that triggers the campaign; undefined while something is missing. */
-function requestOf({ to, targets, properties: text }: Values) {
+function requestOf({ to, targets, properties: text, sendAt }: Values) {
   const properties = objectOr(text, undefined)
   if (!properties || (to === 'targets' && targets.length === 0)) return undefined
-  if (to === 'default') return { properties }
-  return { audience: to === 'everyone' ? { broadcast: true } : { targets }, properties }
+  const send_at = instantOf(sendAt)
+  const common = { properties, ...(send_at && { send_at }) }
+  if (to === 'default') return common
+  return { audience: to === 'everyone' ? { broadcast: true } : { targets }, ...common }
 }
 
 const pathOf = ({ campaign_id }: Campaign) => `/api/v1/campaigns/${encodeURIComponent(campaign_id)}`
@@ -58,7 +63,7 @@ function EditableForm({ campaign }: { campaign: Campaign }) {
   const projectId = useProjectId()
   const navigate = useNavigate()
   const { form, sending, onSubmit } = useApiForm<Values, { trigger_id: string }>({
-    initialValues: { to: campaign.default_audience ? 'default' : 'targets', targets: [], properties: '{}' },
+    initialValues: { to: campaign.default_audience ? 'default' : 'targets', targets: [], properties: '{}', sendAt: '' },
     send: (values) => project(projectId, 'POST', `${pathOf(campaign)}:trigger`, { body: requestOf(values) }),
     onSuccess: ({ trigger_id }) => navigate({ to: triggerLink(projectId, trigger_id) }),
     errors: () => ({}),
@@ -78,6 +83,13 @@ function EditableForm({ campaign }: { campaign: Campaign }) {
           autosize
           minRows={3}
         />
+        <TextInput
+          {...form.getInputProps('sendAt')}
+          label="Send at"
+          description={`Blank to send now. Local time, ${localZone}, at most 90 days ahead`}
+          type="datetime-local"
+          error={findError('send_at')}
+        />
         {audience && <AudienceSummary {...audience} />}
         {campaign.status !== 'active' && (
           <Text role="status">Status is {campaign.status}. Only active campaigns can be triggered.</Text>
@@ -88,7 +100,7 @@ function EditableForm({ campaign }: { campaign: Campaign }) {
           loading={sending.isPending}
           disabled={!requestOf(form.values) || campaign.status !== 'active'}
         >
-          {isCurrent && audience ? `Send to ${countOf(audience)}` : 'Send'}
+          {`${form.values.sendAt ? 'Schedule' : 'Send'}${isCurrent && audience ? ` ${form.values.sendAt ? 'for' : 'to'} ${countOf(audience)}` : ''}`}
         </Button>
       </Stack>
     </form>

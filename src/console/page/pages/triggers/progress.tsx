@@ -1,7 +1,13 @@
 import { Badge, Progress as Bar } from '@mantine/core'
 import type { Trigger } from '../../../../wire.ts'
 
-const colors: Record<string, string> = { completed: 'teal', failed: 'red', canceled: 'gray', canceling: 'orange' }
+const colors: Record<string, string> = {
+  completed: 'teal',
+  failed: 'red',
+  canceled: 'gray',
+  canceling: 'orange',
+  scheduled: 'indigo'
+}
 
 export const StateBadge = ({ state }: { state: string }) => (
   <Badge color={colors[state] ?? 'cyan'} variant="light">

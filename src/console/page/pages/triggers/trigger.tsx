@@ -12,7 +12,9 @@ import { Loaded } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { FilteredMessages } from '../messages/filtered-messages.tsx'
 import { Explain } from './explain.tsx'
+import { MoveTrigger } from './move.tsx'
 import { Progress, StateBadge } from './progress.tsx'
+import { sourceText } from './source.tsx'
 
 const ended = (state: string) => ['completed', 'canceled', 'failed'].includes(state)
 
@@ -41,7 +43,15 @@ export function Trigger() {
       title="Trigger"
       about={triggerId}
       actions={
-        canStop && running ? (
+        canStop && trigger.data?.state === 'scheduled' ? (
+          <ConfirmButton
+            label="Cancel trigger"
+            title="Cancel this trigger?"
+            question="It will not be sent at its time."
+            keep="Keep it"
+            act={cancel}
+          />
+        ) : canStop && running ? (
           <ConfirmButton
             label="Stop"
             title="Stop this send?"
@@ -61,9 +71,19 @@ export function Trigger() {
                 {found.campaign_id}, version {found.campaign_version}
               </Anchor>
               <Text size="sm" c="dimmed">
-                Accepted <When at={found.accepted_at} /> · ended <When at={found.ended_at} />
+                {sourceText(found)} · accepted <When at={found.accepted_at} />
+                {found.send_at && (
+                  <>
+                    {' · send at '}
+                    <When at={found.send_at} />
+                  </>
+                )}{' '}
+                · ended <When at={found.ended_at} />
               </Text>
             </Group>
+            {canStop && found.state === 'scheduled' && (
+              <MoveTrigger key={found.send_at} trigger={found} moved={(moved) => queries.setQueryData(key, moved)} />
+            )}
             {found.reason && <Text>{found.reason}</Text>}
             <Progress counts={found.counts} />
             <Counts counts={found.counts} />

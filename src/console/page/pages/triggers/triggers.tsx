@@ -10,6 +10,7 @@ import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { StateBadge } from './progress.tsx'
+import { sourceText } from './source.tsx'
 
 export function Triggers() {
   const projectId = useProjectId()
@@ -24,7 +25,7 @@ export function Triggers() {
         w={200}
         value={state || null}
         onChange={setState}
-        data={['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']}
+        data={['scheduled', 'accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']}
       />
       <PagedList
         label="Triggers"
@@ -50,7 +51,16 @@ export function Triggers() {
             name: 'Campaign',
             show: ({ campaign_id, campaign_version }) => `${campaign_id} (version ${campaign_version})`
           },
-          { name: 'State', show: ({ state }) => <StateBadge state={state} /> },
+          { name: 'Source', show: sourceText },
+          {
+            name: 'State',
+            show: ({ state, send_at }) => (
+              <Group gap="xs" wrap="nowrap">
+                <StateBadge state={state} />
+                {state === 'scheduled' && <When at={send_at} />}
+              </Group>
+            )
+          },
           {
             name: 'Messages',
             show: ({ counts }) => (

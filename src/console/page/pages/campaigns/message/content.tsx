@@ -31,7 +31,7 @@ export function Content() {
   // Keeps the fields of the other kinds, so that switching back loses nothing.
   const others = useRef<Partial<Record<Kind, Contents>>>({})
   const initial: Record<Kind, Contents> = {
-    notification: { message: message ?? steps?.[0]?.message ?? { title: '', body: '' } },
+    notification: { message: message ?? steps?.[0]?.message ?? {} },
     sequence: {
       steps: [variants ? { id: 'step-1', variants } : { id: 'step-1', message: message ?? {} }]
     },

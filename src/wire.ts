@@ -13,6 +13,7 @@ import type * as simulator from './manage/simulator-schemas.ts'
 import type * as messages from './messages/schemas.ts'
 import type * as approvals from './oversight/approvals/schemas.ts'
 import type { Detail, RefusalCode } from './platform/errors.ts'
+import type * as preferences from './preferences/schemas.ts'
 import type * as users from './users/schemas.ts'
 import type * as webhooks from './webhooks/schemas.ts'
 
@@ -59,6 +60,10 @@ export type ClientDevice = Static<typeof devices.DeviceAnswer>
 export type Event = Static<typeof events.ManagedEvent>
 /** An event as /api/v1 returns it to apps. */
 export type ClientEvent = Static<typeof events.EventAnswer>
+
+export type Topic = Static<typeof preferences.TopicAnswer>
+/** What a user wants to get. */
+export type Preferences = Static<typeof preferences.PreferencesAnswer>
 
 export type Webhook = Static<typeof webhooks.WebhookAnswer>
 export type WebhookDelivery = Static<typeof webhooks.DeliveryAnswer>

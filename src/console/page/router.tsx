@@ -50,6 +50,7 @@ export const router = createRouter({
       page('triggers/$triggerId', () => import('./pages/triggers/trigger.tsx'), 'Trigger'),
       page('users', () => import('./pages/users/users.tsx'), 'Users'),
       page('users/$userId', () => import('./pages/users/user.tsx'), 'User'),
+      page('topics', () => import('./pages/topics/topics.tsx'), 'Topics'),
       page('messages', () => import('./pages/messages/messages.tsx'), 'Messages'),
       page('messages/$messageId', () => import('./pages/messages/message.tsx'), 'MessagePage'),
       page('agents', () => import('./pages/agents/agents.tsx'), 'Agents'),

@@ -13,6 +13,7 @@ import {
   PeopleIcon,
   SignOutIcon as SignOut,
   SunIcon as Sun,
+  TagIcon,
   WebhookIcon,
   XIcon,
   ZapIcon
@@ -34,6 +35,7 @@ export const RemoveIcon = decorative(XIcon)
 export const SettingsIcon = decorative(GearIcon)
 export const SignOutIcon = decorative(SignOut)
 export const SunIcon = decorative(Sun)
+export const TopicsIcon = decorative(TagIcon)
 export const TriggersIcon = decorative(ZapIcon)
 export const UsersIcon = decorative(PeopleIcon)
 export const WebhooksIcon = decorative(WebhookIcon)

@@ -12,6 +12,7 @@ import {
   LabIcon,
   MessagesIcon,
   SettingsIcon,
+  TopicsIcon,
   TriggersIcon,
   UsersIcon,
   WebhooksIcon
@@ -29,6 +30,7 @@ const menu = [
   ['campaigns', 'Campaigns', CampaignsIcon],
   ['triggers', 'Triggers', TriggersIcon],
   ['users', 'Users', UsersIcon],
+  ['topics', 'Topics', TopicsIcon],
   ['messages', 'Messages', MessagesIcon],
   ['agents', 'Agents', AgentsIcon],
   ['approvals', 'Approvals', ApprovalsIcon],

@@ -11,6 +11,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { MessageList } from '../messages/message-list.tsx'
 import { Devices } from './devices.tsx'
 import { Events } from './events.tsx'
+import { Preferences } from './preferences.tsx'
 import { Properties } from './properties.tsx'
 
 export function User() {
@@ -30,7 +31,7 @@ export function User() {
   return (
     <PageLayout
       title={userId}
-      about="Properties, devices, events and messages."
+      about="Properties, devices, events, preferences and messages."
       actions={
         canEdit &&
         user.data && (
@@ -50,6 +51,7 @@ export function User() {
               ['properties', 'Properties', <Properties key={`properties ${found.id}`} user={found} />],
               ['devices', 'Devices', <Devices key="devices" userId={userId} />],
               ['events', 'Events', <Events key="events" userId={userId} />],
+              ['preferences', 'Preferences', <Preferences key="preferences" userId={userId} />],
               ['messages', 'Messages', <MessageList key="messages" query={{ project_user_id: userId }} />]
             ]}
           />

@@ -1,0 +1,55 @@
+import { Stack, Switch, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Preferences as Choices } from '../../../../wire.ts'
+import { project } from '../../api/client.ts'
+import { useHasRole, useProjectId } from '../../api/session.ts'
+import { useTopics } from '../../api/topics.ts'
+import { ErrorAlert, Loaded } from '../../parts/states.tsx'
+
+interface Change {
+  opted_out?: boolean
+  topics?: Record<string, boolean | null>
+}
+
+/** What the user wants to get. Each change is saved at once. */
+export function Preferences({ userId }: { userId: string }) {
+  const projectId = useProjectId()
+  const canEdit = useHasRole('editor')
+  const queries = useQueryClient()
+  const topics = useTopics()
+  const path = `/api/v1/users/${encodeURIComponent(userId)}/preferences`
+  const queryKey = ['preferences', projectId, userId]
+  const choices = useQuery({ queryKey, queryFn: () => project<Choices>(projectId, 'GET', path) })
+  const change = useMutation({
+    mutationFn: (body: Change) => project<Choices>(projectId, 'PATCH', path, { body }),
+    onSuccess: (next) => queries.setQueryData(queryKey, next)
+  })
+  return (
+    <Loaded query={choices}>
+      {({ opted_out, topics: chosen }) => (
+        <Stack maw={560}>
+          <Switch
+            label="Opted out of all messages"
+            description="Only transactional messages are sent to this user."
+            checked={opted_out}
+            disabled={!canEdit || change.isPending}
+            onChange={({ currentTarget: { checked } }) => change.mutate({ opted_out: checked })}
+          />
+          {Object.keys(chosen).length === 0 && <Text c="dimmed">The project has no topics.</Text>}
+          {(topics.data?.items ?? []).map(({ topic, name, description, default: initial }) => (
+            <Switch
+              key={topic}
+              label={name}
+              description={description || undefined}
+              checked={chosen[topic] ?? initial === 'subscribed'}
+              disabled={!canEdit || change.isPending}
+              onChange={({ currentTarget: { checked } }) => change.mutate({ topics: { [topic]: checked } })}
+            />
+          ))}
+          {change.error && <ErrorAlert error={change.error} />}
+          {change.isSuccess && <Text role="status">Saved.</Text>}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}

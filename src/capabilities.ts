@@ -18,7 +18,7 @@ import { createPreferences } from './preferences/preferences.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
-import { createStats } from './stats/stats.ts'
+import { createStats, moveConversions } from './stats/stats.ts'
 import { countOnTrigger, createTriggers } from './triggers/triggers.ts'
 import { createUsers } from './users/users.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
@@ -71,6 +71,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     moveHistory: async (tx, projectId, from, to) => {
       await moveHistory(tx, projectId, from, to)
       await moveMessages(tx, projectId, from, to)
+      await moveConversions(tx, projectId, from, to)
     },
     onOptedOut: (tx, projectId, userId) => webhooks.onOptedOut(tx, projectId, userId),
     beforeRemoval: (tx, projectId, userIds) => beforeRemoval(tx, projectId, userIds)
@@ -133,7 +134,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     devices,
     metrics,
     onPushReports: messages.recordReports,
-    subscribers: () => overrides.eventSubscribers ?? []
+    subscribers: () => [stats.subscriber, ...(overrides.eventSubscribers ?? [])]
   })
   const preferences = createPreferences({
     pool,
@@ -154,7 +155,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     workers: () => cluster.workers(),
     onTriggerEnded: webhooks.onTriggerEnded
   })
-  const stats = createStats({ pool, campaigns })
+  const stats = createStats({ pool, campaigns, onConverted: webhooks.onConverted })
   // The port is known for certain once the service listens: it may be any free one.
   const address = { base: config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT) }
   const oversight = createOversight({

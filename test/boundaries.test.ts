@@ -155,6 +155,16 @@ const allowed: Record<string, string> = {
   'campaigns reads messages': 'the limit of messages per user counts those of the same campaign',
   'campaigns reads triggers': 'totals of a campaign sum the counters of its triggers',
   'triggers reads campaigns': 'a trigger is written only while its campaign is active, in one statement',
+  'stats reads campaigns': 'the goals of campaigns that react to an event are one join with their names and versions',
+  'stats reads campaign_versions':
+    'the goals of campaigns that react to an event are one join with their names and versions',
+  'stats reads wanted_events':
+    'the goals of campaigns that react to an event are one join with their names and versions',
+  'stats reads messages': 'the last message before an event is found for many events at once, by index',
+  'stats reads trigger_skips': 'the holdout is found in the statement that finds the last message',
+  'stats reads triggers': 'a conversion counts on its trigger and on its campaign in one statement',
+  'stats writes triggers': 'a conversion counts on its trigger and on its campaign in one statement',
+  'stats reads users': 'a conversion is counted in the statement that locks its user against deletion',
   'triggers writes campaign_stats':
     'results of a campaign are counted in the statement that counts on its triggers, so that both always agree',
   'triggers writes campaigns': 'deleting old triggers adds their counters to the totals of the campaign',

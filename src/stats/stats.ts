@@ -1,24 +1,38 @@
 import type { Campaigns } from '../campaigns/campaigns.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import { eraseConversionWindow } from './conversion-store.ts'
+import { conversionsFrom, type OnConverted } from './conversions.ts'
 import { keepStatsJob } from './jobs.ts'
 import { readPeriod } from './period.ts'
 import { readStats } from './reading.ts'
 import { type By, eraseStatsWindow } from './store.ts'
 
+export { moveConversions } from './conversion-store.ts'
+export type { Converted } from './conversions.ts'
 export type Stats = ReturnType<typeof createStats>
 
+export interface StatsOptions {
+  pool: Pool
+  campaigns: Pick<Campaigns, 'saving'>
+  onConverted: OnConverted
+}
+
 /** What came of campaigns: funnels over time and conversions. Triggers count the messages. */
-export function createStats({ pool, campaigns }: { pool: Pool; campaigns: Pick<Campaigns, 'saving'> }) {
+export function createStats({ pool, campaigns, onConverted }: StatsOptions) {
   return {
     async read(projectId: ProjectId, campaignId: unknown, given: Parameters<typeof readPeriod>[0], by: By | undefined) {
       const { id } = await campaigns.saving.get(projectId, campaignId)
       return readStats(pool, projectId, id, readPeriod(given, Date.now()), by)
     },
 
+    /** Counts conversions. */
+    subscriber: conversionsFrom(onConverted),
+
     jobs: [keepStatsJob(pool)],
 
     /** Deletes up to 5,000 rows of a project that is being erased, and returns how many. */
-    eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseStatsWindow(db, projectId)
+    eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>
+      (await eraseConversionWindow(db, projectId)) || eraseStatsWindow(db, projectId)
   }
 }

@@ -25,6 +25,7 @@ export function triggerResponse(row: TriggerRow) {
       tapped: Number(row.tapped)
     },
     skipped: row.skipped_for,
-    failures: row.failed_for
+    failures: row.failed_for,
+    conversions: { converted: Number(row.converted), value: Number(row.conversion_value) }
   }
 }

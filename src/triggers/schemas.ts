@@ -50,7 +50,11 @@ export const TriggerAnswer = Type.Object({
     { description: 'Messages to devices. A target without a device counts as one skipped.' }
   ),
   skipped: Reasons('Number of skipped messages by reason.'),
-  failures: Reasons('Number of failed messages by reason.')
+  failures: Reasons('Number of failed messages by reason.'),
+  conversions: Type.Object(
+    { converted: Count('Users, each once.'), value: Type.Number({ description: 'The sum over their events.' }) },
+    { description: 'Who sent the conversion event of the campaign in time, also of users who were held out.' }
+  )
 })
 export type Trigger = Static<typeof TriggerAnswer>
 

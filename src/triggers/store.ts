@@ -47,10 +47,12 @@ export interface TriggerRow {
   tapped: string
   skipped_for: Record<string, number>
   failed_for: Record<string, number>
+  converted: string
+  conversion_value: string
 }
 
 const shown = `id, campaign_id, campaign_version, state, reason, source, step, accepted_at, due_at, expanded_at, ended_at,
-          targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for`
+          targeted, sent, failed, skipped, delivered, tapped, skipped_for, failed_for, converted, conversion_value`
 
 // One statement checks the campaign and pins its version: nothing is cached, so no stale campaign can be triggered.
 const insertFor = (condition: string) => `${heldProject}

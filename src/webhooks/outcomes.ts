@@ -73,6 +73,37 @@ export function onTriggerEnded(tx: Db, projectId: ProjectId, end: TriggerEnd): P
   return book(tx, projectId, [{ id: newId(), type: 'trigger.completed', at: new Date().toISOString(), data }])
 }
 
+/** A user who did what a campaign hoped for. */
+export interface Conversion {
+  campaign_id: string
+  trigger_id: string
+  message_id: string
+  user_id: string
+  /** Empty: none. */
+  variant: string
+  language: string
+  step: string
+  event: string
+  at: Date
+  value: string
+}
+
+/** Runs in the transaction that counts the conversions. */
+export const onConverted = (tx: Db, projectId: ProjectId, conversions: readonly Conversion[]): Promise<void> =>
+  book(
+    tx,
+    projectId,
+    conversions.map(({ campaign_id, trigger_id, message_id, user_id, variant, language, step, event, at, value }) => ({
+      id: newId(),
+      type: 'campaign.converted',
+      at: at.toISOString(),
+      data: {
+        ...{ campaign_id, trigger_id, message_id, user_id, event, value: Number(value) },
+        ...{ variant: variant || null, language: language || null, step: step || null }
+      }
+    }))
+  )
+
 export type ApprovalEvent = 'approval.requested' | 'approval.decided'
 
 /** Runs in the transaction in which an approval is requested or decided. */

@@ -8,7 +8,8 @@ export const eventTypes = [
   'trigger.completed',
   'approval.requested',
   'approval.decided',
-  'user.opted_out'
+  'user.opted_out',
+  'campaign.converted'
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

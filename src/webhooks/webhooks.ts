@@ -8,7 +8,15 @@ import { type CallState, dropLane, eraseCallWindow, listCalls, overdueLanes, swe
 import { createCaller } from './caller.ts'
 import { createCircuits } from './circuit.ts'
 import { createDelivery, type Result } from './deliver.ts'
-import { batchEventsJob, callForTest, onApproval, onOptedOut, onOutcomes, onTriggerEnded } from './outcomes.ts'
+import {
+  batchEventsJob,
+  callForTest,
+  onApproval,
+  onConverted,
+  onOptedOut,
+  onOutcomes,
+  onTriggerEnded
+} from './outcomes.ts'
 import { createRegistry } from './registry.ts'
 import { createSecrets, projectOwner } from './secrets.ts'
 
@@ -90,6 +98,7 @@ export function createWebhooks(options: WebhookOptions) {
     onOutcomes,
     onTriggerEnded,
     onApproval,
+    onConverted,
     onOptedOut,
     /** The signing secret of the project, made when first needed. */
     secretOf: async (projectId: ProjectId, db: Db = pool): Promise<string> =>

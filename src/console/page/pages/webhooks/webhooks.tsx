@@ -19,7 +19,8 @@ const eventTypes = [
   'message.tapped',
   'trigger.completed',
   'approval.requested',
-  'approval.decided'
+  'approval.decided',
+  'campaign.converted'
 ]
 
 export function Webhooks() {

@@ -41,7 +41,9 @@ const given = async (prefix: string, wish: Json = {}) => {
   const project = await service.project({ mode: 'simulator' })
   await givenMany(service, project, 3, prefix)
   await givenCampaign(service, project, { conversion, ...wish })
-  await service.sql(`insert into wanted_events values ($1, 'purchase', 'news', null) on conflict do nothing`, [project.id])
+  await service.sql(`insert into wanted_events values ($1, 'purchase', 'news', null) on conflict do nothing`, [
+    project.id
+  ])
   return project
 }
 /** As if the messages of a trigger had been sent earlier. */
@@ -122,12 +124,12 @@ describe('conversions', () => {
 
   it('are credited after an anonymous user is linked, once for the trigger', async () => {
     const project = await given('l')
-    await asApp(project, 'POST', '/devices', { devices: [ios('new-phone')] })
-    await run(project, devices('new-phone'))
-    await track(project, purchase('new-phone', 1))
+    await asApp(project, 'POST', '/devices', { devices: [ios] })
+    await run(project, devices('phone'))
+    await track(project, purchase('phone', 1))
     assert.deepEqual(await counted(project), [1, 1])
-    assert.equal((await link(project, 'new-phone', 'ana')).status, 200)
-    await track(project, purchase('new-phone', 2))
+    assert.equal((await link(project, 'phone', 'ana')).status, 200)
+    await track(project, purchase('phone', 2))
     assert.deepEqual(await counted(project), [1, 3])
   })
 

@@ -29,6 +29,7 @@ export {
   commandOfTrigger,
   hasOwnProperties,
   readAudience,
+  readSendAt,
   readTrigger,
   readTriggerRequest,
   type StoredAudience,

@@ -1,11 +1,11 @@
 import type { Db, Pool } from '../platform/db/db.ts'
 import { byId, dropPartitions, makePartitions } from '../platform/db/partitions.ts'
 import { sweepKeys } from '../platform/idempotency/idempotency.ts'
-import { firstIdAt, type ProjectId } from '../platform/ids.ts'
+import type { ProjectId } from '../platform/ids.ts'
 import { defineJob, RetryLater, recurring } from '../platform/jobs/definition.ts'
 import { add } from '../platform/jobs/jobs.ts'
 import { livingNodes } from '../platform/nodes/nodes.ts'
-import { steadyMs } from '../platform/time.ts'
+import { mostDaysAhead, steadyMs } from '../platform/time.ts'
 import { listRetentions } from '../projects/projects.ts'
 import { claimUntil } from './dispatch/claims.ts'
 import type { Dispatcher } from './dispatch/dispatch.ts'
@@ -19,7 +19,8 @@ import { claimDueMessages, claimExpiredMessages, findLeftBehind, findPaused, nex
  * A message is settled soon after it is written. Half of each page stays free for the new version of the row, so that
  * no index changes.
  */
-export const messageMonths = byId('messages', 50)
+/** The id of a message that is sent later lies up to 90 days ahead. */
+export const messageMonths = { ...byId('messages', 50), ahead: 4 }
 
 const retryJobRef = { name: 'delivery.retry', queue: 'retries' }
 /** How long one round waits for gateways. */
@@ -94,6 +95,8 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 /** A month is not dropped while a message in it may still be open. */
 const longestLifeDays = 30
+/** Nor while a trigger whose id lies in it may start: it can be moved by as many days. */
+const longestMoveDays = mostDaysAhead
 
 /** The console shows single minutes of the last day only. */
 const minutesDays = 2
@@ -110,9 +113,9 @@ export const keepMessagesJob = (pool: Pool) =>
       const kept = await listRetentions(pool)
       const agoOf = (days: number) => Date.now() - days * dayMs
       const longest = kept.reduce((most, { retention }) => Math.max(most, retention.messages_days), longestLifeDays)
-      await dropPartitions(pool, messageMonths, new Date(agoOf(longest)))
+      await dropPartitions(pool, messageMonths, new Date(agoOf(longest + longestMoveDays)))
       for (const { projectId, retention } of kept) {
-        const before = firstIdAt(agoOf(retention.messages_days))
+        const before = agoOf(retention.messages_days)
         while ((await deleteOldMessages(pool, projectId, before)) > 0) signal.throwIfAborted()
         await deleteOldMinutes(pool, projectId, new Date(agoOf(minutesDays)))
       }

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
-import type { ProjectId } from '../platform/ids.ts'
+import { firstIdAt, type ProjectId } from '../platform/ids.ts'
 import { type MessageState, openStates } from './message.ts'
 
 const published = 'trigger_id, device_id, message_id, campaign_id, user_id, variant, language, step'
@@ -40,7 +40,8 @@ const sweep = statement(
   'messages.sweep_window',
   `delete from messages where project_id = $1 and trigger_id < $2 and (trigger_id, device_id) in (
      select trigger_id, device_id from messages
-      where project_id = $1 and trigger_id < $2 and state not in ${openStates} order by trigger_id, device_id limit 5000)`
+      where project_id = $1 and trigger_id < $2 and state not in ${openStates} and created_at < $3
+      order by trigger_id, device_id limit 5000)`
 )
 const erase = statement(
   'messages.erase_window',
@@ -77,9 +78,9 @@ export const cancelQueued = (tx: Db, projectId: ProjectId, triggerId: string, at
 export const writeReports = (tx: Db, projectId: ProjectId, kind: 'delivered' | 'tapped', reports: string) =>
   tx.query<Touched>(kind === 'delivered' ? delivered : tapped, [projectId, reports])
 
-/** Deletes up to 5,000 settled messages that are older than the id. */
-export const deleteOldMessages = (db: Db, projectId: ProjectId, beforeId: string) =>
-  db.run(sweep, [projectId, beforeId])
+/** Deletes up to 5,000 settled messages that are older than a time. The id of their trigger may be older than they are. */
+export const deleteOldMessages = (db: Db, projectId: ProjectId, beforeMs: number) =>
+  db.run(sweep, [projectId, firstIdAt(beforeMs), new Date(beforeMs)])
 
 /** Deletes up to 5,000 messages of a project that is being erased. */
 export const eraseMessages = (db: Db, projectId: ProjectId) => db.run(erase, [projectId])

@@ -47,3 +47,17 @@ export function readTime(text: string): Date | undefined {
   const instant = zoned.test(upper) ? instantText(upper) : undefined
   return instant === undefined ? undefined : new Date(instant)
 }
+
+const dayMs = 86_400_000
+/** How far ahead something can be scheduled. */
+export const mostDaysAhead = 90
+
+const aheadRule = `must be at most ${mostDaysAhead} days ahead`
+
+/** A time at which something is to be sent: RFC 3339, at most 90 days ahead. A past one means at once. */
+export function readSendAt(text: unknown, refuse: (message: string) => Error, nowMs = Date.now()): Date {
+  const at = typeof text === 'string' ? readTime(text) : undefined
+  if (!at) throw refuse(timeRule)
+  if (at.getTime() > nowMs + mostDaysAhead * dayMs) throw refuse(aheadRule)
+  return at
+}

@@ -50,6 +50,7 @@ export {
   countReached,
   endReservations,
   lockReservation,
+  moveReservation,
   overspent,
   recipientsUsed,
   reserveRecipients

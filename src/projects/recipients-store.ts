@@ -21,8 +21,8 @@ const reserve = statement(
   'recipients.reserve',
   `with used as (${spentOf})
    insert into recipient_reservations (project_id, id, key_id, most, reached, at, ended_at)
-   select p.project_id, $3, $2, least($5::bigint, $6::bigint - used.spent), case when $7 then $4::int else 0 end, now(),
-          case when $7 then now() end
+   select p.project_id, $3, $2, least($5::bigint, $6::bigint - used.spent), case when $7 then $4::int else 0 end,
+          coalesce($8::timestamptz, now()), case when $7 then now() end
      from projects p cross join used
     where p.project_id = $1 and ($6::bigint is null or used.spent + $4::int <= $6::bigint)
    on conflict (project_id, id) do nothing
@@ -41,6 +41,7 @@ const end = statement(
   `update recipient_reservations set ended_at = $3
     where project_id = $1 and id = any($2::uuid[]) and ended_at is null`
 )
+const move = statement('recipients.move', 'update recipient_reservations set at = $3 where project_id = $1 and id = $2')
 const sweep = statement(
   'recipients.sweep',
   `delete from recipient_reservations where project_id = $1 and ended_at < now() - ${within} and at < now() - ${within}`
@@ -54,17 +55,28 @@ export const recipientsUsed = async (db: Db, projectId: ProjectId, keyId: string
 
 /**
  * Reserves the recipients of an action, in the transaction that accepts it: of two simultaneous actions, the second
- * waits for the first. Returns the number that it may reach. `ended`: it reaches exactly the counted recipients, now.
+ * waits for the first. Returns the number that it may reach. `ended`: it reaches exactly the counted recipients. `at`: it
+ * waits until then. Its recipients count from now on until 24 hours after that, so that actions which are accepted on
+ * several days for one time are limited like actions of one day.
  */
 export async function reserveRecipients(
   tx: Db,
   projectId: ProjectId,
   id: string,
   { keyId, recipients, most, perDay }: Permit,
-  ended = false
+  { ended = false, at }: { ended?: boolean; at?: Date | undefined } = {}
 ): Promise<number> {
   if (perDay !== null) await tx.run(lockBudget, [projectId, keyId])
-  const row = await tx.one<{ most: number }>(reserve, [projectId, keyId, id, recipients, most, perDay, ended])
+  const row = await tx.one<{ most: number }>(reserve, [
+    projectId,
+    keyId,
+    id,
+    recipients,
+    most,
+    perDay,
+    ended,
+    at ?? null
+  ])
   if (row) return row.most
   throw overspent(recipients, perDay ?? 0, await recipientsUsed(tx, projectId, keyId))
 }
@@ -86,6 +98,9 @@ export const countReached = (tx: Db, projectId: ProjectId, id: string, users: nu
 /** Releases the recipients that ended actions did not reach. */
 export const endReservations = (tx: Db, projectId: ProjectId, ids: string[], at: Date) =>
   tx.run(end, [projectId, ids, at])
+
+/** Moves the recipients of an action that waits to its new time. */
+export const moveReservation = (tx: Db, projectId: ProjectId, id: string, at: Date) => tx.run(move, [projectId, id, at])
 
 /** Deletes reservations that no longer count. */
 export const sweepReservations = (db: Db, projectId: ProjectId) => db.run(sweep, [projectId])

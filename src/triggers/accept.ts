@@ -3,7 +3,7 @@ import { createCoalescer, roughBytes } from '../platform/coalesce.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { claimKey, type IdempotencyKey, settleKey } from '../platform/idempotency/idempotency.ts'
-import { newId, type ProjectId, timeOfId } from '../platform/ids.ts'
+import { idAt, newId, type ProjectId, timeOfId } from '../platform/ids.ts'
 import { addMany } from '../platform/jobs/jobs.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { inParts } from '../platform/parts.ts'
@@ -44,11 +44,8 @@ export function createAccept({
     permit: Permit | 'repeat' | undefined
   ) =>
     pool.transaction(async (tx) => {
-      const claim = await claimKey<Accepted, Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
-      if (claim.state === 'answered') return { answer: claim.answer, replayed: true }
-      if (claim.state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
-      if (claim.state === 'other')
-        throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
+      const known = await claimedAnswer<Accepted>(tx, projectId, key, { trigger_id: trigger.id }, idempotencyHours)
+      if (known) return { answer: known, replayed: true }
       // The key was known a moment ago and has expired since: the next request is treated as new.
       if (permit === 'repeat') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
       await writeOne(tx, projectId, trigger, permit)
@@ -67,7 +64,7 @@ export function createAccept({
     key?: IdempotencyKey,
     permit?: Permit | 'repeat'
   ): Promise<{ answer: Accepted; replayed: boolean }> => {
-    const trigger = { id: newId(), ...request }
+    const trigger = newTrigger(request)
     if (key) return acceptOnce(projectId, trigger, key, permit)
     if (permit && permit !== 'repeat') {
       await pool.transaction((tx) => writeOne(tx, projectId, trigger, permit))
@@ -78,9 +75,32 @@ export function createAccept({
   }
 }
 
+/** Claims a key for a call, or returns the response to an earlier one. */
+export async function claimedAnswer<Answer>(
+  tx: Db,
+  projectId: ProjectId,
+  key: IdempotencyKey,
+  work: Accepted,
+  hours: number
+): Promise<Answer | undefined> {
+  const claim = await claimKey<Accepted, Answer>(tx, projectId, key, work, hours)
+  if (claim.state === 'answered') return claim.answer
+  if (claim.state === 'running') throw new Refusal('idempotency_key_in_use', 'Idempotency key is in use')
+  if (claim.state === 'other') throw new Refusal('idempotency_key_reused', 'Idempotency key was used with another body')
+  return undefined
+}
+
+/** The id of a trigger that waits begins with the time of its sending, from which its messages are kept. */
+function newTrigger({ sendAt, ...request }: CheckedTrigger): NewTrigger {
+  if (!sendAt || sendAt.getTime() <= Date.now()) return { id: newId(), ...request }
+  return { id: idAt(sendAt.getTime()), ...request, dueAt: sendAt }
+}
+
 /** Writes a trigger, with the recipients that its permit reserves: both or none. */
 async function writeOne(tx: Db, projectId: ProjectId, trigger: NewTrigger, permit: Permit | undefined): Promise<void> {
-  const limit = permit && { mostRecipients: await reserveRecipients(tx, projectId, trigger.id, permit) }
+  const limit = permit && {
+    mostRecipients: await reserveRecipients(tx, projectId, trigger.id, permit, { at: trigger.dueAt })
+  }
   const written = await writeTriggers(tx, projectId, [{ ...trigger, ...limit }])
   if (!written.has(trigger.id)) throw await refusalOf(tx, projectId, trigger)
 }

@@ -20,11 +20,21 @@ const cancel = statement(
    returning t.id`
 )
 
+const move = statement(
+  'triggers.move',
+  `update triggers set due_at = $3, wake_at = $4 where project_id = $1 and id = $2 and state = 'scheduled'
+   returning most_recipients is not null as limited`
+)
+
 const idsOf = (rows: { id: string }[]) => rows.map(({ id }) => id)
 
 /** Starts the scheduled triggers that are due and whose campaign is active. `jobId` names the job that does the rest. */
 export const startDue = async (tx: Db, projectId: ProjectId, triggerIds: string[], at: Date, jobId: string) =>
   idsOf(await tx.query<{ id: string }>(start, [projectId, triggerIds, at, jobId, new Date(at.getTime() + wakeAfterMs)]))
+
+/** Moves a scheduled trigger to another time. Undefined: there is none of this id, or it has started. */
+export const moveScheduled = (tx: Db, projectId: ProjectId, id: string, dueAt: Date) =>
+  tx.one<{ limited: boolean }>(move, [projectId, id, dueAt, new Date(dueAt.getTime() + wakeAfterMs)])
 
 /** Decides to cancel the scheduled triggers that are due and whose campaign is not active. */
 export const cancelInactive = async (tx: Db, projectId: ProjectId, triggerIds: string[], at: Date) =>

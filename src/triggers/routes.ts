@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import {
   mostTriggerValues,
   readTrigger,
@@ -7,6 +7,7 @@ import {
   unknownTriggerFields,
   warningOf
 } from '../campaigns/campaigns.ts'
+import { Refusal } from '../platform/errors.ts'
 import { answerOnce, idempotencyKeyOf } from '../platform/http/idempotency.ts'
 import { pageOf } from '../platform/http/paging.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
@@ -24,6 +25,11 @@ const wording = {
 }
 const params = { campaign_id: 'The id of the campaign, percent-encoded.' }
 const ofTrigger = { trigger_id: 'The id that the trigger request returned.' }
+const MoveBody = Type.Object({
+  send_at: Type.String({ description: 'RFC 3339, at most 90 days ahead. A past time sends it now.' })
+})
+const notByPolicy =
+  'A key with a policy cannot move a trigger, because its limits were checked for the first time. Cancel it and trigger again.'
 const TriggerId = Type.Object({ trigger_id: Type.String() })
 
 /** Contract 4.4, and routes for the triggers that it creates. */
@@ -43,7 +49,7 @@ export function triggerRoutes(
       maxBody: largestBody,
       maxValues: mostTriggerValues,
       bodyKind: 'optional',
-      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger', send_at: 'invalid_trigger' },
       idempotent: true,
       answer: TriggerId,
       wording,
@@ -98,6 +104,26 @@ export function triggerRoutes(
       refusals: ['not_found']
     },
     async ({ caller, params: { trigger_id } }) => triggerResponse(await triggers.cancel(caller.project.id, trigger_id!))
+  )
+
+  api.patch(
+    '/triggers/:trigger_id',
+    {
+      summary: 'Move a scheduled trigger to another time',
+      params: ofTrigger,
+      body: MoveBody,
+      fieldCodes: { send_at: 'invalid_trigger' },
+      idempotent: true,
+      answer: TriggerAnswer,
+      refusals: ['not_found', 'conflict', 'invalid_trigger'],
+      example: { send_at: '2026-12-24T18:00:00.000Z' }
+    },
+    async ({ caller, params: { trigger_id }, body, request, reply }) => {
+      if (caller.key?.policy) throw new Refusal('policy_refused', notByPolicy)
+      const key = idempotencyKeyOf(request, `/triggers/${trigger_id}`)
+      const once = () => triggers.move(caller.project.id, trigger_id!, body.send_at, key)
+      return (await answerOnce(reply, once)).answer as Static<typeof TriggerAnswer>
+    }
   )
 
   api.get(

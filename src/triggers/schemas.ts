@@ -60,9 +60,9 @@ export type Trigger = Static<typeof TriggerAnswer>
 
 const Gates = Type.Array(
   Type.Object({
-    gate: Type.Unsafe<'project' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'>({
+    gate: Type.Unsafe<'project' | 'schedule' | 'audience' | 'user' | 'segment' | 'device' | 'rules' | 'delivery'>({
       type: 'string',
-      enum: ['project', 'audience', 'user', 'segment', 'device', 'rules', 'delivery'],
+      enum: ['project', 'schedule', 'audience', 'user', 'segment', 'device', 'rules', 'delivery'],
       description: 'The check.'
     }),
     passed: Type.Boolean({ description: 'Whether the check was passed.' }),

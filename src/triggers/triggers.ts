@@ -18,6 +18,7 @@ import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
 import { keepTriggersJob, sweepTriggersJob } from './jobs.ts'
+import { createMove } from './move.ts'
 import { notifyAndPublish, type OnTriggerEnded } from './outcomes.ts'
 import { releaseJob } from './release.ts'
 import { resumeJob, scheduleResume } from './resume.ts'
@@ -54,6 +55,7 @@ export function createTriggers(options: TriggersOptions) {
   const onEnded = notifyAndPublish(options.onTriggerEnded)
   const { versions } = options.campaigns
   const cancel = new Cancel({ pool, messages, onEnded })
+  const move = createMove(options)
   const freeSlots = createFreeSlots()
   const batches = new Batches({ pool, messages, versions, onEnded, freeSlots, projectOf })
   const expansion = new Expansion({
@@ -90,6 +92,11 @@ export function createTriggers(options: TriggersOptions) {
     /** Returns when no further message can be dispatched, or after 5 s, while the state is still canceling. */
     async cancel(projectId: ProjectId, triggerId: string): Promise<TriggerRow> {
       return existing(await cancel.cancel(projectId, checkTriggerId(triggerId)))
+    },
+
+    /** Moves a scheduled trigger to another time. */
+    async move(projectId: ProjectId, triggerId: string, sendAt: unknown, key?: IdempotencyKey) {
+      return existing(await move(projectId, checkTriggerId(triggerId), sendAt, key))
     },
 
     /** Explains a user, or one device and its user. */

@@ -257,12 +257,12 @@ describe('the months of messages', () => {
     ).map(({ name }) => name)
 
   it('exist at the start, and are made on demand where they are missing', async () => {
-    assert.equal((await partitions()).length, 4)
+    assert.equal((await partitions()).length, 6)
     const project = await service.project()
     await givenUser(project, 'ana', 'n-1')
     for (const name of await partitions()) await service.sql(`drop table ${name}`)
     assert.equal((await results(project, [to('ana')]))[0].status, 'DELIVERY_RESULT_STATUS_SUCCEED')
-    assert.equal((await partitions()).length, 4)
+    assert.equal((await partitions()).length, 6)
   })
 
   it('are dropped when no project keeps them; a project that keeps fewer days loses its messages sooner', async () => {
@@ -276,7 +276,11 @@ describe('the months of messages', () => {
       const [{ message_id }] = await service.sql('select message_id from messages where project_id = $1 limit 1', [
         project.id
       ])
-      await service.sql('update messages set trigger_id = $1 where message_id = $2', [old, message_id])
+      await service.sql('update messages set trigger_id = $1, created_at = $3 where message_id = $2', [
+        old,
+        message_id,
+        new Date(Date.now() - 3 * 86_400_000)
+      ])
     }
     await service.sql(`update idempotency_keys set expires_at = now()`)
     await service.sql(`update jobs set ready = true, run_at = now() where name = 'messages.keep'`)

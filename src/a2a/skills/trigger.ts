@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type TriggerRow, triggerResponse } from '../../triggers/triggers.ts'
+import { type TriggerRow, type TriggerSource, triggerResponse } from '../../triggers/triggers.ts'
 import { Maybe, MaybeTime, Reasons, Time } from './shapes.ts'
 
 const Count = (description: string) => Type.Integer({ description })
@@ -10,10 +10,16 @@ export const Trigger = Type.Object({
   campaignId: Type.String(),
   campaignVersion: Type.Integer({ description: 'The version that was current when the trigger was accepted.' }),
   state: Type.String({
-    description: 'accepted, running, canceling, completed, canceled or failed. The last three are final.'
+    description: 'scheduled, accepted, running, canceling, completed, canceled or failed. The last three are final.'
   }),
   reason: Maybe('Why it failed, or no_audience; else null.'),
+  source: Type.Unsafe<TriggerSource>({
+    type: 'object',
+    additionalProperties: {},
+    description: 'What made it, by its kind: api, schedule, event or step.'
+  }),
   acceptedAt: Time(),
+  sendAt: MaybeTime,
   expandedAt: MaybeTime,
   endedAt: MaybeTime,
   counts: Type.Object(
@@ -33,14 +39,16 @@ export const Trigger = Type.Object({
 })
 
 export function shownTrigger(row: TriggerRow) {
-  const { counts, skipped, failures } = triggerResponse(row)
+  const { counts, skipped, failures, source } = triggerResponse(row)
   return {
     triggerId: row.id,
     campaignId: row.campaign_id,
     campaignVersion: row.campaign_version,
     state: row.state,
     reason: row.reason,
+    source,
     acceptedAt: row.accepted_at.toISOString(),
+    sendAt: row.due_at?.toISOString() ?? null,
     expandedAt: row.expanded_at?.toISOString() ?? null,
     endedAt: row.ended_at?.toISOString() ?? null,
     counts,

@@ -21,6 +21,9 @@ export function propertiesIn(data: Data): string {
     : ''
 }
 
+/** The time of a request, if it is not done at once. */
+export const timeIn = ({ sendAt }: Data): string => (typeof sendAt === 'string' ? ` at ${quoted(sendAt)}` : '')
+
 export function targetIn(data: Data): string {
   if (typeof data.deviceId === 'string') return `the device ${quoted(data.deviceId)}`
   if (typeof data.projectUserId === 'string') return `the user ${quoted(data.projectUserId)}`

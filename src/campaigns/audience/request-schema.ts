@@ -43,6 +43,13 @@ export const TriggerBody = Type.Object(
         description: 'For templates and conditions, as {{ trigger.name }}. Any JSON, at most 1 MiB.'
       })
     ),
+    send_at: Type.Optional(
+      Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        description:
+          'When it is sent: RFC 3339, at most 90 days ahead. Users, devices and segment are looked up then. Absent, null or past: at once.'
+      })
+    ),
     confirmation_id: Type.Optional(
       Type.Unsafe<unknown>({
         description:

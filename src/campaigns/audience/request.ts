@@ -1,5 +1,6 @@
 import { Refusal } from '../../platform/errors.ts'
 import { checkChosenId, checkJson, inUnits, isAbsent, isObject, readEach, refusing } from '../../platform/fields.ts'
+import { readSendAt as readTimeAhead } from '../../platform/time.ts'
 
 export type TargetKind = 'project_user_id' | 'device_id' | 'user_id'
 /** A target as it is stored: the kind of id, the id, and its own properties if it has any. */
@@ -16,6 +17,8 @@ export interface TriggerRequest {
   /** Null: the default audience of the campaign. */
   audience: StoredAudience | null
   properties: Record<string, unknown>
+  /** Not before this. Absent or past: at once. */
+  sendAt?: Date
 }
 
 /** A trigger whose fields are checked. */
@@ -33,6 +36,8 @@ export interface TriggerCampaign {
   properties?: Record<string, unknown>
   /** Only this version of the campaign. Absent: the version it has when the trigger is accepted. */
   campaignVersion?: number
+  /** RFC 3339, at most 90 days ahead. Absent or past: at once. */
+  sendAt?: string
 }
 
 /** `properties` are merged over those of the trigger, for this target. */
@@ -50,20 +55,25 @@ const longestId: Record<TargetKind, number> = { project_user_id: 512, device_id:
 const invalid = (path: string, message: string) =>
   refusing(path.startsWith('default_audience') ? 'invalid_campaign' : 'invalid_trigger')(path, message)
 
+/** The time of a trigger: at most 90 days ahead. */
+export const readSendAt = (text: unknown, path = 'send_at'): Date =>
+  readTimeAhead(text, (message) => invalid(path, message))
+
 export const checkCampaignId = (id: unknown, field = 'campaign_id'): string =>
   checkChosenId(id, 255, (message) => new Refusal('invalid_campaign_id', `${field}: ${message}`))
 
 /** The fields of a trigger request. Other fields are ignored with a warning. */
-export const triggerFields: readonly string[] = ['audience', 'properties']
+export const triggerFields: readonly string[] = ['audience', 'properties', 'send_at']
 
 /** Checks a command and returns the trigger that it asks for. */
 export function checkTriggerCampaign(command: TriggerCampaign): CheckedTrigger {
-  const { campaignId, audience, properties = {}, campaignVersion } = command
+  const { campaignId, audience, properties = {}, campaignVersion, sendAt } = command
   return {
     ...(campaignVersion !== undefined && { campaignVersion }),
     campaignId: checkCampaignId(campaignId, 'campaignId'),
     audience: audience && 'targets' in audience ? { targets: checkTargets(audience.targets) } : (audience ?? null),
-    properties: checkProperties(properties)
+    properties: checkProperties(properties),
+    ...(sendAt !== undefined && { sendAt: readSendAt(sendAt, 'sendAt') })
   }
 }
 
@@ -78,7 +88,8 @@ export function readTriggerRequest(body: unknown): TriggerRequest {
   if (!isObject(body)) throw invalid('body', 'must be an object')
   return {
     audience: isAbsent(body.audience) ? null : readAudience(body.audience),
-    properties: isAbsent(body.properties) ? {} : readProperties(body.properties)
+    properties: isAbsent(body.properties) ? {} : readProperties(body.properties),
+    ...(!isAbsent(body.send_at) && { sendAt: readSendAt(body.send_at) })
   }
 }
 
@@ -119,7 +130,8 @@ const kindOf = { projectUserId: 'project_user_id', deviceId: 'device_id', userId
 const fieldOf = { project_user_id: 'projectUserId', device_id: 'deviceId', user_id: 'userId' } as const
 
 /** The command of a checked trigger: the inverse of `checkTriggerCampaign`. */
-export function commandOfTrigger({ audience, ...rest }: CheckedTrigger): TriggerCampaign {
+export function commandOfTrigger({ audience, sendAt, ...checked }: CheckedTrigger): TriggerCampaign {
+  const rest = { ...checked, ...(sendAt && { sendAt: sendAt.toISOString() }) }
   if (audience === null || 'broadcast' in audience) return { ...rest, ...(audience && { audience }) }
   const targets = audience.targets.map(
     ([kind, id, properties]) => ({ [fieldOf[kind]]: id, ...(properties && { properties }) }) as Target

@@ -33,7 +33,7 @@ export function campaignPreviewRoutes(
       maxBody: largestBody,
       maxValues: mostTriggerValues,
       bodyKind: 'optional',
-      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger' },
+      fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger', send_at: 'invalid_trigger' },
       answer: PreviewAnswer,
       refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger'],
       example: triggerExample

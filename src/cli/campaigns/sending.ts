@@ -22,6 +22,7 @@ export function declareTrigger(parent: Command, shell: Shell): void {
   const command = withAudience(parent.command('trigger <campaign>').description('Trigger a campaign'))
   command
     .option('--idempotency-key <key>', 'Makes the command safe to repeat for a day')
+    .option('--send-at <time>', 'When it is sent, at most 90 days ahead: 2026-12-24T18:00Z')
     .option('--watch', 'Show the progress until it ends')
   reaching(command, 'project')
   examples(
@@ -29,7 +30,8 @@ export function declareTrigger(parent: Command, shell: Shell): void {
     [
       'tidings campaign trigger welcome --user ana --property code=SPRING',
       'tidings campaign trigger news --broadcast --watch',
-      'tidings campaign trigger news --users-from users.txt'
+      'tidings campaign trigger news --users-from users.txt',
+      'tidings campaign trigger news --broadcast --send-at 2026-12-24T18:00+01:00'
     ],
     `Without --user, --users-from, --device and --broadcast, it goes to the default
 audience of the campaign. With --watch, it ends with 1 if a message failed.

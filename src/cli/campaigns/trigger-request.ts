@@ -15,6 +15,7 @@ export interface RequestOptions {
   property?: [string, unknown][]
   string?: [string, string][]
   properties?: string
+  sendAt?: string
 }
 
 export const several = (argument: string, before: string[] = []) => [...before, argument]
@@ -70,7 +71,11 @@ export async function requestOf(shell: Shell, options: RequestOptions): Promise<
   // An empty file means no recipients; the default audience would be a surprise.
   const named = targets.length > 0 || fromFile
   const audience = broadcast ? { broadcast } : named ? { targets } : undefined
-  return { ...(audience && { audience }), properties: propertiesOf(options) }
+  return {
+    ...(audience && { audience }),
+    properties: propertiesOf(options),
+    ...(options.sendAt !== undefined && { send_at: options.sendAt })
+  }
 }
 
 async function targetsIn(shell: Shell, file: string): Promise<unknown[]> {

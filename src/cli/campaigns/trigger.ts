@@ -9,7 +9,7 @@ import { inShort, shownTrigger, watchTrigger } from './trigger-progress.ts'
 
 type Filter = Partial<Record<'campaign' | 'state' | 'since' | 'before', string>>
 
-const states = ['accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
+const states = ['scheduled', 'accepted', 'running', 'canceling', 'completed', 'canceled', 'failed']
 
 export function declare(command: Command, shell: Shell): void {
   examples(
@@ -47,6 +47,7 @@ export function declare(command: Command, shell: Shell): void {
     none: 'No triggers match.'
   })
   declareGet(triggers)
+  declareMove(triggers)
   declareCancel(triggers)
   declareExplain(triggers)
 }
@@ -63,6 +64,22 @@ function declareGet(triggers: Resource): void {
       const trigger = watch
         ? await watchTrigger(session, id)
         : await session.client.json<Trigger>('GET', triggers.at(session, id))
+      tell(session, trigger, shownTrigger(trigger))
+    }
+  )
+}
+
+function declareMove(triggers: Resource): void {
+  triggers.verb<{ to: string }>(
+    {
+      usage: 'move <trigger>',
+      about: 'Move a scheduled trigger to another time',
+      examples: ['tidings trigger move 0199c0de-0000-7000-8000-000000000001 --to 2026-12-24T18:00Z'],
+      options: (move) => move.requiredOption('--to <time>', 'The new time, at most 90 days ahead; a past one: now')
+    },
+    async (session, { to }, id: string) => {
+      const body = { send_at: to }
+      const trigger = await session.client.json<Trigger>('PATCH', triggers.at(session, id), { body, repeatable: true })
       tell(session, trigger, shownTrigger(trigger))
     }
   )

@@ -46,11 +46,11 @@ export function whyOther(noun: string, shown: Counted, now: Counted): string | u
 
 const countedOf = ({ recipients, complete }: Figures): Counted => ({ count: recipients, complete })
 
-/** Whether two commands ask for the same campaign, audience and properties, however they are spelt. */
+/** Whether two commands ask for the same campaign, audience, properties and time, however they are spelt. */
 export const isSame = (one: TriggerCampaign, other: TriggerCampaign): boolean =>
   isDeepStrictEqual(boundOf(one), boundOf(other))
 
 function boundOf(command: TriggerCampaign) {
-  const { campaignId, audience, properties } = checkTriggerCampaign(command)
-  return { campaignId, audience, properties }
+  const { campaignId, audience, properties, sendAt } = checkTriggerCampaign(command)
+  return { campaignId, audience, properties, sendAt }
 }

@@ -58,7 +58,7 @@ export function createGate({ pool, factsOf }: { pool: Pool; factsOf: ReachFactsO
   return (caller: ApiCaller, action: Action, grants: Grants = {}): Verdict | Promise<Verdict> => {
     const { key, project } = caller
     if (!key?.policy) return allowed
-    const refusal = refusedByRules(key.policy, action, new Date())
+    const refusal = refusedByRules(key.policy, action, sentAt(action, new Date()))
     if (refusal?.code === 'dry_run_only' && action.reach) return withPreview(project.id, refusal, action.reach)
     if (refusal) return refusal
     return action.reach ? judgeReach(project.id, key, key.policy, action.reach, grants) : allowed
@@ -100,6 +100,12 @@ function namedBy(reach: Reach): number | undefined {
   if ('push' in reach) return 1
   const { audience } = reach.trigger
   return audience && 'targets' in audience ? audience.targets.length : undefined
+}
+
+/** When an action would send: at its time, or now. */
+function sentAt({ reach }: Action, now: Date): Date {
+  const at = reach && 'trigger' in reach && reach.trigger.sendAt !== undefined ? new Date(reach.trigger.sendAt) : now
+  return at > now ? at : now
 }
 
 /** The smallest limit; null where there is none. */

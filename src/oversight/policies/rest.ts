@@ -111,7 +111,7 @@ export function createRestGate(
           })
         if (perDay === null) return
         const permit = { keyId: key.originId, recipients, most: recipients, perDay }
-        await reserveRecipients(tx, projectId, sendId, permit, true)
+        await reserveRecipients(tx, projectId, sendId, permit, { ended: true })
       }
     }
   }
@@ -127,5 +127,5 @@ async function permitOf(verdict: Verdict | Promise<Verdict>): Promise<Permit | u
 export const admitWith = (permit: Permit | undefined): AdmitSend | undefined =>
   permit &&
   (async (tx, projectId, sendId, recipients) => {
-    await reserveRecipients(tx, projectId, sendId, { ...permit, recipients, most: recipients }, true)
+    await reserveRecipients(tx, projectId, sendId, { ...permit, recipients, most: recipients }, { ended: true })
   })

@@ -11,6 +11,8 @@ export interface Monthly {
   bound(start: Date): string
   /** How full a page is written, in percent; the rest is room for rows that change soon after. */
   fillfactor?: number
+  /** The months ahead that have a table; absent: two, so that workers may be stopped for weeks. */
+  ahead?: number
 }
 
 /** A table whose key is a time. */
@@ -34,11 +36,8 @@ const lockKey = 7_463_822_191
 const lockTimeout = '3s'
 const lockNotAvailable = '55P03'
 
-/**
- * Includes last month, because an event may be a week late and a job days, and two months ahead, so that workers may be
- * stopped for weeks.
- */
-const monthsAround = [-1, 0, 1, 2]
+/** Includes last month, because an event may be a week late and a job days. */
+const monthsAround = (ahead: number) => Array.from({ length: ahead + 2 }, (_, index) => index - 1)
 
 type Query = (text: string) => Promise<Record<string, string>[]>
 
@@ -64,10 +63,10 @@ const existing = ({
 
 /** Makes the missing tables of the months around a time. Safe on many nodes at once. */
 export async function makePartitions(pool: Pool, monthly: Monthly, around: Date): Promise<void> {
-  const { table, bound, fillfactor = 100 } = monthly
+  const { table, bound, fillfactor = 100, ahead = 2 } = monthly
   await withLock(pool, async (query) => {
     const there = new Set((await query(existing(monthly))).map(({ name }) => name))
-    for (const offset of monthsAround) {
+    for (const offset of monthsAround(ahead)) {
       const [from, to] = [monthStart(around, offset), monthStart(around, offset + 1)]
       const name = nameOf(monthly, from)
       if (there.has(name)) continue

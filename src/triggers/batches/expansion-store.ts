@@ -16,6 +16,8 @@ export interface RunningTrigger {
   audience: 'default' | 'broadcast' | 'targets'
   properties: Record<string, unknown>
   step: string | null
+  due_at: Date | null
+  reason: string | null
   /** When it was accepted, or its send_at was reached: conditions and lives of messages count from then. */
   started_at: Date
   /** The most users that it may reach, by the policy of its key; null: no limit. */
@@ -24,8 +26,8 @@ export interface RunningTrigger {
   target_properties: boolean
 }
 
-const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, most_recipients,
-          coalesce(started_at, accepted_at) as started_at, target_properties,
+const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, due_at, reason,
+          most_recipients, coalesce(started_at, accepted_at) as started_at, target_properties,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
             as audience`
 const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)

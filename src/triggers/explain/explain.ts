@@ -74,7 +74,7 @@ export const createExplain =
       ...devices.map((id): StoredTarget => ['device_id', id])
     ]
     const named = trigger.audience === 'targets' ? await namedTargets(pool, projectId, triggerId, targets) : []
-    const gates = [...pauseGates(since), audienceGate(trigger, ready, targets, named)]
+    const gates = [...pauseGates(since), ...scheduleGates(trigger), audienceGate(trigger, ready, targets, named)]
     const head = { trigger_id: triggerId, project_user_id: name, state: trigger.state }
     if (!userId) {
       gates.push(
@@ -136,6 +136,21 @@ const pauseGates = (since: Date | null): Gate[] =>
   since === null
     ? []
     : [stopped('project', 'project_paused', `The project is paused since ${since.toISOString()}: nothing is sent now.`)]
+
+/** One check for a trigger that waits for its time, or whose campaign was not active then. */
+function scheduleGates({ state, due_at, reason }: RunningTrigger): Gate[] {
+  if (state === 'scheduled')
+    return [
+      stopped(
+        'schedule',
+        'not_due',
+        `The trigger is sent at ${due_at?.toISOString()}: what follows is checked again then.`
+      )
+    ]
+  if (reason === 'campaign_not_active')
+    return [stopped('schedule', reason, 'The campaign was not active when the trigger was due, so it was canceled.')]
+  return []
+}
 
 function audienceGate(
   trigger: RunningTrigger,

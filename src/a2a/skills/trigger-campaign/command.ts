@@ -33,6 +33,9 @@ export const triggerFields = {
       additionalProperties: {},
       description: 'For {{ trigger.name }} in texts and conditions.'
     })
+  ),
+  sendAt: Type.Optional(
+    Type.String({ description: 'When it is sent: RFC 3339, at most 90 days ahead. Absent or past: at once.' })
   )
 }
 
@@ -52,13 +55,15 @@ interface Sent {
   targets?: Static<typeof Target>[]
   properties?: Record<string, unknown>
   campaignVersion?: number
+  sendAt?: string
 }
 
 /** The command that the checked fields of a request stand for. */
 export function triggerCommandOf(fields: Record<string, unknown>): TriggerCampaign {
-  const { campaignId, broadcast, targets, properties, campaignVersion } = fields as unknown as Sent
+  const { campaignId, broadcast, targets, properties, campaignVersion, sendAt } = fields as unknown as Sent
   const version = campaignVersion === undefined ? {} : { campaignVersion }
-  const command = { campaignId, ...(properties && { properties }), ...version }
+  const time = sendAt === undefined ? {} : { sendAt }
+  const command = { campaignId, ...(properties && { properties }), ...version, ...time }
   if (broadcast) return { ...command, audience: { broadcast } }
   // A task that an earlier version began may hold `broadcast: false` without targets, which reaches no user.
   const named = targets ?? (broadcast === false ? [] : undefined)

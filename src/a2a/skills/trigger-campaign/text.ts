@@ -1,4 +1,4 @@
-import { audienceIn, propertiesIn, quoted } from '../../text/sentences.ts'
+import { audienceIn, propertiesIn, quoted, timeIn } from '../../text/sentences.ts'
 import { audience, nameOf, type SkillText } from '../../text/skill-text.ts'
 
 const verb = 'trigger|start|launch|run'
@@ -22,11 +22,11 @@ export const triggerCampaignText: SkillText = {
     audience
   ],
   many: true,
-  shows: ['campaignId', 'broadcast', 'targets', 'properties'],
+  shows: ['campaignId', 'broadcast', 'targets', 'properties', 'sendAt'],
   describe(data, open) {
     const name = data.campaignId === undefined ? '(none so far)' : quoted(data.campaignId)
     // Not "for everyone with plan premium": properties choose no recipients.
     const passed = propertiesIn(data).replace(/^ with /, ', and pass it ')
-    return `Trigger the campaign ${name} for ${open ? 'nobody so far' : audienceIn(data)}${passed}.`
+    return `Trigger the campaign ${name} for ${open ? 'nobody so far' : audienceIn(data)}${passed}${timeIn(data)}.`
   }
 }

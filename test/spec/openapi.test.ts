@@ -261,8 +261,8 @@ describe('responses match their documentation', () => {
         call('GET', `/api/v1/triggers/${await newestTrigger()}/explain?project_user_id=ana`),
       updateTrigger: async () => {
         const send_at = new Date(Date.now() + 60_000).toISOString()
-        const { trigger_id } = (await call('POST', '/api/v1/campaigns/news:trigger', { send_at })).json
-        return call('PATCH', `/api/v1/triggers/${trigger_id}`, { send_at })
+        const { trigger_id } = (await call('POST', '/api/v1/campaigns/news:trigger', { json: { send_at } })).json
+        return call('PATCH', `/api/v1/triggers/${trigger_id}`, { json: { send_at } })
       },
       cancelTrigger: async () => call('POST', `/api/v1/triggers/${await newestTrigger()}:cancel`),
       getProjectTriggerStream: async () => manage('GET', `${own}/triggers/${await newestTrigger()}/stream`),

@@ -10,6 +10,7 @@ import { useUrlState } from '../../parts/url-state.ts'
 
 const names: Record<Gate['gate'], string> = {
   project: 'Is the project running?',
+  schedule: 'Time',
   audience: 'Was the user targeted?',
   user: 'Does the user exist?',
   segment: 'Is the user in the segment?',

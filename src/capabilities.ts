@@ -65,6 +65,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     metrics
   })
   opened.push(credentials.close)
+  const identity = tenants.createIdentity({ pool, key })
   const devices = createDevices({
     pool,
     metrics,
@@ -230,6 +231,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     webhooks,
     gateways,
     messages,
+    identity,
     preferences,
     campaigns,
     triggers,

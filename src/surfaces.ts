@@ -112,9 +112,9 @@ export function mountSurfaces(
   ])
 
   userRoutes(api, users)
-  deviceRoutes(api, devices)
+  deviceRoutes(api, devices, capabilities.identity)
   eventRoutes(api, events)
-  preferenceRoutes(api, capabilities.preferences)
+  preferenceRoutes(api, capabilities.preferences, capabilities.identity)
   messageRoutes(api, messages.send, pool, policies.admitSend)
   triggerRoutes(api, triggers, policies.permitTrigger)
   campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)
@@ -129,7 +129,7 @@ export function mountSurfaces(
   agentRoutes(agentSurface, agents, admission)
   mcpRoutes(mcpSurface, mcp, admission)
 
-  manageRoutes(manage, { projects, pool, nodes, skills: agents.skills })
+  manageRoutes(manage, { projects, identity: capabilities.identity, pool, nodes, skills: agents.skills })
   jobRoutes(manage, pool)
   userManagementRoutes(manage, users, pool)
   deviceManagementRoutes(manage, { devices, users, pool })

@@ -4,6 +4,7 @@ import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { checkIdentity } from '../projects/projects.ts'
 import { checkProjectUserId, identity, type Properties, tooLarge } from '../users/users.ts'
 import { checkDeviceId, type DeviceInput, withoutPlatform } from './fields.ts'
 import type { Platform, SentDevice } from './schemas.ts'
@@ -83,16 +84,21 @@ export function createDevices({
     return new Map((await store.findDevices(tx, projectId, ids)).map((row) => [row.id, row]))
   }
 
-  /** Runs `work` with the user of the device. The device is locked, so it keeps this user until the work is done. */
+  /**
+   * Runs `work` with the user of the device. The device is locked, so it keeps this user until the work is done. `proven`
+   * is the user that the caller proved to act for; null if that is not needed.
+   */
   const withUserOf = <Result>(
     projectId: ProjectId,
     deviceId: string,
+    proven: string | null,
     work: (tx: Db, userId: string) => Promise<Result>
   ) =>
     againIfRaced(() =>
       pool.transaction(async (tx) => {
         const userId = (await store.holdDevices(tx, projectId, [deviceId])).get(deviceId)
         if (!userId) throw noDevice()
+        if (proven !== null) await checkOwner(tx, projectId, userId, proven)
         const result = await work(tx, userId)
         const at = new Date()
         await store.markDevicesSeen(tx, projectId, [deviceId], at)
@@ -178,17 +184,31 @@ export function createDevices({
     },
 
     /** Runs `work` with the user of a device, who keeps the device until the work is done. */
-    withUser: <Result>(projectId: ProjectId, deviceId: unknown, work: (tx: Db, userId: string) => Promise<Result>) =>
-      withUserOf(projectId, checkDeviceId(deviceId), work),
+    withUser: <Result>(
+      projectId: ProjectId,
+      deviceId: unknown,
+      proven: string | null,
+      work: (tx: Db, userId: string) => Promise<Result>
+    ) => withUserOf(projectId, checkDeviceId(deviceId), proven, work),
 
-    setProperties: (projectId: ProjectId, deviceId: unknown, properties: Properties): Promise<void> =>
-      withUserOf(projectId, checkDeviceId(deviceId), async (tx, userId) => {
+    setProperties: (
+      projectId: ProjectId,
+      deviceId: unknown,
+      properties: Properties,
+      proven: string | null = null
+    ): Promise<void> =>
+      withUserOf(projectId, checkDeviceId(deviceId), proven, async (tx, userId) => {
         const merged = await identity.mergeProperties(tx, projectId, userId, properties, new Date())
         if (!merged) throw tooLarge()
       }),
 
-    dropProperties: (projectId: ProjectId, deviceId: unknown, names: string[]): Promise<number> =>
-      withUserOf(projectId, checkDeviceId(deviceId), (tx, userId) =>
+    dropProperties: (
+      projectId: ProjectId,
+      deviceId: unknown,
+      names: string[],
+      proven: string | null = null
+    ): Promise<number> =>
+      withUserOf(projectId, checkDeviceId(deviceId), proven, (tx, userId) =>
         identity.dropProperties(tx, projectId, userId, names, new Date())
       ),
 
@@ -196,7 +216,7 @@ export function createDevices({
       const id = checkDeviceId(deviceId)
       if (Buffer.byteLength(id + token.attributesType + token.activityId) > mostKeyBytes)
         throw new Refusal('invalid_device', `the three ids must be at most ${mostKeyBytes} bytes together`)
-      return withUserOf(projectId, id, (tx) => registerActivityToken(tx, projectId, id, token, new Date()))
+      return withUserOf(projectId, id, null, (tx) => registerActivityToken(tx, projectId, id, token, new Date()))
     },
 
     /**
@@ -226,6 +246,11 @@ export function createDevices({
     /** Deletes one batch of devices of a project that is being erased. */
     eraseWindow: store.eraseDeviceWindow
   }
+}
+
+/** Refuses a caller who proved to act for another user than the one of the device. */
+export async function checkOwner(db: Db, projectId: ProjectId, userId: string, proven: string): Promise<void> {
+  checkIdentity(proven, (await identity.namesOf(db, projectId, [userId])).get(userId))
 }
 
 const usersOf = (rows: { user_id: string }[]) => rows.map(({ user_id }) => user_id)

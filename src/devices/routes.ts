@@ -4,7 +4,7 @@ import { Refusal } from '../platform/errors.ts'
 import { largestBody, type Routes } from '../platform/http/routes.ts'
 import { printable } from '../platform/http/schema.ts'
 import { warnOfFields } from '../platform/http/warnings.ts'
-import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import { type ApiAccess, type ApiCaller, checkIdentity, type Identity } from '../projects/projects.ts'
 import type { Devices } from './devices.ts'
 import { readDevice } from './fields.ts'
 import { likelyMisspelt } from './likely-fields.ts'
@@ -14,6 +14,8 @@ import { DeviceAnswer, DeviceSchema } from './schemas.ts'
 
 const params = { device_id: 'The id the app gave its device, percent-encoded.' }
 const refusals = ['device_not_found', 'invalid_device_id'] as const
+/** Only in projects that verify the identity of users. */
+const ofIdentity = ['missing_user_token', 'invalid_user_token', 'user_token_mismatch'] as const
 const PutBody = Type.Object({
   devices: Type.Array(DeviceSchema, { maxItems: 1_000, description: 'One bad entry, and none is stored.' })
 })
@@ -43,7 +45,7 @@ const UpdateToken = Type.Object({ attributes_type, activity_id, push_token: Toke
 const Kept = { device_id: Type.String(), attributes_type }
 
 /** Endpoints for apps, with a public key: devices, their users and their tokens. */
-export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices): void {
+export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices, { userOf }: Identity): void {
   const one = '/devices/:device_id'
 
   api.post(
@@ -96,10 +98,11 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       body: LinkBody,
       fieldCodes: { project_user_id: 'invalid_project_user_id' },
       answer: LinkAnswer,
-      refusals: [...refusals, 'invalid_project_user_id'],
+      refusals: [...refusals, 'invalid_project_user_id', ...ofIdentity],
       example: { project_user_id: 'ana' }
     },
-    async ({ caller, params: { device_id }, body: { project_user_id } }) => {
+    async ({ caller, params: { device_id }, body: { project_user_id }, request }) => {
+      checkIdentity(await userOf(caller, request), project_user_id)
       await devices.link(caller.project.id, device_id, project_user_id)
       return { device_id, project_user_id }
     }
@@ -124,11 +127,12 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       maxBody: 1024 * 1024,
       fieldCodes: { properties: 'invalid_properties' },
       answer: PropertiesBody,
-      refusals: [...refusals, 'invalid_properties', 'properties_too_large'],
+      refusals: [...refusals, 'invalid_properties', 'properties_too_large', ...ofIdentity],
       example: { properties: [{ name: 'plan', type: 'USER_PROPERTY_TYPE_STRING', value: 'premium' }] }
     },
-    async ({ caller, params: { device_id }, body: { properties } }) => {
-      await devices.setProperties(caller.project.id, device_id, readProperties(properties))
+    async ({ caller, params: { device_id }, body: { properties }, request }) => {
+      const proven = await userOf(caller, request)
+      await devices.setProperties(caller.project.id, device_id, readProperties(properties), proven)
       // The response repeats the fields as they were sent, because each SDK reads its own spelling.
       return {
         properties: properties.map(({ name, type, value, value_string }) => ({ name, type, value, value_string }))
@@ -144,10 +148,11 @@ export function deviceRoutes(api: Routes<ApiCaller, ApiAccess>, devices: Devices
       params,
       query: NamesQuery,
       answer: Type.Object({}),
-      refusals
+      refusals: [...refusals, ...ofIdentity]
     },
-    async ({ caller, params: { device_id }, query }) => {
-      await devices.dropProperties(caller.project.id, device_id, readNames(query))
+    async ({ caller, params: { device_id }, query, request }) => {
+      const proven = await userOf(caller, request)
+      await devices.dropProperties(caller.project.id, device_id, readNames(query), proven)
       return {}
     }
   )

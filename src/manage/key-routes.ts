@@ -98,7 +98,8 @@ export function keyRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: 
   )
 }
 
-function overlapOf(text: string | null | undefined): number {
+/** How long a rotated secret still works. */
+export function overlapOf(text: string | null | undefined): number {
   if (text === undefined || text === null) return usualOverlapMs
   const ms = /^0[smhdw]$/.test(text) ? 0 : parseDuration(text)
   if (ms === undefined || ms > mostOverlapMs) throw wrong('overlap', overlapRule)

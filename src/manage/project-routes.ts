@@ -1,12 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
+import type { Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { decodeCursor, defaultLimit, encodeCursor, PageQuery, page, pageOf, timeOf } from '../platform/http/paging.ts'
-import type { Routes } from '../platform/http/routes.ts'
-import type { ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
+import { type Routes, smallForm } from '../platform/http/routes.ts'
+import type { Identity, ManageAccess, ManageCaller, Projects } from '../projects/projects.ts'
+import { overlapOf } from './key-routes.ts'
+import { checkRules } from './project-rules.ts'
 import { wireProject } from './responses.ts'
-import { ChangeProject, CreateProject, knownFields, ProjectAnswer } from './schemas.ts'
+import { ChangeProject, CreateProject, IdentitySecretAnswer, knownFields, Overlap, ProjectAnswer } from './schemas.ts'
 
-export function projectRoutes(manage: Routes<ManageCaller, ManageAccess>, projects: Projects): void {
+export function projectRoutes(
+  manage: Routes<ManageCaller, ManageAccess>,
+  { projects, identity, pool }: { projects: Projects; identity: Identity; pool: Pool }
+): void {
   manage.post(
     '/projects',
     {
@@ -52,12 +58,19 @@ export function projectRoutes(manage: Routes<ManageCaller, ManageAccess>, projec
       access: 'admin',
       body: ChangeProject,
       answer: ProjectAnswer,
-      example: { limits: { requests_per_second: 5000 } }
+      maxBody: smallForm,
+      refusals: ['invalid_parameter', 'conflict'],
+      example: { message_limits: [{ count: 3, within: '24h' }], quiet_hours: { from: '22:00', to: '08:00' } }
     },
     async ({ caller, body }) => {
-      const changes = knownFields(body)
+      const { message_limits, quiet_hours, ...changes } = knownFields(body)
       if (caller.token.project_id !== null) refuseOwnLimits(changes)
-      return wireProject(await projects.update(caller.actor, caller.project!.id, changes))
+      const given = {
+        ...(message_limits !== undefined && { message_limits }),
+        ...(quiet_hours !== undefined && { quiet_hours })
+      }
+      const rules = await checkRules(pool, caller.project!, given)
+      return wireProject(await projects.update(caller.actor, caller.project!.id, { ...changes, ...rules }))
     }
   )
 
@@ -68,6 +81,22 @@ export function projectRoutes(manage: Routes<ManageCaller, ManageAccess>, projec
       await projects.remove(caller.actor, caller.project!.id)
       return {}
     }
+  )
+
+  manage.post(
+    '/projects/:project_id/identity-secret::rotate',
+    {
+      summary:
+        'Make the secret with which your backend signs the tokens of users; it is only in this answer, and the previous one works until the overlap ends',
+      access: 'admin',
+      body: Type.Object({ overlap: Overlap }),
+      bodyKind: 'optional',
+      answer: IdentitySecretAnswer,
+      status: 201,
+      refusals: ['invalid_parameter'],
+      example: { overlap: '24h' }
+    },
+    ({ caller, body }) => identity.rotate(caller.actor, caller.project!.id, overlapOf(body.overlap))
   )
 
   for (const verb of ['pause', 'resume'] as const)

@@ -3,7 +3,7 @@ import type { Pool } from '../platform/db/db.ts'
 import { defaultLimit, idAfter, PageQuery, page, pageOf } from '../platform/http/paging.ts'
 import type { Routes } from '../platform/http/routes.ts'
 import type { Nodes } from '../platform/nodes/nodes.ts'
-import { listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
+import { type Identity, listAudit, type ManageAccess, type ManageCaller, type Projects } from '../projects/projects.ts'
 import { type KnownSkills, keyRoutes } from './key-routes.ts'
 import { projectRoutes } from './project-routes.ts'
 import { cursorOfId } from './responses.ts'
@@ -13,9 +13,15 @@ import { tokenRoutes } from './token-routes.ts'
 /** /manage/v1: projects, keys, tokens and the audit log. Users, campaigns and the rest add their own routes. */
 export function manageRoutes(
   manage: Routes<ManageCaller, ManageAccess>,
-  { projects, pool, nodes, skills }: { projects: Projects; pool: Pool; nodes: Nodes; skills: KnownSkills }
+  {
+    projects,
+    identity,
+    pool,
+    nodes,
+    skills
+  }: { projects: Projects; identity: Identity; pool: Pool; nodes: Nodes; skills: KnownSkills }
 ): void {
-  projectRoutes(manage, projects)
+  projectRoutes(manage, { projects, identity, pool })
   keyRoutes(manage, projects, skills)
 
   manage.get(

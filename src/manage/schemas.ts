@@ -19,6 +19,9 @@ const limits = {
 }
 const retention = { events_days: Days, messages_days: Days }
 
+const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, { type: 'null' }], description })
+
 /** Null removes the project's own value: the plan and the defaults apply again. */
 const orDefault = ({ description = '', ...schema }: TInteger) =>
   Type.Optional(
@@ -42,28 +45,14 @@ const changes = {
   ),
   retention: Type.Optional(Type.Object({ events_days: DaysOrDefault, messages_days: DaysOrDefault }))
 }
-export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
-export const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes })
-
-/** Unknown fields are ignored: they are neither stored with the project nor written into the audit log. */
-export function knownFields<Body extends Static<typeof ChangeProject>>(body: Body): Body {
-  const picked = only(body, Object.keys(CreateProject.properties))
-  if (picked.limits) picked.limits = only(picked.limits, Object.keys(limits))
-  if (picked.retention) picked.retention = only(picked.retention, Object.keys(retention))
-  return picked
-}
-
-const only = <Fields extends object>(fields: Fields, names: string[]) =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name))) as Fields
-
 const Within = Type.String({ ...saying(durationRule, durationPattern), description: '15m, 24h, 30d.' })
-export const MessageLimitSchema = Type.Object({
+const MessageLimitSchema = Type.Object({
   count: Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Messages to one user.' }),
   within: Within,
   topic: Type.Optional(Type.String({ description: 'Only messages of this topic. Absent: of all campaigns.' }))
 })
 const timeOfDay = saying('must be a time such as 08:30 or 22:00', '^([01][0-9]|2[0-3]):[0-5][0-9]$')
-export const ProjectHoursSchema = Type.Object({
+const ProjectHoursSchema = Type.Object({
   from: Type.String({ ...timeOfDay, description: 'Local time, 22:00.' }),
   to: Type.String({ ...timeOfDay, description: 'Local time; on the next day if it is before from.' }),
   timezone: Type.String({
@@ -77,6 +66,44 @@ export const ProjectHoursSchema = Type.Object({
     description: 'skip: the message is not sent. hold: it is sent when the quiet hours are over.'
   })
 })
+
+const hours = ProjectHoursSchema.properties
+/** Rules over all campaigns of a project, and whether apps must prove who their user is. */
+const rules = {
+  message_limits: Type.Optional(
+    orNull(
+      Type.Array(MessageLimitSchema, { maxItems: 10 }),
+      'The most messages to one user, over all campaigns or those of a topic. Transactional messages pass. null: none.'
+    )
+  ),
+  quiet_hours: Type.Optional(
+    orNull(
+      Type.Object({
+        from: hours.from,
+        to: hours.to,
+        timezone: Type.Optional(hours.timezone),
+        action: Type.Optional(hours.action)
+      }),
+      "Over all campaigns, beside a campaign's own. Transactional messages pass. null: none."
+    )
+  ),
+  identity_verification: Type.Optional(
+    Type.Boolean({ description: 'true: apps prove who their user is, by the header X-Service-User-Token.' })
+  )
+}
+export const CreateProject = Type.Object({ id: Type.Optional(ProjectIdText), name: Name, ...changes })
+export const ChangeProject = Type.Object({ name: Type.Optional(Name), ...changes, ...rules })
+
+/** Unknown fields are ignored: they are neither stored with the project nor written into the audit log. */
+export function knownFields<Body extends Static<typeof ChangeProject>>(body: Body): Body {
+  const picked = only(body, Object.keys({ ...CreateProject.properties, ...ChangeProject.properties }))
+  if (picked.limits) picked.limits = only(picked.limits, Object.keys(limits))
+  if (picked.retention) picked.retention = only(picked.retention, Object.keys(retention))
+  return picked
+}
+
+const only = <Fields extends object>(fields: Fields, names: string[]) =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name))) as Fields
 
 export const ProjectAnswer = Type.Object({
   id: Type.String(),
@@ -101,8 +128,6 @@ export const ProjectAnswer = Type.Object({
 })
 const ExpiresAt = Type.Union([Type.String(), Type.Null()], { description: 'When it stops working; null: never.' })
 const used = { created_at: Type.String(), last_used_at: Type.Union([Type.String(), Type.Null()]) }
-const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
-  Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, { type: 'null' }], description })
 const Recipients = (description: string) => orNull(Type.Integer({ minimum: 0 }), description)
 const policyFields = {
   skills: orNull(
@@ -165,15 +190,18 @@ export const CreatedKey = Type.Object({
   expires_at: ExpiresAt,
   policy: PolicyOrNull
 })
-export const RotateKey = Type.Object({
-  overlap: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'How long the old key still works: 15m, 24h, 7d, or 0s to stop it at once; at most 30d. Default: 24h.'
-    })
-  ),
-  expires_at: Expiry
+export const Overlap = Type.Optional(
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'How long the old one still works: 15m, 24h, 7d, or 0s to stop it at once; at most 30d. Default: 24h.'
+  })
+)
+export const RotateKey = Type.Object({ overlap: Overlap, expires_at: Expiry })
+export const IdentitySecretAnswer = Type.Object({
+  secret: Type.String({ description: 'Signs tokens with HS256. It is shown this once.' }),
+  previous_until: Type.Union([Type.String(), Type.Null()], {
+    description: 'Until when tokens of the previous secret are valid; null: there was none.'
+  })
 })
 export const RotatedKey = Type.Composite([
   CreatedKey,

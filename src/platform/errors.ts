@@ -9,6 +9,15 @@ export const errorCatalogue = {
     401,
     'The key is unknown, revoked, expired, of another project or of the wrong kind, or the project is unknown.'
   ],
+  missing_user_token: [
+    401,
+    'The project verifies the identity of users, and the header X-Service-User-Token is absent or empty.'
+  ],
+  invalid_user_token: [
+    401,
+    'X-Service-User-Token is not a valid token: signature, algorithm, sub or exp; the detail names which.'
+  ],
+  user_token_mismatch: [403, 'X-Service-User-Token belongs to another user than the call.'],
   missing_token: [401, 'The header Authorization carries no bearer token.'],
   invalid_token: [401, 'The management token is unknown or revoked.'],
   secret_key_required: [403, 'A public key was sent where only a secret one is taken.'],

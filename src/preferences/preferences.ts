@@ -1,4 +1,4 @@
-import type { Devices } from '../devices/devices.ts'
+import { checkOwner, type Devices } from '../devices/devices.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { againIfRaced } from '../platform/db/races.ts'
 import { Refusal } from '../platform/errors.ts'
@@ -62,11 +62,20 @@ export function createPreferences({ pool, devices, onOptedOut, campaignsOf }: Pr
         })
       ),
 
-    ofDevice: async (projectId: ProjectId, deviceId: unknown) =>
-      read(projectId, (await devices.get(projectId, deviceId)).user_id),
+    /** `proven`: the user that the caller proved to act for; null if that is not needed. */
+    async ofDevice(projectId: ProjectId, deviceId: unknown, proven: string | null): Promise<Preferences> {
+      const { user_id } = await devices.get(projectId, deviceId)
+      if (proven !== null) await checkOwner(pool, projectId, user_id, proven)
+      return read(projectId, user_id)
+    },
 
-    changeOfDevice: (projectId: ProjectId, deviceId: unknown, wanted: ChoiceChange): Promise<Preferences> =>
-      devices.withUser(projectId, deviceId, (tx, userId) => change(tx, projectId, userId, wanted))
+    changeOfDevice: (
+      projectId: ProjectId,
+      deviceId: unknown,
+      proven: string | null,
+      wanted: ChoiceChange
+    ): Promise<Preferences> =>
+      devices.withUser(projectId, deviceId, proven, (tx, userId) => change(tx, projectId, userId, wanted))
   }
 }
 

@@ -1,12 +1,16 @@
 import type { Routes } from '../platform/http/routes.ts'
-import type { ApiAccess, ApiCaller } from '../projects/projects.ts'
+import type { ApiAccess, ApiCaller, Identity } from '../projects/projects.ts'
 import type { PreferencesRoom } from './preferences.ts'
 import { PreferencesAnswer, PreferencesBody } from './schemas.ts'
 
 const example = { topics: { offers: false } }
 
 /** Preferences of a user, for backends, and of the user of a device, for apps. */
-export function preferenceRoutes(api: Routes<ApiCaller, ApiAccess>, preferences: PreferencesRoom): void {
+export function preferenceRoutes(
+  api: Routes<ApiCaller, ApiAccess>,
+  preferences: PreferencesRoom,
+  { userOf }: Identity
+): void {
   const user = {
     params: { project_user_id: "The project's own id of the user, percent-encoded." },
     answer: PreferencesAnswer,
@@ -28,16 +32,24 @@ export function preferenceRoutes(api: Routes<ApiCaller, ApiAccess>, preferences:
     access: 'client' as const,
     params: { device_id: 'The id the app gave its device, percent-encoded.' },
     answer: PreferencesAnswer,
-    refusals: ['device_not_found', 'invalid_device_id'] as const
+    refusals: [
+      'device_not_found',
+      'invalid_device_id',
+      'missing_user_token',
+      'invalid_user_token',
+      'user_token_mismatch'
+    ] as const
   }
   api.get(
     '/devices/:device_id/preferences',
     { summary: 'Read the preferences of the user of a device', ...device },
-    ({ caller, params }) => preferences.ofDevice(caller.project.id, params.device_id)
+    async ({ caller, params, request }) =>
+      preferences.ofDevice(caller.project.id, params.device_id, await userOf(caller, request))
   )
   api.patch(
     '/devices/:device_id/preferences',
     { summary: 'Change preferences of the user of a device', ...device, body: PreferencesBody, example },
-    ({ caller, params, body }) => preferences.changeOfDevice(caller.project.id, params.device_id, body)
+    async ({ caller, params, body, request }) =>
+      preferences.changeOfDevice(caller.project.id, params.device_id, await userOf(caller, request), body)
   )
 }

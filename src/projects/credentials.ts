@@ -25,6 +25,7 @@ export interface ApiCaller {
 
 export interface CallerKey {
   id: string
+  kind: store.KeyRow['kind']
   name: string
   /** Null: no limits. */
   policy: Policy | null
@@ -103,7 +104,7 @@ export function createCredentials({ pool, listener, toProject, log, metrics }: C
       [...rows].flatMap(([hash, { id, kind, project_id, left_ms, name, policy, origin_id }]) => {
         const project = found.get(project_id)
         const end = left_ms === null ? {} : { endsAtMs: askedAtMs + left_ms }
-        const key = { id, name, policy, originId: origin_id ?? id }
+        const key = { id, kind, name, policy, originId: origin_id ?? id }
         return project ? [[hash, { id, kind, caller: { project, actor: `key ${id}`, key }, ...end }] as const] : []
       })
     )

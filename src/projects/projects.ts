@@ -8,6 +8,7 @@ import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import { type AuditEntry, record } from './audit-store.ts'
 import { type CallerKey, type Credentials, changedChannel } from './credentials.ts'
+import { findIdentitySecret } from './identity-store.ts'
 import { hashOf, type KeyKind, newCredential, type Role, shownPrefix } from './keys.ts'
 import type { Policy } from './policy.ts'
 import {
@@ -32,6 +33,7 @@ export {
 } from './admission.ts'
 export { listAudit, record as recordAudit } from './audit-store.ts'
 export { type ApiCaller, type CallerKey, type Credentials, createCredentials } from './credentials.ts'
+export { checkIdentity, createIdentity, type Identity } from './identity.ts'
 export type { KeyKind, Role } from './keys.ts'
 export { prefixes } from './keys.ts'
 export { counted, type Permit, type Policy, type PolicyHours } from './policy.ts'
@@ -188,7 +190,10 @@ export function createProjects({
     async update(actor: string, projectId: ProjectId, changes: store.ProjectChanges): Promise<Project> {
       checkPlan(changes.plan)
       const entry = { actor, action: 'project.update', target: projectId, details: { ...changes } }
-      const row = await change(projectId, entry, (tx) => store.changeProject(tx, projectId, changes))
+      const row = await change(projectId, entry, async (tx) => {
+        if (changes.identity_verification && !(await findIdentitySecret(tx, projectId))) throw noIdentitySecret()
+        return store.changeProject(tx, projectId, changes)
+      })
       if (!row) throw noSuchProject(projectId)
       return asProject(row)
     },
@@ -330,10 +335,16 @@ export function createProjects({
   }
 }
 
+const noIdentitySecret = () =>
+  refusing('conflict')(
+    'identity_verification',
+    'The project has no identity secret yet: no token could be valid. Make one first (tidings project identity-secret).'
+  )
+
 /** The newest valid key of a chain of rotations, for actions that were requested earlier. */
 export async function findCallerKey(db: Db, projectId: ProjectId, originId: string): Promise<CallerKey | undefined> {
   const row = await store.findLiveKey(db, projectId, originId)
-  return row && { id: row.id, name: row.name, policy: row.policy, originId }
+  return row && { id: row.id, kind: row.kind, name: row.name, policy: row.policy, originId }
 }
 
 /** How long each project keeps its history, for the sweeps of other capabilities. */

@@ -21,7 +21,10 @@ const findMany = statement(
 const change = statement(
   'projects.change',
   `update projects set name = coalesce($2, name), mode = coalesce($3, mode), plan = coalesce($4, plan),
-          limits = jsonb_strip_nulls(limits || $5), retention = jsonb_strip_nulls(retention || $6)
+          limits = jsonb_strip_nulls(limits || $5), retention = jsonb_strip_nulls(retention || $6),
+          message_limits = case when $7 then $8::jsonb else message_limits end,
+          quiet_hours = case when $9 then $10::jsonb else quiet_hours end,
+          identity_verification = coalesce($11, identity_verification)
     where project_id = $1 and deleted_at is null
    returning ${columns}`
 )
@@ -72,7 +75,8 @@ export const findProject = (db: Db, projectId: ProjectId) => db.one<ProjectRow>(
 
 type OrDefault<Fields> = { [Name in keyof Fields]?: Fields[Name] | null }
 /** A null limit or retention means the value of the plan or the default. */
-export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan'>> & {
+export type ProjectChanges = Partial<Pick<ProjectRow, 'name' | 'mode' | 'plan' | 'message_limits' | 'quiet_hours'>> & {
+  identity_verification?: boolean
   limits?: OrDefault<Limits>
   retention?: OrDefault<Retention>
 }
@@ -84,7 +88,12 @@ export const changeProject = (db: Db, projectId: ProjectId, changes: ProjectChan
     changes.mode ?? null,
     changes.plan ?? null,
     changes.limits ?? {},
-    changes.retention ?? {}
+    changes.retention ?? {},
+    changes.message_limits !== undefined,
+    changes.message_limits?.length ? JSON.stringify(changes.message_limits) : null,
+    changes.quiet_hours !== undefined,
+    changes.quiet_hours ?? null,
+    changes.identity_verification ?? null
   ])
 
 /** Returns nothing if the project is paused already or does not exist. */

@@ -215,6 +215,15 @@ describe('responses match their documentation', () => {
         call('POST', `${ofPhone}/live-activity-update-tokens`, {
           json: { attributes_type: 'A', activity_id: '1', push_token: 'a' }
         }),
+      replaceProjectTopic: () => manage('PUT', `${own}/topics/offers`, { name: 'Offers' }),
+      listProjectTopics: () => manage('GET', `${own}/topics`),
+      getProjectTopic: () => manage('GET', `${own}/topics/offers`),
+      getUserPreferences: () => call('GET', '/api/v1/users/ana/preferences'),
+      patchUserPreferences: () => call('PATCH', '/api/v1/users/ana/preferences', { json: { opted_out: true } }),
+      getDevicePreferences: () => call('GET', `${ofPhone}/preferences`),
+      patchDevicePreferences: () => call('PATCH', `${ofPhone}/preferences`, { json: { topics: { offers: false } } }),
+      deleteProjectTopic: () => manage('DELETE', `${own}/topics/offers`),
+      rotateProjectIdentitySecret: () => manage('POST', `${own}/identity-secret:rotate`),
       listProjectDevices: () => manage('GET', `${own}/devices`),
       getProjectDevice: () => manage('GET', `${own}/devices/phone`),
       listProjectEvents: () => manage('GET', `${own}/events`),

@@ -14,7 +14,9 @@ const always =
 /** Any page may be an app: it sends its own public key, and no cookie identifies a caller. */
 export const pagesOfApps: CrossOrigin = {
   origins: '*',
-  sendable: 'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Service-App-Identifier, X-Request-ID',
+  sendable:
+    'Content-Type, X-Service-Project-ID, X-Service-API-Key, X-Service-App-Identifier, X-Service-User-Token, ' +
+    'X-Request-ID',
   readable: `${always}, X-Service-Warning`
 }
 

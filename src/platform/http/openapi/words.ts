@@ -25,6 +25,7 @@ const glossary: Record<string, Word> = {
   webhook_id: { about: 'The id of the webhook.' },
   delivery_id: { about: 'The id of the call, which its receiver sees as webhook-id.' },
   message_id: { about: 'The id of the message.', example: uuid },
+  topic: { about: 'The id of the topic: a to z, digits, _ and -.', example: 'offers' },
   gateway: { about: 'Whose gateway it is.', example: 'apns' },
   environment: { about: 'Which of the two environments of Apple.', example: 'production' },
   platform: { about: 'What kind of device it is.', example: 'IOS' },

@@ -33,7 +33,10 @@ describe('/manage/v1 projects (A.8)', () => {
       plan: 'standard',
       limits: { requests_per_second: 1000, client_requests_per_second: 5000, triggers_per_second: 1000 },
       retention: { events_days: 365, messages_days: 90 },
-      paused_at: null
+      paused_at: null,
+      message_limits: [],
+      quiet_hours: null,
+      identity_verification: false
     })
     assert.deepEqual((await service.manage('GET', `/projects/${id}`)).json, reply.json)
   })

@@ -60,7 +60,8 @@ export function exampleOf(schema: Schema, asked?: unknown, name = ''): unknown {
   if (schema.type === 'array') {
     const inner = schema.items ?? {}
     if (Object.keys(inner).length === 0) return []
-    const all = Array.isArray(asked) && asked.length > 0 ? asked : [undefined]
+    const least = Math.max(1, Number(schema.minItems ?? 1))
+    const all = Array.isArray(asked) && asked.length > 0 ? asked : Array(least).fill(undefined)
     return all.map((one) => exampleOf(inner, one))
   }
   if (asked !== undefined) return asked

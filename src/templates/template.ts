@@ -12,6 +12,8 @@ export type TemplateScope = Partial<Record<TemplateRoot, Readonly<Record<string,
 
 export interface Template {
   readonly dependsOn: ReadonlySet<TemplateRoot>
+  /** All values it refers to, such as user.name. */
+  readonly names: readonly string[]
   /** Names in it that never have a value. */
   readonly unknown: readonly string[]
   /** Throws `TemplateFailed`. Synchronous and short: see the limits of the engine. */
@@ -42,10 +44,10 @@ export function readTemplate(source: string, path: string, problems: Detail[]): 
   try {
     const fault = tooLarge(source)
     if (fault) throw new Error(fault)
-    if (!isTemplate(source)) return { dependsOn: new Set(), unknown: [], render: () => source }
+    if (!isTemplate(source)) return { dependsOn: new Set(), names: [], unknown: [], render: () => source }
     const parsed = engine.parse(source)
-    const { dependsOn, unknown } = namesIn(parsed)
-    return { dependsOn, unknown, render: (scope) => render(parsed, dependsOn, scope) }
+    const { dependsOn, names, unknown } = namesIn(parsed)
+    return { dependsOn, names, unknown, render: (scope) => render(parsed, dependsOn, scope) }
   } catch (error) {
     problems.push({ path, message: placed(error) })
     return undefined
@@ -65,10 +67,11 @@ function tooLarge(source: string): string | undefined {
 }
 
 /** Includes roots that a variable of the template hides: one too many does no harm. */
-function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'unknown'> {
+function namesIn(parsed: Parsed[]): Pick<Template, 'dependsOn' | 'names' | 'unknown'> {
   const { variables, globals, locals } = withoutPlaces(() => engine.analyzeSync(parsed, { partials: false }))
   const known: readonly string[] = templateRoots
   return {
+    names: templateRoots.flatMap((root) => [...new Set((variables[root] ?? []).map(String))]),
     dependsOn: new Set(templateRoots.filter((root) => Object.hasOwn(variables, root))),
     unknown: Object.keys(globals).filter((name) => !known.includes(name) && !Object.hasOwn(locals, name))
   }

@@ -10,6 +10,7 @@ import { everyMessage } from './messages.ts'
 import { preferenceProblems } from './preference-rules.ts'
 import { cannotRun } from './running.ts'
 import { type CampaignFields, CampaignSchema, type Message, type Target } from './schema.ts'
+import { textProblems } from './text-rules.ts'
 
 export { everyMessage } from './messages.ts'
 export type { Audience, Message, QuietHours, Target } from './schema.ts'
@@ -135,7 +136,7 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
     if (timezone !== 'device' && timezone !== 'user' && !isTimeZone(timezone))
       add('quiet_hours.timezone', 'must be device, user or the IANA name of a time zone, such as Asia/Seoul')
   }
-  problems.push(...preferenceProblems(campaign))
+  problems.push(...preferenceProblems(campaign), ...textProblems(campaign))
   for (const { path, message } of everyMessage(campaign)) problems.push(...messageProblems(message, path))
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { isTemplate, readTemplate, templateRoots, templatesOf } from '../../templates/templates.ts'
 import type { Campaign } from './definition.ts'
+import { translationWarnings } from './text-warnings.ts'
 
 const waiting = { scheduled: 'on a schedule', event_triggered: 'by events' } as const
 
-/** For each template, the names in it that are always empty. The oldest entry is dropped first. */
-const names = new Map<string, readonly string[]>()
+/** For each template, the names in it, and those that are always empty. The oldest entry is dropped first. */
+const names = new Map<string, { all: readonly string[]; unknown: readonly string[] }>()
 const mostNames = 2_000
 /** Characters of templates that one response parses, so that a long list costs no more than one long campaign. */
 const mostRead = 65_536
@@ -22,7 +23,8 @@ export async function readWarnings(campaigns: readonly Campaign[]): Promise<void
       sinceTurn += source.length
       if (read > mostRead) return
       if (names.size >= mostNames) names.delete(names.keys().next().value!)
-      names.set(source, readTemplate(source, path, [])?.unknown.slice(0, 20) ?? [])
+      const { names: all, unknown } = readTemplate(source, path, []) ?? { names: [], unknown: [] }
+      names.set(source, { all: all.slice(0, 50), unknown: unknown.slice(0, 20) })
       if (sinceTurn < perTurn) continue
       sinceTurn = 0
       await setImmediate()
@@ -37,8 +39,9 @@ export function warningsOf(campaign: Campaign): string[] {
     warnings.push(`Campaigns of the type ${type} are saved, but do not run ${waiting[type]} yet.`)
   if (message && live_activity) warnings.push('message is not sent: the campaign starts a Live Activity instead.')
   for (const [path, source = ''] of templatesOf(campaign)) {
-    for (const name of names.get(source) ?? [])
+    for (const name of names.get(source)?.unknown ?? [])
       warnings.push(`${path} refers to ${name}, which is always empty: there are ${templateRoots.join(', ')}.`)
   }
+  warnings.push(...translationWarnings(campaign, (source) => names.get(source)?.all ?? []))
   return warnings.slice(0, 20)
 }

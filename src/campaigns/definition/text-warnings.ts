@@ -1,0 +1,35 @@
+import { everyMessage } from './messages.ts'
+import type { CampaignFields } from './schema.ts'
+
+const fields = ['title', 'body', 'image_url', 'landing_url'] as const
+
+/**
+ * Warnings about translations: a placeholder that one language has and another lacks. `namesIn` returns the names in a
+ * template, such as user.name.
+ */
+export function translationWarnings(
+  campaign: CampaignFields,
+  namesIn: (source: string) => readonly string[]
+): string[] {
+  const warnings: string[] = []
+  for (const { path, message } of everyMessage(campaign)) {
+    const { language, translations = {} } = message
+    const tags = Object.keys(translations)
+    if (tags.length > 0 && language === undefined)
+      warnings.push(`${path} has translations, but no language: a device in its language may get a translation.`)
+    for (const tag of tags)
+      for (const field of fields) {
+        const [own, other] = [message[field], translations[tag]![field]]
+        // A text that is not translated is the one of the default language, with all its placeholders.
+        if (own === undefined || other === undefined) continue
+        const [had, has] = [namesIn(own), namesIn(other)]
+        for (const name of had)
+          if (!has.includes(name))
+            warnings.push(`${path}.translations.${tag}.${field} lacks {{ ${name} }}, which the default language has.`)
+        for (const name of has)
+          if (!had.includes(name))
+            warnings.push(`${path}.${field} lacks {{ ${name} }}, which the translation ${tag} has.`)
+      }
+  }
+  return warnings
+}

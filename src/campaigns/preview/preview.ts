@@ -1,5 +1,3 @@
-import { payloadSize } from '../../channels/channels.ts'
-import { usualGateway } from '../../gateways/gateways.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
@@ -11,9 +9,7 @@ import {
   type SegmentAt,
   SegmentFailed
 } from '../../segments/segments.ts'
-import { type Renderer, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
-import { findEndpoints } from '../audience/endpoints.ts'
-import { loadRecipients } from '../audience/recipients-store.ts'
+import type { Renderer } from '../../templates/templates.ts'
 import {
   hasOwnProperties,
   readAudience,
@@ -24,14 +20,13 @@ import {
 import { resolveTargets, type SegmentOf } from '../audience/targets.ts'
 import type { Campaign } from '../definition/definition.ts'
 import { type Ready, readyOf, type SegmentTrigger } from '../versions.ts'
+import { sampleOf } from './sample.ts'
 import type { Preview } from './schemas.ts'
 
 /** How long a preview evaluates the segment. */
 const countMs = 3_000
 const usersAtOnce = 10_000
-const sampleSize = 5
-/** How long the sample waits for its turn to be rendered. */
-const renderMs = 10_000
+const sampleSize = 50
 const targetsAtOnce = 500
 
 /** The audience as far as it was counted. */
@@ -61,7 +56,7 @@ export const createPreview =
   (pool: Pool, renderer: Renderer) =>
   async (projectId: ProjectId, definition: Campaign, request: TriggerRequest): Promise<Omit<Preview, 'warnings'>> => {
     const trigger = { properties: request.properties, started_at: new Date() }
-    const ready = readyOf(renderer, projectId, definition)
+    const ready = readyOf(renderer, projectId, definition, undefined, true)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
     const found = await countAudience(
@@ -75,7 +70,7 @@ export const createPreview =
     const { users, devices, complete, reason, skipped } = found
     return {
       audience: { users, devices, complete, reason, skipped },
-      sample: await sampleOf(pool, projectId, ready, trigger, found)
+      ...(await sampleOf(pool, projectId, ready, trigger, found))
     }
   }
 
@@ -164,35 +159,4 @@ const unreachableFor = (attributesType: string | null) =>
 
 function skip({ skipped }: Found, reason: string, count: number): void {
   if (count > 0) skipped[reason] = (skipped[reason] ?? 0) + count
-}
-
-async function sampleOf(
-  pool: Pool,
-  projectId: ProjectId,
-  ready: Ready,
-  trigger: { properties: Record<string, unknown> },
-  found: Pick<Found, 'sample' | 'own'>
-): Promise<Preview['sample']> {
-  const loaded = await loadRecipients(pool, projectId, found.sample)
-  const recipients = loaded.map((one) => ({ ...one, own: found.own.get(one.device_id) }))
-  const targets = await findEndpoints(pool, projectId, ready.definition.live_activity, recipients)
-  const { rendering, choose } = ready.texts(null)
-  const texts = recipients.map((recipient) => choose(recipient).text)
-  const rendered = await rendering.for(trigger)(recipients, Date.now() + renderMs, texts)
-  return recipients.map((recipient, index) => {
-    const { project_user_id, device_id, platform } = recipient
-    const shown = { project_user_id, device_id, platform }
-    const target = targets.get(device_id)
-    const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
-    const outcome = rendered[index]!
-    if (outcome === 'late' || outcome instanceof TemplateFailed) {
-      const why = outcome === 'late' ? 'the time was too short to render it' : outcome.message
-      return { ...shown, reason: `template_failed: ${why}`, content: null, payload_bytes: null }
-    }
-    const content = outcome instanceof ValuesMissing ? outcome.made : outcome
-    const gateway = typeof target === 'object' ? target.gateway : usualGateway(platform)
-    const { bytes, most } = payloadSize(gateway, content)
-    const reason = unreachable ?? (bytes > most ? 'payload_too_large' : null)
-    return { ...shown, reason, content, payload_bytes: bytes }
-  })
 }

@@ -2,6 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 
 const Nullable = (description: string) => Type.Unsafe<string | null>({ type: ['string', 'null'], description })
 
+const Missing = Type.Array(Type.String(), {
+  description: 'Values in the text that are missing and have no default: trigger.code, user.name.'
+})
+
 /** The message of a sample, as far as people see it. */
 interface PreviewContent {
   notification?: { title?: string; body?: string; imageUrl?: string; landingUrl?: string }
@@ -39,12 +43,43 @@ export const PreviewAnswer = Type.Object({
       platform: Type.Unsafe<'IOS' | 'ANDROID' | 'WEB'>({ type: 'string' }),
       reason: Nullable('Why the message would not be sent; null: it would be.'),
       content: Type.Unsafe<PreviewContent | null>({ type: ['object', 'null'], description: 'The rendered message.' }),
+      variant: Nullable('The variant of this user; null: the campaign has none.'),
+      language: Nullable('The language of the text; null: the campaign names none.'),
+      missing: Missing,
       payload_bytes: Type.Unsafe<number | null>({
         type: ['integer', 'null'],
         description: 'The size of the payload for the gateway of this device: APNs and FCM take 4,096, Web Push 3,993.'
       })
     }),
     { description: 'Up to five devices.' }
+  ),
+  texts: Type.Array(
+    Type.Object({
+      step: Nullable('The step; null: the campaign has none.'),
+      variant: Nullable('The variant; null: the campaign has none.'),
+      language: Nullable('The language; null: the campaign names none.'),
+      content: Type.Unsafe<PreviewContent | null>({ type: ['object', 'null'], description: 'The rendered message.' }),
+      reason: Nullable('Why it cannot be rendered; null: it can.'),
+      missing: Missing
+    }),
+    {
+      description:
+        'Every step, variant and language, as the first device of the sample would see it: up to 50. Empty if the campaign has a single text.'
+    }
+  ),
+  missing_values: Type.Object(
+    {
+      sampled: Type.Integer({ description: 'Devices whose message was rendered: up to 50.' }),
+      names: Type.Unsafe<Record<string, number>>({
+        type: 'object',
+        additionalProperties: { type: 'integer' },
+        description: 'For how many of them a value was missing, by its name.'
+      })
+    },
+    {
+      description:
+        'Values that templates use without a default, and that are missing. on_missing: skip leaves these devices out.'
+    }
   ),
   warnings: Type.Array(Type.String(), {
     description: 'Fields of the request that a trigger ignores, as unknown field "recipients"; at most five.'

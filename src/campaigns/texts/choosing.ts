@@ -18,15 +18,10 @@ export interface Texts {
   source: Source
   /** The ids of its variants, in order; none if it has a single message. */
   variants: readonly string[]
+  /** The name of a text for the renderer. `tag`: a translation; null: the default language. */
+  nameOf(variant: string | null, tag: string | null): string | undefined
   /** `winner`: the variant that all get. */
   choose(recipient: Pick<Recipient, 'user_id' | 'properties' | 'facts'>, winner?: string): Choice
-}
-
-interface Option {
-  id: string
-  weight: number
-  message: Message
-  place: number
 }
 
 /** The texts of a step; null: those of a campaign without steps, else of its first step. */
@@ -38,24 +33,28 @@ export function textsOf(campaign: Campaign, step: string | null, watch = campaig
   const common = { campaign_id, name, watch }
   if (live_activity || (!variants && !message?.translations)) {
     const only: Choice = { text: undefined, step: stepId, variant: null, language: message?.language ?? null }
-    return { step: stepId, source: { ...common, message, live_activity }, variants: [], choose: () => only }
+    const source = { ...common, message, live_activity }
+    return { step: stepId, source, variants: [], nameOf: () => undefined, choose: () => only }
   }
   const messages = variants?.map((variant) => variant.message) ?? [message!]
+  const places = new Map(variants?.map(({ id }, place) => [id, place]))
   const choices = messages.map((one, place) => choiceIn(one, place, stepId, variants?.[place]?.id ?? null))
-  if (!variants) return { step: stepId, source: { ...common, messages }, variants: [], choose: choices[0]! }
-  const options: Option[] = variants.map((variant, place) => ({ ...variant, place }))
-  const pick = variantOf(campaign_id ?? '', options)
-  const places = new Map(options.map(({ id, place }) => [id, place]))
+  const pick = variants && variantOf(campaign_id ?? '', variants)
   return {
     step: stepId,
     source: { ...common, messages },
     variants: [...places.keys()].sort(),
+    nameOf: (variant, tag) => nameOf(places.get(variant ?? '') ?? 0, tag),
     choose: (recipient, winner) => {
-      const won = winner === undefined ? undefined : places.get(winner)
-      return choices[won ?? pick(recipient.user_id).place]!(recipient)
+      if (!pick) return choices[0]!(recipient)
+      const chosen = winner !== undefined && places.has(winner) ? winner : pick(recipient.user_id).id
+      return choices[places.get(chosen)!]!(recipient)
     }
   }
 }
+
+/** The name by which the renderer finds a text. */
+const nameOf = (place: number, tag: string | null) => (tag === null ? String(place) : `${place} ${tag}`)
 
 /** Chooses the language of one message. Choices are shared: a batch needs few. */
 function choiceIn(
@@ -64,10 +63,10 @@ function choiceIn(
   step: string | null,
   variant: string | null
 ): (recipient: Pick<Recipient, 'properties' | 'facts'>) => Choice {
-  const own: Choice = { text: String(place), step, variant, language: language ?? null }
+  const own: Choice = { text: nameOf(place, null), step, variant, language: language ?? null }
   const tags = Object.keys(translations ?? {})
   if (tags.length === 0) return () => own
-  const byTag = new Map(tags.map((tag) => [tag, { ...own, text: `${place} ${tag}`, language: tag } satisfies Choice]))
+  const byTag = new Map(tags.map((tag) => [tag, { ...own, text: nameOf(place, tag), language: tag } satisfies Choice]))
   const pick = languageOf(tags, own.language)
   return (recipient) => byTag.get(pick(recipient) ?? '') ?? own
 }

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { everyone, givenCampaign, givenMany, run, users } from '../support/campaigns.ts'
+import type { Json } from '../support/http.ts'
+import { givenUser } from '../support/messages.ts'
+import { scriptedSender } from '../support/sender.ts'
+import { startService, type TestProject } from '../support/service.ts'
+
+const sender = scriptedSender()
+const service = await startService({}, { sender })
+const titleTo = (device: string) =>
+  (sender.pushes.findLast(({ deviceId }) => deviceId === device)?.content as Json | undefined)?.notification.title
+const messagesOf = async (project: TestProject, trigger: string): Promise<Json[]> =>
+  (await project.call('GET', `/api/v1/messages?trigger_id=${trigger}&limit=100`)).json.items
+const explain = async (project: TestProject, trigger: string, user: string): Promise<Json> =>
+  (await project.call('GET', `/api/v1/triggers/${trigger}/explain?project_user_id=${user}`)).json
+const variants = [
+  { id: 'a', weight: 1, message: { title: 'A {{ user.n }}' } },
+  { id: 'b', weight: 1, message: { title: 'B {{ user.n }}' } }
+]
+
+describe('a campaign in several languages', () => {
+  const message = {
+    title: 'Hello {{ user.name }}',
+    body: 'Bye',
+    language: 'en',
+    translations: { de: { title: 'Hallo {{ user.name }}' }, 'pt-BR': { title: 'Olá' } }
+  }
+
+  it('speaks the language of the device, else of the user, else its own, and says which', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', { id: 'ana-phone', locale_language: 'de', locale_region: 'AT' })
+    await givenUser(project, 'bo', { id: 'bo-phone', locale_language: 'fr' })
+    await givenUser(project, 'cy', { id: 'cy-phone', locale_language: 'en' })
+    for (const [user, language] of [
+      ['bo', 'pt-BR'],
+      ['cy', 'de']
+    ])
+      await project.call('POST', '/api/v1/users', { json: { project_user_id: user, properties: { language } } })
+    const saved = await givenCampaign(service, project, { message })
+    assert.deepEqual(saved.warnings, [
+      'message.translations.pt-BR.title lacks {{ user.name }}, which the default language has.'
+    ])
+    const { trigger_id } = await run(project, users('ana', 'bo', 'cy'))
+    assert.deepEqual(['ana-phone', 'bo-phone', 'cy-phone'].map(titleTo), ['Hallo ', 'Olá', 'Hello '])
+    const said = await messagesOf(project, trigger_id)
+    assert.deepEqual(Object.fromEntries(said.map(({ device_id, language, body }) => [device_id, [language, body]])), {
+      'ana-phone': ['de', 'Bye'],
+      'bo-phone': ['pt-BR', 'Bye'],
+      'cy-phone': ['en', 'Bye']
+    })
+  })
+
+  it('refuses tags that are none, or name one language twice', async () => {
+    const project = await service.project()
+    const reply = await service.manage('PUT', `/projects/${project.id}/campaigns/news`, {
+      json: {
+        name: 'News',
+        message: { title: 'Hello', language: 'en', translations: { EN: { title: 'x' }, pt_BR: {}, 'de-419-1': {} } }
+      }
+    })
+    assert.equal(reply.status, 400)
+    assert.deepEqual(
+      reply.json.details.map(({ path }: Json) => path),
+      ['message.translations.EN', 'message.translations.pt_BR', 'message.translations.de-419-1']
+    )
+  })
+})
+
+describe('variants', () => {
+  it('split a broadcast by their weights, and a holdout gets nothing, both counted and explained', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 400, 'split')
+    await givenCampaign(service, project, { variants, message: undefined, holdout: 25 })
+    const found = await run(project, everyone)
+    const { sent, skipped, targeted } = found.counts
+    assert.deepEqual([targeted, sent + skipped, found.skipped.holdout], [400, 400, skipped])
+    assert.ok(skipped > 60 && skipped < 140, `${skipped} of 400 users were held out`)
+    const pushes = sender.pushes.filter(({ deviceId }) => deviceId.startsWith('split-'))
+    const ofA = pushes.filter(({ content }) => (content as Json).notification.title.startsWith('A '))
+    assert.ok(ofA.length > sent * 0.35 && ofA.length < sent * 0.65, `${ofA.length} of ${sent} got variant a`)
+    const reached = new Set(pushes.map(({ deviceId }) => deviceId))
+    const out = Array.from({ length: 400 }, (_, n) => n + 1).find((n) => !reached.has(`split-${n}`))
+    const told = await explain(project, found.trigger_id, `split-user-${out}`)
+    assert.equal(told.devices[0].gates.at(-1).reason, 'holdout')
+    const again = await run(project, users(...Array.from({ length: 10 }, (_, n) => `split-user-${n + 1}`)))
+    for (const { device_id, variant, title } of await messagesOf(project, again.trigger_id)) {
+      assert.ok(reached.has(device_id), 'the holdout stays the same')
+      const before = pushes.find(({ deviceId }) => deviceId === device_id)!.content as Json
+      assert.deepEqual([before.notification.title, title[0]], [title, variant.toUpperCase()])
+    }
+  })
+
+  it('refuse what cannot be counted or chosen', async () => {
+    const project = await service.project()
+    const [a] = variants
+    const reply = await service.manage('PUT', `/projects/${project.id}/campaigns/news`, {
+      json: {
+        name: 'News',
+        variants: [a, { ...a, weight: 0 }, { ...a, id: 'holdout' }],
+        winner: { after: 10, by: 'conversion' }
+      }
+    })
+    assert.deepEqual(
+      reply.json.details.map(({ path }: Json) => path),
+      ['variants[1].id', 'variants[2].id', 'winner.by']
+    )
+  })
+})
+
+describe('a missing value', () => {
+  it('leaves a person out of a campaign that says skip, and is told by preview and explain', async () => {
+    const project = await service.project()
+    await givenUser(project, 'ana', { id: 'ana-phone' })
+    await givenUser(project, 'bo', { id: 'bo-phone' })
+    await project.call('POST', '/api/v1/users', { json: { project_user_id: 'ana', properties: { points: 5 } } })
+    const message = { title: '{{ user.points }}% off{{ trigger.code | default: "" }}' }
+    await givenCampaign(service, project, { message })
+    const preview = async () =>
+      (await project.call('POST', '/api/v1/campaigns/news:preview', { json: users('ana', 'bo') })).json
+    const sampleOf = (shown: Json) => shown.sample.map(({ reason, missing }: Json) => [reason, missing])
+    const before = await preview()
+    assert.deepEqual(before.missing_values, { sampled: 2, names: { 'user.points': 1 } })
+    assert.deepEqual(sampleOf(before), [
+      [null, []],
+      [null, ['user.points']]
+    ])
+    assert.equal((await run(project, users('ana', 'bo'))).counts.sent, 2)
+    await givenCampaign(service, project, { message, on_missing: 'skip' })
+    assert.deepEqual(sampleOf(await preview())[1], ['missing_value', ['user.points']])
+    const found = await run(project, users('ana', 'bo'))
+    assert.deepEqual([found.counts.sent, found.skipped], [1, { missing_value: 1 }])
+    const told = await explain(project, found.trigger_id, 'bo')
+    assert.equal(told.devices[0].gates.at(-1).reason, 'missing_value')
+  })
+})
+
+it('a preview shows every variant and language side by side', async () => {
+  const project = await service.project()
+  await givenCampaign(service, project, {
+    message: undefined,
+    variants: [
+      {
+        id: 'a',
+        weight: 1,
+        message: { title: 'Hi {{ user.n }}', language: 'en', translations: { de: { title: 'Na' } } }
+      },
+      { id: 'b', weight: 1, message: { title: 'Ho' } }
+    ]
+  })
+  const { texts } = (await project.call('POST', '/api/v1/campaigns/news:preview', { json: {} })).json
+  assert.deepEqual(
+    texts.map(({ variant, language, content, missing }: Json) => [
+      variant,
+      language,
+      content.notification.title,
+      missing
+    ]),
+    [
+      ['a', 'en', 'Hi ', ['user.n']],
+      ['a', 'de', 'Na', []],
+      ['b', null, 'Ho', []]
+    ]
+  )
+})

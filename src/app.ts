@@ -1,4 +1,5 @@
 import { type Agents, agentQueue } from './a2a/a2a.ts'
+import { channelQueue } from './activity-channels/activity-channels.ts'
 import { demoCampaign } from './campaigns/campaigns.ts'
 import { type Capabilities, createCapabilities, type Infrastructure, type Overrides } from './capabilities.ts'
 import { type ConsoleState, consoleRoutes } from './console/console.ts'
@@ -56,8 +57,8 @@ export interface AppOptions extends Overrides {
   console?: ConsoleState
 }
 
-/** Jobs of these queues are I/O-bound: they wait for receivers of webhooks, or for the gateways of an agent's push. */
-const waitingQueues = { [callQueue]: 64, [agentQueue]: 32 }
+/** Jobs of these queues are I/O-bound: they wait for receivers of webhooks, or for gateways. */
+const waitingQueues = { [callQueue]: 64, [agentQueue]: 32, [channelQueue]: 32 }
 
 type Closers = Infrastructure['opened']
 type Start = Pick<AppOptions, 'config' | 'role' | 'say' | 'console'>
@@ -165,7 +166,7 @@ async function makeMonths(pool: Pool): Promise<void> {
 function startWorker(
   { role }: Start,
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
-  { erasure, events, webhooks, messages, triggers, stats, oversight, agents }: Capabilities,
+  { erasure, events, webhooks, messages, activityChannels, triggers, stats, oversight, agents }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
   const worker = createWorker({
@@ -182,6 +183,7 @@ function startWorker(
       ...events.jobs,
       ...webhooks.jobs,
       ...messages.jobs,
+      ...activityChannels.jobs,
       ...triggers.jobs,
       ...stats.jobs,
       ...oversight.jobs,

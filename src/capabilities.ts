@@ -1,4 +1,5 @@
 import { type AgentsOptions, createAgents } from './a2a/a2a.ts'
+import { createActivityChannels } from './activity-channels/activity-channels.ts'
 import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
@@ -123,6 +124,15 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   opened.push(() => messages.close(stopMs))
   opened.push(() => gateways.sender.close(stopMs))
 
+  const activityChannels = createActivityChannels({
+    pool,
+    listener,
+    log,
+    pauses,
+    gateways,
+    idempotencyHours: config.IDEMPOTENCY_HOURS
+  })
+
   /** A function declaration, because devices refer to it before messages are made. */
   async function beforeRemoval(tx: Db, projectId: ProjectId, userIds: string[]): Promise<void> {
     await lockDevicesOf(tx, projectId, userIds)
@@ -203,7 +213,19 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
   const mcp = createMcp({ agents, campaigns, triggers, log })
 
   // Rows of dependent capabilities are deleted first, in batches: a cascade would be one long transaction.
-  const owners = [agents, oversight, stats, webhooks, triggers, campaigns, messages, events, devices, users]
+  const owners = [
+    agents,
+    oversight,
+    stats,
+    webhooks,
+    triggers,
+    campaigns,
+    activityChannels,
+    messages,
+    events,
+    devices,
+    users
+  ]
   const erasure = eraseProjectJob(
     pool,
     owners.map(({ eraseWindow }) => eraseWindow)
@@ -217,6 +239,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onResume: async (tx, projectId) => {
       await messages.resume(tx, projectId)
       await triggers.resume(tx, projectId)
+      await activityChannels.resume(tx, projectId)
     }
   })
 
@@ -231,6 +254,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     webhooks,
     gateways,
     messages,
+    activityChannels,
     identity,
     preferences,
     campaigns,

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { agentRoutes, cardRoutes, registryRoutes, taskRecordRoutes } from './a2a/a2a.ts'
+import { activityChannelRoutes } from './activity-channels/routes.ts'
 import { campaignManagementRoutes } from './campaigns/manage-routes.ts'
 import { campaignPreviewRoutes } from './campaigns/preview/routes.ts'
 import { campaignSummaryRoutes } from './campaigns/summary-routes.ts'
@@ -116,6 +117,7 @@ export function mountSurfaces(
   eventRoutes(api, events)
   preferenceRoutes(api, capabilities.preferences, capabilities.identity)
   messageRoutes(api, messages.send, pool, policies.admitSend)
+  activityChannelRoutes(api, capabilities.activityChannels)
   triggerRoutes(api, triggers, policies.permitTrigger)
   campaignPreviewRoutes(api, campaigns, policies.issueConfirmation)
   campaignSummaryRoutes(api, { campaigns, pool })

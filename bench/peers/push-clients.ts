@@ -33,7 +33,7 @@ async function closedLoop(count: number, send: () => Promise<void>): Promise<voi
 
 function tidings({ origin, ca, key }: Setup): SendAll {
   const projectId = 'bench' as ProjectId
-  const common = { id: 'bench', version: 1, projectId, origin, simulated: true, ca }
+  const common = { id: 'bench', version: 1, projectId, origin, channelsOrigin: origin, simulated: true, ca }
   const apns = { gateway: 'apns', environment: 'production', keyId: 'K', teamId: 'T', privateKey: key, topic } as const
   const sender = createSender({
     credentials: { find: async () => ({ ...common, ...apns }) },

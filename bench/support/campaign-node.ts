@@ -10,7 +10,14 @@ const role = process.argv[2] as 'api' | 'worker'
 const { origin, ca, providerToken }: ApnsGateway = JSON.parse(process.argv[3]!)
 const log = await createLog('error')
 const common = { id: 'bench', version: 1, origin, ca, simulated: true }
-const apns = { gateway: 'apns', keyId: 'K', teamId: 'T', privateKey: '', topic: 'com.example.app' } as const
+const apns = {
+  gateway: 'apns',
+  keyId: 'K',
+  teamId: 'T',
+  privateKey: '',
+  topic: 'com.example.app',
+  channelsOrigin: ''
+} as const
 const sender = createSender({
   credentials: {
     find: async (projectId: ProjectId) => ({ ...common, ...apns, projectId, environment: 'production' as const })

@@ -20,6 +20,8 @@ export type {
 } from './channel.ts'
 export { startActivities } from './live-activity/commands.ts'
 export { findStartEndpoints } from './live-activity/endpoints.ts'
+export { type ChannelChange, parseChannelChange } from './live-activity/items.ts'
+export { ChannelChangeBody } from './live-activity/schema.ts'
 export { checkSendPush, type PushItem, type SendPush } from './push/items.ts'
 export { payloadSize, pushEndpointOf, sendPushes } from './push/push.ts'
 

@@ -6,7 +6,7 @@ import type { Recipient } from './recipients.ts'
 const maxContentBytes = 16 * 1024
 
 /** If several devices lack an endpoint, the device closest to having one gives the reason. */
-const nearest: FailureCode[] = ['NO_LIVE_ACTIVITY_TOKEN', 'NO_PUSH_TOKEN', 'UNSUPPORTED_PLATFORM']
+const nearest: FailureCode[] = ['CHANNEL_MISMATCH', 'NO_LIVE_ACTIVITY_TOKEN', 'NO_PUSH_TOKEN', 'UNSUPPORTED_PLATFORM']
 
 /** Drafts the messages of one item: one for each device of the recipient that has an endpoint. */
 export function draftItem(

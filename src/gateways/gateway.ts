@@ -49,7 +49,7 @@ export interface Renew {
 
 /** The meaning of one response. The sender also considers the responses to other pushes. */
 export type Verdict =
-  | { kind: 'accepted'; gatewayMessageId: string }
+  | { kind: 'accepted'; gatewayMessageId: string; channels?: string[] }
   | Refused
   | Later
   | Renew
@@ -123,6 +123,9 @@ export const bytesOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(
 /** Up to `length` characters of base64url that are the same for the same text. */
 export const digest = (text: string, length: number) =>
   createHash('sha256').update(text).digest('base64url').slice(0, length)
+
+/** The value of `apns-expiration`. Apple accepts at most ten digits, which is enough. */
+export const expiration = ({ notAfter }: Push) => String(Math.min(9_999_999_999, Math.floor(notAfter / 1000)))
 
 /**
  * The value of `apns-collapse-id`. Only the equality of two ids matters, so an id that a header cannot carry or that

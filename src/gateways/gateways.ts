@@ -5,12 +5,13 @@ import type { ProjectId } from '../platform/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Mode } from '../projects/projects.ts'
+import { simulatedTopic } from '../simulator/simulator.ts'
 import { createCheck } from './credentials/check.ts'
 import { createGatewayCredentials } from './credentials/credentials.ts'
 import { createProviderTokens } from './credentials/provider-tokens.ts'
 import type { Simulated } from './credentials/simulated.ts'
 import { createCredentialSource } from './credentials/source.ts'
-import type { Sender } from './push.ts'
+import type { PushEnvironment, Sender } from './push.ts'
 import { createSender } from './sender/sender.ts'
 
 export { gatewayRoutes } from './credentials/routes.ts'
@@ -26,6 +27,7 @@ export { payloadSize } from './payload-size.ts'
 export type {
   ActivityChange,
   ActivityStart,
+  ChannelContent,
   Content,
   GatewayName,
   Notification,
@@ -67,6 +69,13 @@ export function createGateways(options: GatewaysOptions) {
   })
   const providerTokens = createProviderTokens({ pool, key, log })
   return {
+    /** The bundle id of an app that the project can send to at Apple; undefined if it has no credential for it. */
+    async bundleOf(projectId: ProjectId, environment: PushEnvironment, app: string | undefined) {
+      const project = await credentials.project(projectId)
+      if (project?.mode === 'simulator') return app ?? simulatedTopic
+      const found = project && (await source.find(projectId, 'apns', environment, app ?? null))
+      return found?.gateway === 'apns' && found.topic === (app ?? found.topic) ? found.topic : undefined
+    },
     credentials: createGatewayCredentials({ pool, key, check: createCheck(providerTokens), changed: source.forget }),
     sender:
       options.sender ??

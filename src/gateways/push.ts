@@ -24,6 +24,8 @@ export interface ActivityStart {
   attributes: object
   contentState: object
   alert: { title: string; body: string }
+  /** Apple's id of the channel that the activity subscribes to; absent: it gets an update token of its own. */
+  channel?: string
 }
 
 /** A change or the end of a Live Activity. Times are Unix seconds, as phones expect them. */
@@ -41,7 +43,19 @@ export type Content =
   | { kind: 'activity-start'; activity: ActivityStart }
   | { kind: 'activity-update' | 'activity-end'; activity: ActivityChange }
 
-/** One push to one device, ready for a gateway. */
+/** A request about a broadcast channel of Live Activities; only Apple has them. `stored`: Apple keeps the last change. */
+export type ChannelContent =
+  | { kind: 'channel-list' }
+  | { kind: 'channel-create'; stored: boolean }
+  | { kind: 'channel-delete'; channelId: string }
+  | {
+      kind: 'channel-broadcast'
+      channelId: string
+      stored: boolean
+      change: { kind: 'activity-update' | 'activity-end'; activity: ActivityChange }
+    }
+
+/** One push to one device, or one request about a channel, ready for a gateway. */
 export interface Push {
   projectId: ProjectId
   /** The app receives this id, and reports with it that the message was delivered or tapped. */
@@ -58,7 +72,7 @@ export interface Push {
   activityToken?: string
   /** The time of registration. A gateway that reports the token as dead since an earlier time is out of date. */
   registeredAt: Date
-  content: Content
+  content: Content | ChannelContent
   /** At most 64 bytes. The same for every repeat, so that a phone shows it once. */
   collapseId: string
   priority: 'high' | 'normal'
@@ -72,7 +86,8 @@ export interface Push {
 
 /** The outcome of one attempt to dispatch a push. */
 export type Outcome =
-  | { kind: 'accepted'; gatewayMessageId: string }
+  /** `channels`: the response to a request for all channels. */
+  | { kind: 'accepted'; gatewayMessageId: string; channels?: string[] }
   | {
       kind: 'rejected'
       reason: FailureCode

@@ -11,6 +11,12 @@ export const InboxAnswer = Type.Object({
     description: 'Where it arrived.'
   }),
   device_id: Text('The device with the token; null if no device has it.'),
+  channel_id: Type.Optional(
+    Type.String({ description: "Apple's id of the channel that it went to, or that the started activity listens to." })
+  ),
+  activities: Type.Optional(
+    Type.Integer({ description: 'How many simulated activities a broadcast to a channel reached.' })
+  ),
   message_id: Text('The id of the message, if the payload has one.'),
   title: Text('The title a person would see.'),
   body: Text('The text a person would see.'),

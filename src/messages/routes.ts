@@ -13,7 +13,7 @@ import { shownResult } from './reading/results.ts'
 import { MessageAnswer, MessageEntry, MinuteEntry, ResultsAnswer } from './schemas.ts'
 import type { AdmitSend, Send } from './send.ts'
 
-const ResultsQuery = Type.Object({
+export const ResultsQuery = Type.Object({
   expand: Type.Optional(
     Type.String({
       description: 'devices: additional_params also lists each device, and whether the message was simulated.'

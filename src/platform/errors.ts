@@ -46,6 +46,10 @@ export const errorCatalogue = {
   ],
   idempotency_key_reused: [409, 'The idempotency key was used with another body.'],
   conflict: [409, 'It exists already, or changed since it was read.'],
+  channel_refused: [
+    409,
+    'Apple did not create the broadcast channel; the sentence has the reason, as in delivery results. Nothing was created.'
+  ],
   project_is_live: [409, 'The project is live: it sends to the real gateways and has no simulator.'],
   body_too_large: [413, 'The body is larger than the endpoint takes: 10 MiB at most, 4 or 64 KiB where it is a form.'],
   unsupported_media_type: [

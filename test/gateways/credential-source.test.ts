@@ -52,7 +52,8 @@ const standIns: SimulatedGateways = {
   ca: 'CA',
   apns: {
     origin: 'https://127.0.0.1:1',
-    sandboxOrigin: 'https://127.0.0.1:2',
+    channelsOrigin: 'https://127.0.0.1:3',
+    sandbox: { origin: 'https://127.0.0.1:2', channelsOrigin: 'https://127.0.0.1:4' },
     keyId: 'K',
     teamId: 'T',
     privateKey: 'P',
@@ -89,7 +90,8 @@ test('a live project gets its saved credential, with the addresses of the real g
     keyId: apns.key_id,
     teamId: apns.team_id,
     privateKey: apns.key,
-    topic: 'com.example.app'
+    topic: 'com.example.app',
+    channelsOrigin: 'https://api-manage-broadcast.push.apple.com:2196'
   })
   const sandbox = (await source.find(shop, 'apns', 'sandbox', 'com.example.app'))!
   assert.equal(sandbox.origin, 'https://api.sandbox.push.apple.com')

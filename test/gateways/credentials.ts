@@ -50,7 +50,8 @@ export function standIns({ apns, apnsSandbox, fcm, webpush, ca, credentials }: S
     ca,
     apns: {
       origin: apns?.url ?? '',
-      sandboxOrigin: apnsSandbox?.url ?? '',
+      channelsOrigin: '',
+      sandbox: { origin: apnsSandbox?.url ?? '', channelsOrigin: '' },
       keyId,
       teamId,
       privateKey,

@@ -89,6 +89,7 @@ export const apnsCredential = (sim: Simulator, change: Partial<ApnsCredential> =
   teamId: sim.credentials.apns.teamId,
   privateKey: sim.credentials.apns.privateKey,
   topic,
+  channelsOrigin: sim.apnsChannels?.url ?? '',
   ...change
 })
 
@@ -247,6 +248,7 @@ export async function plainServer(
     version: 1,
     projectId: project,
     origin,
+    channelsOrigin: origin,
     simulated: true,
     ca,
     environment: 'production',

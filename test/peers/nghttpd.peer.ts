@@ -86,7 +86,8 @@ async function nghttpd(t: TestContext, ...options: string[]): Promise<Nghttpd> {
     keyId: 'KEY',
     teamId: 'TEAM',
     privateKey: '',
-    topic
+    topic,
+    channelsOrigin: ''
   }
   return { credential, received, start, stop }
 }

@@ -6,6 +6,7 @@ import { draftItem } from '../drafting.ts'
 import { devicesOf, findRecipients, type Recipient } from '../recipients.ts'
 import { activityEndpointOf, startEndpoints } from './endpoints.ts'
 import type { ActivityChangeItem, ActivityStartItem } from './items.ts'
+import { findSubscriptions } from './subscriptions.ts'
 
 /** The longest life of an activity. */
 const ttlSeconds = 8 * 3_600
@@ -32,11 +33,15 @@ export const startActivities = (items: ActivityStartItem[]): SendCommand => ({
     const recipients = await findRecipients(db, projectId, targets, tooMany)
     const types = [...new Set(items.map(({ activity }) => activity.attributesType))]
     const endpointOf = await startEndpoints(db, projectId, devicesOf(recipients), types)
-    return items.map(({ activity }, index) => {
-      const content: Content = { kind: 'activity-start', activity }
-      return draftItem({ abridge, collapseId }, headings[index]!, content, recipients[index]!, (device) =>
-        endpointOf(device, activity.attributesType)
-      )
+    const subscriptionOf = await findSubscriptions(db, projectId, items)
+    return items.map((item, index) => {
+      const { activity } = item
+      const subscription = subscriptionOf(item)
+      const content: Content = { kind: 'activity-start', activity: { ...activity, ...subscription?.start } }
+      return draftItem({ abridge, collapseId }, headings[index]!, content, recipients[index]!, (device) => {
+        const endpoint = endpointOf(device, activity.attributesType)
+        return typeof endpoint === 'string' ? endpoint : (subscription?.mismatch(device) ?? endpoint)
+      })
     })
   }
 })

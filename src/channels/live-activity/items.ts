@@ -1,5 +1,6 @@
 import type { ActivityChange, ActivityStart } from '../../gateways/gateways.ts'
-import { readItems } from '../../platform/fields.ts'
+import type { Refusal } from '../../platform/errors.ts'
+import { FieldReader, isObject, readItems, refusing } from '../../platform/fields.ts'
 import {
   activityBounds,
   type CommonItem,
@@ -14,6 +15,14 @@ import {
 export interface ActivityStartItem extends CommonItem {
   target: Target
   activity: ActivityStart
+  /** The broadcast channel that the activity subscribes to. */
+  channel?: {
+    id: string
+    /** The activity starts with the newest state of the channel: the item has none. */
+    takesState: boolean
+    /** Refuses the item. */
+    refuse: (message: string) => Refusal
+  }
 }
 
 export interface ActivityChangeItem extends CommonItem {
@@ -28,16 +37,45 @@ const list = { name: 'live_activities', most: maxItems, code: 'invalid_live_acti
 const startAlert = { title: 'Live Activity', body: 'Started' }
 
 export const parseActivityStarts = (body: unknown): ActivityStartItem[] =>
-  readItems(body, list, (reader) => ({
-    target: readTarget(reader),
-    activity: {
-      attributesType: reader.required('attributes_type', 255),
-      attributes: reader.json('attributes', activityBounds),
-      contentState: reader.json('content_state', activityBounds),
-      alert: readAlert(reader) ?? startAlert
-    },
-    ...readCommon(reader)
-  }))
+  readItems(body, list, (reader) => {
+    const channelId = reader.text('channel_id', 255)
+    const takesState = channelId !== undefined && !reader.has('content_state')
+    return defined({
+      target: readTarget(reader),
+      activity: {
+        attributesType: reader.required('attributes_type', 255),
+        attributes: reader.json('attributes', activityBounds),
+        contentState: takesState ? {} : reader.json('content_state', activityBounds),
+        alert: readAlert(reader) ?? startAlert
+      },
+      channel:
+        channelId === undefined
+          ? undefined
+          : { id: channelId, takesState, refuse: (message: string) => reader.refuse('channel_id', message) },
+      ...readCommon(reader)
+    }) as ActivityStartItem
+  })
+
+/** A change of a broadcast channel, without its time: that is given when it is handed over. */
+export interface ChannelChange extends CommonItem {
+  activity: Omit<ActivityChange, 'timestamp'>
+}
+
+export function parseChannelChange(body: unknown): ChannelChange {
+  const refuse = refusing('invalid_live_activity')
+  if (!isObject(body)) throw refuse('body', 'must be an object')
+  // The whole body is the item, so its fields stand alone in the refusals.
+  const reader = new FieldReader(body, '', (path, message) => refuse(path.replace(/^\./, '') || 'body', message))
+  return { activity: readChange(reader), ...readCommon(reader) }
+}
+
+const readChange = (reader: FieldReader) =>
+  defined({
+    contentState: reader.json('content_state', activityBounds),
+    staleDate: reader.seconds('stale_date'),
+    dismissalDate: reader.seconds('dismissal_date'),
+    alert: readAlert(reader)
+  })
 
 export const parseActivityChanges = (body: unknown): ActivityChangeItem[] => {
   // One time for all items: phones ignore a change that is older than the last one they saw.
@@ -49,13 +87,7 @@ export const parseActivityChanges = (body: unknown): ActivityChangeItem[] => {
       which: byId
         ? { activityId: reader.required('activity_id', 255) }
         : { target: readTarget(reader), attributesType: reader.required('attributes_type', 255) },
-      activity: defined({
-        contentState: reader.json('content_state', activityBounds),
-        timestamp,
-        staleDate: reader.seconds('stale_date'),
-        dismissalDate: reader.seconds('dismissal_date'),
-        alert: readAlert(reader)
-      }),
+      activity: { ...readChange(reader), timestamp },
       ...readCommon(reader)
     }
   })

@@ -15,7 +15,10 @@ export const StartBody = Type.Object({
       target: TargetSchema,
       attributes_type: Type.String(attributes_type),
       attributes: AnyObject('What stays the same.'),
-      content_state,
+      content_state: Type.Optional(content_state),
+      channel_id: Text(
+        'The broadcast channel that the activity listens to (iOS 18). Without content_state it starts with the newest state of the channel.'
+      ),
       alert,
       ttl_seconds: Ttl,
       priority: Priority
@@ -32,18 +35,25 @@ const Moment = (description: string) =>
     })
   )
 
+const change = {
+  content_state,
+  stale_date: Moment('From when on it counts as out of date.'),
+  dismissal_date: Moment('When an ended one leaves the screen.'),
+  alert,
+  ttl_seconds: Ttl,
+  priority: Priority
+}
+
+/** A change of all activities that listen to a broadcast channel. */
+export const ChannelChangeBody = Type.Object(change)
+
 export const ChangeBody = Type.Object({
   live_activities: Type.Array(
     Type.Object({
       activity_id: Text('One running activity; or else target and attributes_type.'),
       target: Type.Optional(TargetSchema),
       attributes_type: Type.Optional(Type.String(attributes_type)),
-      content_state,
-      stale_date: Moment('From when on it counts as out of date.'),
-      dismissal_date: Moment('When an ended one leaves the screen.'),
-      alert,
-      ttl_seconds: Ttl,
-      priority: Priority
+      ...change
     }),
     { minItems: 1, maxItems: 1_000, description: 'One bad item, and none is changed.' }
   )

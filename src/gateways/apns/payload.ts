@@ -1,18 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http2'
-import { activityAps } from '../activity.ts'
+import { activityAps, isActivity } from '../activity.ts'
 import type { ApnsCredential } from '../credentials/credential.ts'
-import { bytesOf, collapseHeader, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
+import { bytesOf, collapseHeader, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
 import type { Notification, Push } from '../push.ts'
+import { isChannelRequest, isManagement, prepareChannel, readChannel, sizeOfBroadcast } from './channels.ts'
 import { readReason } from './responses.ts'
 
 const longestPayload = 4_096
 
 /** Makes payloads for APNs, which docs/reference/payloads.md describes for app developers, and reads its responses. */
 export const apns: Gateway<ApnsCredential> = {
-  origin: (_push, credential) => credential.origin,
+  origin: ({ content }, credential) => (isManagement(content) ? credential.channelsOrigin : credential.origin),
 
   prepare(push, credential, providerToken, now) {
-    const activity = push.content.kind !== 'alert'
+    const { content } = push
+    if (isChannelRequest(content)) return prepareChannel(push, content, credential, providerToken)
+    const activity = content.kind !== 'alert'
     // A token is hexadecimal of any length, or made by a simulator. Any other text is refused, because it could change
     // the path.
     if (!/^[\w.:-]{1,400}$/.test(push.token)) return refused('TOKEN_INVALID', '', 'The token is not one of Apple.')
@@ -35,9 +38,11 @@ export const apns: Gateway<ApnsCredential> = {
     }
   },
 
-  measure: (push, now) => sizeOf(bytesOf(payloadOf(push, now))),
+  measure: (push, now) =>
+    isChannelRequest(push.content) ? sizeOfBroadcast(push, push.content) : sizeOf(bytesOf(payloadOf(push, now))),
 
   read(push, status, headers: IncomingHttpHeaders, body) {
+    if (isChannelRequest(push.content)) return readChannel(push, push.content, status, headers, body)
     // Apple returns the id that it was sent.
     if (status === 200) return { kind: 'accepted', gatewayMessageId: push.pushId }
     const { reason, timestamp } = jsonOf(body)
@@ -52,12 +57,10 @@ export const apns: Gateway<ApnsCredential> = {
 
 const sizeOf = ({ length: bytes }: Buffer) => ({ bytes, most: longestPayload })
 
-/** Apple accepts at most ten digits, which is enough. */
-export const expiration = ({ notAfter }: Push) => String(Math.min(9_999_999_999, Math.floor(notAfter / 1000)))
-
 function payloadOf(push: Push, now: number): object {
   const { content } = push
-  if (content.kind !== 'alert') return { aps: activityAps(content, now), message_id: push.messageId }
+  if (isActivity(content)) return { aps: activityAps(content, now), message_id: push.messageId }
+  if (content.kind !== 'alert') throw new Error('not a push to a device')
   const { notification } = content
   return {
     aps: alertAps(notification),

@@ -19,6 +19,11 @@ const plain = new Map<string, FailureCode>([
   ['MissingPushType', 'PAYLOAD_INVALID'],
   ['PayloadEmpty', 'PAYLOAD_INVALID'],
   ['PayloadTooLarge', 'PAYLOAD_TOO_LARGE'],
+  ['BadChannelId', 'CHANNEL_NOT_FOUND'],
+  ['BadRequestParams', 'PAYLOAD_INVALID'],
+  ['CannotCreateChannelConfig', 'CHANNEL_LIMIT'],
+  ['ChannelNotRegistered', 'CHANNEL_NOT_FOUND'],
+  ['MissingChannelId', 'INTERNAL_ERROR'],
   ['BadPath', 'INTERNAL_ERROR'],
   ['DuplicateHeaders', 'INTERNAL_ERROR'],
   ['MethodNotAllowed', 'INTERNAL_ERROR']
@@ -36,6 +41,12 @@ const wrongCredential = new Map<string, string | undefined>([
   ['MissingTopic', 'The credential has no bundle id.'],
   ['TopicDisallowed', 'The key may not send to the bundle id of the credential.'],
   ['UnrelatedKeyIdInToken', undefined]
+])
+
+/** Faults of the app at Apple that concern channels only: other pushes of the credential succeed. */
+const wrongForChannels = new Map<string, string>([
+  ['FeatureNotEnabled', 'Turn on the broadcast capability for the bundle id in the Apple developer account.'],
+  ['TopicMismatch', 'The channel belongs to another bundle id than the credential.']
 ])
 
 const retryDeviceMs = 2_000
@@ -75,6 +86,8 @@ export function readReason(
   }
   const code = plain.get(reason)
   if (code) return refused(code, reason)
+  const forChannels = wrongForChannels.get(reason)
+  if (forChannels) return refused('CREDENTIALS_INVALID', reason, forChannels)
   if (wrongCredential.has(reason)) return credentialWrong(reason, wrongCredential.get(reason))
   return byStatus(status, reason, wait)
 }

@@ -23,6 +23,8 @@ export interface ApnsCredential extends Common {
   privateKey: string
   /** The bundle id. */
   topic: string
+  /** The host that manages broadcast channels. */
+  channelsOrigin: string
 }
 
 export interface FcmCredential extends Common {

@@ -7,6 +7,10 @@ import type { Credential } from './credential.ts'
 import { type CredentialRow, contextOf } from './store.ts'
 
 const apnsOrigins = { production: 'https://api.push.apple.com', sandbox: 'https://api.sandbox.push.apple.com' }
+const channelsOrigins = {
+  production: 'https://api-manage-broadcast.push.apple.com:2196',
+  sandbox: 'https://api-manage-broadcast.sandbox.push.apple.com:2195'
+}
 const fcmOrigin = 'https://fcm.googleapis.com'
 
 /** Opens a stored credential for the sender. Throws if it was sealed with another master key. */
@@ -16,8 +20,8 @@ export function openCredential(key: Buffer, projectId: ProjectId, row: Credentia
   if (row.gateway === 'apns') {
     const { keyId, teamId, privateKey } = secret as ApnsSecret
     const environment = row.environment === 'sandbox' ? 'sandbox' : 'production'
-    const origin = apnsOrigins[environment]
-    return { ...common, gateway: 'apns', origin, environment, keyId, teamId, privateKey, topic: row.app }
+    const hosts = { origin: apnsOrigins[environment], channelsOrigin: channelsOrigins[environment] }
+    return { ...common, gateway: 'apns', ...hosts, environment, keyId, teamId, privateKey, topic: row.app }
   }
   if (row.gateway === 'fcm')
     return { ...common, gateway: 'fcm', origin: fcmOrigin, tokenUri: googleTokenUri, ...(secret as FcmSecret) }

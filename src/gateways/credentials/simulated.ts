@@ -36,8 +36,8 @@ function make(
     ca: simulated.ca
   }
   if (gateway === 'apns') {
-    const { sandboxOrigin, ...apns } = simulated.apns
-    return { ...common, gateway, environment, ...apns, ...(environment === 'sandbox' && { origin: sandboxOrigin }) }
+    const { sandbox, ...production } = simulated.apns
+    return { ...common, gateway, environment, ...production, ...(environment === 'sandbox' && sandbox) }
   }
   if (gateway === 'fcm') return { ...common, gateway, ...simulated.fcm }
   return { ...common, gateway, ...simulated.webpush }

@@ -1,7 +1,7 @@
-import { activityAps } from '../activity.ts'
-import { alertAps, expiration } from '../apns/payload.ts'
+import { activityAps, isActivity } from '../activity.ts'
+import { alertAps } from '../apns/payload.ts'
 import type { FcmCredential } from '../credentials/credential.ts'
-import { bytesOf, collapseHeader, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
+import { bytesOf, collapseHeader, expiration, type Gateway, jsonOf, refused, tooLarge } from '../gateway.ts'
 import type { Notification, Push } from '../push.ts'
 import { readFcmError } from './responses.ts'
 
@@ -106,7 +106,7 @@ function alert(push: Push, notification: Notification, now: number): Message {
 }
 
 function activity(push: Push, now: number): Message {
-  if (push.content.kind === 'alert') throw new Error('not a Live Activity')
+  if (!isActivity(push.content)) throw new Error('not a Live Activity')
   return {
     token: push.token,
     apns: {

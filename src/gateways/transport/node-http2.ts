@@ -7,7 +7,8 @@ import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './tran
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants
 /** Responses are short. A longer one is cut, so that no peer fills the memory. */
-const longestAnswer = 64 * 1024
+/** Enough for the ids of all channels of an app at Apple: 10,000 of about 28 bytes. */
+const longestAnswer = 512 * 1024
 const sweepMs = 50
 
 /** Errors of a session that is closing, or has used up its stream numbers. */

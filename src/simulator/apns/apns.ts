@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { isUuid } from '../../platform/ids.ts'
 import { jsonObject } from '../jwt.ts'
 import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from '../server/gateway.ts'
-import { nothing, readApns } from '../server/reading.ts'
+import { nothing, readApns, subscribedChannel } from '../server/reading.ts'
 import { allowStreams } from '../server/stream-limits.ts'
-import { type Channels, checkChannel, judgeChannels, requestIdFor } from './channels.ts'
+import { type Channels, findChannel, judgeChannels, requestIdFor } from './channels.ts'
 import { type ApnsEnvironment, createProviderCheck, type ProviderKey } from './provider.ts'
 import { type ApnsRefusal, statusOf } from './reasons.ts'
 import { checkPayload, checkTopic, payloadLimit, pushTypes } from './rules.ts'
@@ -41,43 +41,42 @@ export function createApns(rules: ApnsRules): Gateway {
     )
   }
 
-  function checkBroadcast(incoming: Incoming, bundle: string, payload: Record<string, unknown> | undefined) {
+  async function checkBroadcast(incoming: Incoming, bundle: string, payload: Record<string, unknown> | undefined) {
     const { headers, body } = incoming
     if (incoming.method !== 'POST') return refusal('MethodNotAllowed')
     if (headers['apns-push-type'] === undefined) return refusal('MissingPushType')
     if (headers['apns-push-type'] !== 'liveactivity')
       return refusal('InvalidPushType', 'Only Live Activities listen to channels.')
-    const id = headers['apns-channel-id']
-    const wrong =
-      checkRepeated(incoming) ??
-      checkProvider(incoming) ??
-      checkHeaders(headers) ??
-      checkBundle(bundle) ??
-      checkChannel(channels, bundle, id) ??
-      checkSize(headers, body, true) ??
-      checkPayload(headers, payload)
+    const caller = checkRepeated(incoming) ?? checkProvider(incoming) ?? checkHeaders(headers) ?? checkBundle(bundle)
+    if (caller) return caller
+    const found = await findChannel(channels, bundle, headers['apns-channel-id'])
+    if ('reason' in found) return found
+    const wrong = checkSize(headers, body, true) ?? checkPayload(headers, payload)
     if (wrong) return wrong
     if ((payload!.aps as { event: unknown }).event === 'start')
       return refusal('BadRequestPayload', 'A channel takes update and end: a start needs the token of its device.')
-    if (channels.find(bundle, id!)!.storage === 0 && !/^0*$/.test(headers['apns-expiration'] ?? ''))
+    if (found.storage === 0 && !/^0*$/.test(headers['apns-expiration'] ?? ''))
       return refusal('BadExpirationDate', 'The channel stores nothing: apns-expiration is 0.')
     return undefined
   }
 
   const checkBundle = (bundle: string) => checkTopic({ 'apns-topic': bundle, 'apns-push-type': 'alert' }, rules.topics)
 
-  function judge(incoming: Incoming): Judgement {
+  function judge(incoming: Incoming): Judgement | Promise<Judgement> {
     const part = /^\/3\/device\/([^/?]*)$/.exec(incoming.path)?.[1]
     const app = /^\/4\/broadcasts\/apps\/([^/?]+)$/.exec(incoming.path)?.[1]
     const token = part && decoded(part)
     const payload = jsonObject(incoming.body.toString())
-    const refused = app ? checkBroadcast(incoming, decoded(app), payload) : check(incoming, token, payload)
-    return {
+    const judged = (refused: ApnsRefusal | undefined, channel: string | undefined): Judgement => ({
       token: token || null,
       payload: payload ?? incoming.body.toString(),
       push: payload ? readApns(payload) : nothing,
+      channel,
       answer: refused ? refuseWith(refused, incoming) : accept(incoming, environment)
-    }
+    })
+    if (!app) return judged(check(incoming, token, payload), subscribedChannel(payload))
+    const channel = incoming.headers['apns-channel-id']
+    return checkBroadcast(incoming, decoded(app), payload).then((refused) => judged(refused, channel))
   }
 
   return {

@@ -8,11 +8,11 @@ import { type ApnsRefusal, statusOf } from './reasons.ts'
 
 /** The channels of one environment. A broadcast to a channel reaches every Live Activity that subscribed to it. */
 export interface Channels {
-  find(bundle: string, id: string): Channel | undefined
+  find(bundle: string, id: string): Promise<Channel | undefined>
   /** Undefined if the app has the most channels that Apple allows. */
-  create(bundle: string, channel: Channel): string | undefined
-  remove(bundle: string, id: string): boolean
-  list(bundle: string): string[]
+  create(bundle: string, channel: Channel): Promise<string | undefined>
+  remove(bundle: string, id: string): Promise<void>
+  list(bundle: string): Promise<string[]>
 }
 
 export interface Channel {
@@ -20,22 +20,25 @@ export interface Channel {
   storage: 0 | 1
 }
 
-const mostChannels = 10_000
+export const mostChannels = 10_000
 
+export const newChannelId = () => randomBytes(16).toString('base64')
+
+/** Channels in memory, for a simulator that runs by itself. */
 export function createChannels(): Channels {
   const apps = new Map<string, Map<string, Channel>>()
   const of = (bundle: string) => apps.get(bundle) ?? new Map<string, Channel>()
   return {
-    find: (bundle, id) => of(bundle).get(id),
-    create(bundle, channel) {
+    find: async (bundle, id) => of(bundle).get(id),
+    async create(bundle, channel) {
       const known = of(bundle)
       if (known.size >= mostChannels) return undefined
-      const id = randomBytes(16).toString('base64')
+      const id = newChannelId()
       apps.set(bundle, known.set(id, channel))
       return id
     },
-    remove: (bundle, id) => of(bundle).delete(id),
-    list: (bundle) => [...of(bundle).keys()]
+    remove: async (bundle, id) => void of(bundle).delete(id),
+    list: async (bundle) => [...of(bundle).keys()]
   }
 }
 
@@ -45,46 +48,47 @@ export function requestIdFor({ headers }: Incoming): string {
   return given && isUuid(given) ? given : randomUUID()
 }
 
-/** Checks the channel that a request names. */
-export function checkChannel(channels: Channels, bundle: string, id: string | undefined): ApnsRefusal | undefined {
+/** The channel that a request names, or why there is none. */
+export async function findChannel(
+  channels: Channels,
+  bundle: string,
+  id: string | undefined
+): Promise<(Channel & { id: string }) | ApnsRefusal> {
   if (!id) return { reason: 'MissingChannelId', detail: 'The header apns-channel-id names the channel.' }
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(id)) return { reason: 'BadChannelId', detail: 'A channel id is base64.' }
-  return channels.find(bundle, id) ? undefined : { reason: 'ChannelNotRegistered' }
+  const found = await channels.find(bundle, id)
+  return found ? { ...found, id } : { reason: 'ChannelNotRegistered' }
 }
 
 /** The host that creates, shows and deletes channels. Its requests are no pushes, so the ledger has none of them. */
-export function judgeChannels(
+export async function judgeChannels(
   incoming: Incoming,
   channels: Channels,
   checkCaller: (incoming: Incoming, bundle: string) => ApnsRefusal | undefined
-): Judgement {
+): Promise<Judgement> {
   const [, part, what] = /^\/1\/apps\/([^/?]+)\/(channels|all-channels)$/.exec(incoming.path) ?? []
   const bundle = part && decoded(part)
-  const answer = bundle ? manage(bundle, what!) : refusal({ reason: 'BadPath' })
+  const answer = bundle ? await manage(bundle, what!) : refusal({ reason: 'BadPath' })
   return { answer, token: null, payload: null, push: nothing, listed: false }
 
-  function manage(bundle: string, what: string): Answer {
+  async function manage(bundle: string, what: string): Promise<Answer> {
     const refused = checkCaller(incoming, bundle)
     if (refused) return refusal(refused)
     if (what === 'all-channels')
       return incoming.method === 'GET'
-        ? answerWith(200, { channels: channels.list(bundle) })
+        ? answerWith(200, { channels: await channels.list(bundle) })
         : refusal({ reason: 'MethodNotAllowed' })
     if (incoming.method === 'POST') return create(bundle)
     if (incoming.method !== 'GET' && incoming.method !== 'DELETE') return refusal({ reason: 'MethodNotAllowed' })
-    const id = incoming.headers['apns-channel-id']
-    const wrong = checkChannel(channels, bundle, id)
-    if (wrong) return refusal(wrong)
+    const found = await findChannel(channels, bundle, incoming.headers['apns-channel-id'])
+    if ('reason' in found) return refusal(found)
     if (incoming.method === 'GET')
-      return answerWith(200, {
-        'message-storage-policy': channels.find(bundle, id!)!.storage,
-        'push-type': 'LiveActivity'
-      })
-    channels.remove(bundle, id!)
+      return answerWith(200, { 'message-storage-policy': found.storage, 'push-type': 'LiveActivity' })
+    await channels.remove(bundle, found.id)
     return answerWith(204)
   }
 
-  function create(bundle: string): Answer {
+  async function create(bundle: string): Promise<Answer> {
     const body = jsonObject(incoming.body.toString())
     if (!isObject(body)) return refusal({ reason: 'BadRequestPayload', detail: 'The body is not a JSON object.' })
     const { 'push-type': type, 'message-storage-policy': storage } = body
@@ -93,7 +97,7 @@ export function judgeChannels(
       return refusal({ reason: 'InvalidPushType', detail: 'push-type is LiveActivity.' })
     if (storage !== 0 && storage !== 1)
       return refusal({ reason: 'BadRequestParams', detail: 'message-storage-policy is 0 or 1.' })
-    const id = channels.create(bundle, { storage })
+    const id = await channels.create(bundle, { storage })
     if (id === undefined)
       return refusal({ reason: 'CannotCreateChannelConfig', detail: 'An app can have 10,000 channels.' })
     return answerWith(201, undefined, { 'apns-channel-id': id })

@@ -4,7 +4,7 @@ import { checkPayload } from '../apns/rules.ts'
 import type { ServiceAccount } from '../credentials.ts'
 import { jsonObject } from '../jwt.ts'
 import { type Answer, decoded, type Gateway, html502, type Incoming, type Judgement } from '../server/gateway.ts'
-import { nothing, readFcm } from '../server/reading.ts'
+import { nothing, readFcm, subscribedChannel } from '../server/reading.ts'
 import * as errors from './errors.ts'
 import { checkShape } from './message.ts'
 import { createAccessTokens } from './token.ts'
@@ -53,6 +53,7 @@ export function createFcm({ accounts, accessTokenSeconds, secret }: FcmRules): G
       token: typeof message.token === 'string' ? message.token : null,
       payload: payload ?? incoming.body.toString(),
       push: payload ? readFcm(payload) : nothing,
+      channel: subscribedChannel(payload),
       answer: refused ?? accept(project!, payload?.validate_only === true)
     }
   }

@@ -12,8 +12,15 @@ import { changeFaults, showFaults } from '../faults/settings.ts'
 import type { Simulator } from '../server/start.ts'
 import { type Subscription, simulatedHost } from '../webpush/crypto.ts'
 import { createWebPush, type SubscriptionRequest } from '../webpush/webpush.ts'
+import { storedChannels } from './channels.ts'
 import { createInbox, type DevicesOf } from './inbox.ts'
 import * as store from './store.ts'
+
+interface ApnsHosts {
+  origin: string
+  /** Manages broadcast channels. */
+  channelsOrigin: string
+}
 
 /** Addresses and credentials of the gateways of a project of mode simulator. */
 export interface SimulatedGateways {
@@ -21,7 +28,7 @@ export interface SimulatedGateways {
   version: number
   /** PEM of the authority to trust. */
   ca: string
-  apns: { origin: string; sandboxOrigin: string; keyId: string; teamId: string; privateKey: string; topic: string }
+  apns: ApnsHosts & { sandbox: ApnsHosts; keyId: string; teamId: string; privateKey: string; topic: string }
   fcm: {
     origin: string
     tokenUri: string
@@ -61,7 +68,8 @@ export interface SimulatorsOptions {
 export type Simulators = ReturnType<typeof createSimulators>
 
 const channel = 'tidings_simulator_faults'
-const topic = 'com.example.app'
+/** The bundle id of simulated apps that name none. */
+export const simulatedTopic = 'com.example.app'
 const origin = `https://${simulatedHost}`
 const pollMs = 1_000
 const idleMs = 10 * 60_000
@@ -199,7 +207,11 @@ class Fleet {
     const { credentials, faults } = await rows.get(projectId)
     // Loaded when a project needs it, so that the start of the service does not wait for certificates.
     const { startSimulator } = await import('../server/start.ts')
-    const simulator = await startSimulator({ credentials, ledgerSize: 1 })
+    const simulator = await startSimulator({
+      credentials,
+      ledgerSize: 1,
+      apns: { channels: { keptBy: (environment) => storedChannels(this.#options.pool, projectId, environment) } }
+    })
     applyStored(simulator.faults, faults)
     entry.faults = JSON.stringify(faults)
     const writer = inbox.writer(projectId)
@@ -276,17 +288,18 @@ function applyStored(faults: Faults, stored: object = {}): void {
   }
 }
 
-function gatewaysOf({ ca, apns, apnsSandbox, fcm, webpush, credentials }: Simulator): SimulatedGateways {
+function gatewaysOf({ ca, apns, apnsSandbox, fcm, webpush, credentials, ...hosts }: Simulator): SimulatedGateways {
   return {
     version: Date.now(),
     ca,
     apns: {
       origin: apns!.url,
-      sandboxOrigin: apnsSandbox!.url,
+      channelsOrigin: hosts.apnsChannels!.url,
+      sandbox: { origin: apnsSandbox!.url, channelsOrigin: hosts.apnsSandboxChannels!.url },
       keyId: credentials.apns.keyId,
       teamId: credentials.apns.teamId,
       privateKey: credentials.apns.privateKey,
-      topic
+      topic: simulatedTopic
     },
     fcm: {
       origin: fcm!.url,

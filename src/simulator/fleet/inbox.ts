@@ -1,4 +1,4 @@
-import type { Pool } from '../../platform/db/db.ts'
+import type { Db, Pool } from '../../platform/db/db.ts'
 import type { Listener } from '../../platform/db/listen.ts'
 import { notify } from '../../platform/db/store.ts'
 import { Unavailable } from '../../platform/errors.ts'
@@ -10,7 +10,10 @@ import { simulatedHost } from '../webpush/crypto.ts'
 import * as store from './store.ts'
 
 /** A request without its token, since the token allows sending. */
-export type InboxItem = Omit<LedgerItem, 'token'>
+export interface InboxItem extends Omit<LedgerItem, 'token'> {
+  /** The simulated activities that a broadcast reached; absent for pushes to one device. */
+  activities?: number
+}
 
 /** Devices by `<APNS|FCM|WEBPUSH>:<token, or endpoint>`; a token of a Live Activity is found under APNS too. */
 export type DevicesOf = (projectId: ProjectId, tokens: string[]) => Promise<Map<string, string>>
@@ -53,13 +56,12 @@ export function createInbox({
   async function write(projectId: ProjectId, items: LedgerItem[]): Promise<void> {
     const tokens = new Set(items.flatMap((item) => nameOf(item) ?? []))
     const devices = tokens.size > 0 ? await devicesOf(projectId, [...tokens]) : new Map<string, string>()
-    const rows = items.map((item) => {
-      const name = nameOf(item)
-      const deviceId = (name && devices.get(name)) || null
-      return { deviceId, text: textOf({ ...item, device_id: deviceId }) }
-    })
     await pool.transaction(async (tx) => {
-      await store.appendItems(tx, projectId, rows, kept)
+      // An activity that was started in the same batch counts for the broadcasts after it.
+      for (const part of beforeBroadcasts(items)) {
+        const rows = await Promise.all(part.map((item) => rowOf(tx, projectId, item, devices)))
+        await store.appendItems(tx, projectId, rows, kept)
+      }
       await tx.run(notify, [channel, projectId])
     })
   }
@@ -168,6 +170,32 @@ export function createInbox({
   }
 }
 
+/** The requests in order, with each accepted broadcast at the head of its part. */
+function beforeBroadcasts(items: LedgerItem[]): LedgerItem[][] {
+  const parts: LedgerItem[][] = [[]]
+  for (const item of items) {
+    if (isBroadcast(item)) parts.push([])
+    parts.at(-1)!.push(item)
+  }
+  return parts.filter((part) => part.length > 0)
+}
+
+const isAccepted = ({ answer }: LedgerItem) => answer.status >= 200 && answer.status < 300
+const isBroadcast = (item: LedgerItem) => item.token === null && item.channel_id !== undefined && isAccepted(item)
+
+async function rowOf(tx: Db, projectId: ProjectId, item: LedgerItem, devices: Map<string, string>) {
+  const name = nameOf(item)
+  const deviceId = (name && devices.get(name)) || null
+  const channel = item.channel_id !== undefined && isAccepted(item) ? item.channel_id : null
+  const reached = isBroadcast(item) ? { activities: await store.countActivities(tx, projectId, channel!) } : {}
+  return { deviceId, channel, ends: endsActivities(item), text: textOf({ ...item, device_id: deviceId, ...reached }) }
+}
+
+function endsActivities(item: LedgerItem): boolean {
+  const { aps } = (item.request.payload ?? {}) as { aps?: { event?: unknown } }
+  return isBroadcast(item) && aps?.event === 'end'
+}
+
 const asFollowing = ({ number, item }: store.InboxRow): Following => ({ number, item: JSON.parse(item) })
 
 /** The token as devices store it: of a subscription, the ledger has the id and devices have the endpoint. */
@@ -176,7 +204,7 @@ function nameOf({ gateway, token }: LedgerItem): string | undefined {
   return `${types[gateway]}:${gateway === 'webpush' ? `https://${simulatedHost}/push/${encodeURIComponent(token)}` : token}`
 }
 
-function textOf({ token: _, ...item }: LedgerItem): string {
+function textOf({ token: _, ...item }: LedgerItem & Pick<InboxItem, 'activities'>): string {
   try {
     return JSON.stringify(item)
   } catch {

@@ -23,9 +23,31 @@ const append = statement(
   'simulator_inbox.append',
   `with taken as (
      update simulators set last_number = last_number + $4 where project_id = $1 returning project_id, last_number)
-   insert into simulator_inbox (project_id, number, device_id, item)
-   select taken.project_id, taken.last_number - $4 + entry.place, entry.device_id, entry.item
-     from taken cross join unnest($2::text[], $3::text[]) with ordinality as entry(device_id, item, place)`
+   insert into simulator_inbox (project_id, number, device_id, item, channel)
+   select taken.project_id, taken.last_number - $4 + entry.place, entry.device_id, entry.item, entry.channel
+     from taken cross join unnest($2::text[], $3::text[], $5::text[])
+       with ordinality as entry(device_id, item, channel, place)`
+)
+// Runs after the statement above, which has locked the row of the simulator: its numbers are the last $2.
+const subscribe = statement(
+  'simulator_subscriptions.insert',
+  `insert into simulator_subscriptions (project_id, channel, number, device_id)
+   select i.project_id, i.channel, i.number, i.device_id
+     from simulator_inbox i
+     join simulators s on s.project_id = $1
+     join simulator_channels c on c.project_id = $1 and c.id = i.channel
+    where i.project_id = $1 and i.number > s.last_number - $2 and i.device_id is not null`
+)
+const count = statement(
+  'simulator_subscriptions.count',
+  `select count(*)::int as activities from simulator_subscriptions s
+     join simulator_channels c on c.project_id = $1 and c.id = s.channel
+    where s.project_id = $1 and s.channel = $2 and s.number > c.ended_number`
+)
+const endAll = statement(
+  'simulator_channels.end_all',
+  `update simulator_channels set ended_number = (select last_number from simulators where project_id = $1)
+    where project_id = $1 and id = $2`
 )
 const trim = statement(
   'simulator_inbox.trim',
@@ -33,16 +55,22 @@ const trim = statement(
       and number <= (select last_number - $2 from simulators where project_id = $1)`
 )
 const clear = statement('simulator_inbox.clear', 'delete from simulator_inbox where project_id = $1')
+// Pushes to a device, and broadcasts to a channel that an activity on it had subscribed to.
+const toDevice = `($3::text is null or device_id = $3
+      or (device_id is null and channel is not null and exists (
+            select 1 from simulator_subscriptions s
+             where s.project_id = $1 and s.device_id = $3 and s.channel = simulator_inbox.channel
+               and s.number < simulator_inbox.number)))`
 const newest = statement(
   'simulator_inbox.newest',
   `select number, item from simulator_inbox
-    where project_id = $1 and ($2::bigint is null or number < $2) and ($3::text is null or device_id = $3)
+    where project_id = $1 and ($2::bigint is null or number < $2) and ${toDevice}
     order by number desc limit $4`
 )
 const following = statement(
   'simulator_inbox.following',
   `select number, item from simulator_inbox
-    where project_id = $1 and number > $2 and ($3::text is null or device_id = $3)
+    where project_id = $1 and number > $2 and ${toDevice}
     order by number limit $4`
 )
 const last = statement('simulator_inbox.last', 'select last_number from simulators where project_id = $1')
@@ -63,17 +91,29 @@ export interface InboxRow {
   item: string
 }
 
-export async function appendItems(
-  db: Db,
-  projectId: ProjectId,
-  items: { deviceId: string | null; text: string }[],
-  kept: number
-): Promise<void> {
+interface InboxEntry {
+  deviceId: string | null
+  /** The channel of a broadcast, or the one that an activity on the device subscribes to. */
+  channel: string | null
+  /** A broadcast that ends the activities of its channel. */
+  ends: boolean
+  text: string
+}
+
+export async function appendItems(db: Db, projectId: ProjectId, items: InboxEntry[], kept: number): Promise<void> {
   const devices = items.map(({ deviceId }) => deviceId)
   const texts = items.map(({ text }) => text)
-  await db.run(append, [projectId, devices, texts, items.length])
+  const channels = items.map(({ channel }) => channel)
+  await db.run(append, [projectId, devices, texts, items.length, channels])
+  if (items.some(({ channel, deviceId }) => channel !== null && deviceId !== null))
+    await db.run(subscribe, [projectId, items.length])
+  for (const { channel, ends } of items) if (ends) await db.run(endAll, [projectId, channel])
   await db.run(trim, [projectId, kept])
 }
+
+/** The simulated activities that listen to a channel. */
+export const countActivities = async (db: Db, projectId: ProjectId, channel: string): Promise<number> =>
+  (await db.one<{ activities: number }>(count, [projectId, channel]))?.activities ?? 0
 
 export const clearItems = (db: Db, projectId: ProjectId) => db.run(clear, [projectId])
 

@@ -32,13 +32,16 @@ export interface Judgement {
   token: string | null
   payload: unknown
   push: Push
+  /** The broadcast channel that a push goes to, or that the activity it starts subscribes to. */
+  channel?: string | undefined
   /** False for requests that are no push, such as one for an access token. */
   listed?: boolean
 }
 
 export interface Gateway {
   name: GatewayName
-  judge(incoming: Incoming): Judgement
+  /** A promise only where the verdict depends on stored channels: all other requests are judged at once. */
+  judge(incoming: Incoming): Judgement | Promise<Judgement>
   /** The response of this gateway to a fault with a status. */
   refuse(fault: Fault, incoming: Incoming): Answer
   /** Called after each response: APNs adapts the stream limit. */

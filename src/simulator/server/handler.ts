@@ -34,7 +34,8 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
       connection.open -= 1
     })
 
-    const judged = gateway.judge(incoming)
+    const verdict = gateway.judge(incoming)
+    const judged = verdict instanceof Promise ? await verdict : verdict
     const isPush = judged.listed !== false
     const token = isAccepted(judged.answer) ? judged.token : null
     const fault = faultOf(gateway.name, faults, incoming, { isPush, token })
@@ -49,6 +50,7 @@ export function createHandler(gateway: Gateway, around: Around): (request: Reque
         gateway: gateway.name,
         device_id: (judged.token && deviceOf(gateway.name, judged.token)) || null,
         token: judged.token,
+        ...(judged.channel !== undefined && { channel_id: judged.channel }),
         ...judged.push,
         request: {
           method: incoming.method,

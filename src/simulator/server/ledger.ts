@@ -10,6 +10,8 @@ export interface LedgerItem extends Push {
   device_id: string | null
   /** The address of the push: device token, registration token or the id of a subscription. */
   token: string | null
+  /** The channel of a broadcast, or the one that the started activity subscribes to; absent for all other pushes. */
+  channel_id?: string
   request: { method: string; path: string; headers: Record<string, string>; payload: unknown }
   answer: {
     /** 0 if no response was sent: the connection was cut, or the request hangs. */

@@ -32,6 +32,10 @@ export const readApns = (payload: unknown): Push => ({
   landing_url: text(payload, 'landing_url', 'data/landing_url')
 })
 
+/** The channel that the activity which a payload starts subscribes to. */
+export const subscribedChannel = (payload: unknown): string | undefined =>
+  text(payload, 'aps/input-push-channel', 'message/apns/payload/aps/input-push-channel') ?? undefined
+
 export const readFcm = (payload: unknown): Push => {
   const message = isObject(payload) ? payload.message : undefined
   const apns = readApns(isObject(message) && isObject(message.apns) ? message.apns.payload : undefined)

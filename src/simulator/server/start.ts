@@ -1,5 +1,5 @@
 import { createApns, createChannelHost, manyStreams } from '../apns/apns.ts'
-import { createChannels } from '../apns/channels.ts'
+import { type Channels, createChannels } from '../apns/channels.ts'
 import type { ApnsEnvironment, ProviderKey } from '../apns/provider.ts'
 import { type Credentials, createCredentials, keepCredentials, type ServiceAccount } from '../credentials.ts'
 import { createFaults, type Faults } from '../faults/faults.ts'
@@ -39,8 +39,11 @@ interface ApnsOptions {
   keys?: ProviderKey[]
   topics?: string[]
   streams?: 'real' | number
-  /** The hosts that manage broadcast channels of Live Activities; without it, they do not start. */
-  channels?: { port?: number; sandboxPort?: number }
+  /**
+   * The hosts that manage broadcast channels of Live Activities; without it, they do not start. Channels are kept in
+   * memory by default.
+   */
+  channels?: { port?: number; sandboxPort?: number; keptBy?: (environment: ApnsEnvironment) => Channels }
 }
 
 interface FcmOptions {
@@ -175,7 +178,7 @@ async function startApns(hosts: Hosts, simulator: Simulator, options: ApnsOption
   const { keys = [], topics, streams = 'real', channels } = options
   const rulesOf = (environment: ApnsEnvironment) => ({
     environment,
-    channels: createChannels(),
+    channels: channels?.keptBy?.(environment) ?? createChannels(),
     keys: [simulator.credentials.apns, ...keys],
     topics,
     streams

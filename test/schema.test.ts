@@ -187,6 +187,8 @@ describe('the statements', () => {
       'approvals.due',
       'event_queue.waiting',
       'idempotency.sweep',
+      'live_activity_channels.known',
+      'live_activity_channels.open',
       'messages.left_behind',
       'messages.paused_projects',
       'projects.find_many',

@@ -133,6 +133,8 @@ const mineAnyway = new Set([
   'POST /api/v1/devices',
   'POST /api/v1/web-push/simulated-subscriptions',
   'DELETE /api/v1/devices/{device_id}',
+  'POST /api/v1/live-activity-channels',
+  'DELETE /api/v1/live-activity-channels/{channel_id}',
   'POST /manage/v1/projects/{project_id}/keys',
   'GET /manage/v1/projects/{project_id}',
   'POST /manage/v1/projects/{project_id}:pause',

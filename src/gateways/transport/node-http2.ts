@@ -7,6 +7,7 @@ import type { ConnectionEvents, Ending, H2Connection, H2Transport } from './tran
 
 const { NGHTTP2_CANCEL, NGHTTP2_FLAG_END_STREAM, NGHTTP2_REFUSED_STREAM } = http2.constants
 /** Responses are short. A longer one is cut, so that no peer fills the memory. */
+const longestRefusal = 64 * 1024
 /** Enough for the ids of all channels of an app at Apple: 10,000 of about 28 bytes. */
 const longestAnswer = 512 * 1024
 const sweepMs = 50
@@ -123,7 +124,7 @@ class NodeConnection implements H2Connection {
   ): void {
     let stream: http2.ClientHttp2Stream
     try {
-      stream = this.#session.request(headers)
+      stream = this.#session.request(headers, { endStream: body.length === 0 })
     } catch (error) {
       if (!goneCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
       this.#startDraining(this.#why)
@@ -133,7 +134,7 @@ class NodeConnection implements H2Connection {
     const each: Waiting = { stream, deadlineAt, done }
     this.#waiting.add(each)
     this.#readResponse(each)
-    stream.end(body)
+    if (body.length > 0) stream.end(body)
   }
 
   ping(done: () => void): boolean {
@@ -164,14 +165,16 @@ class NodeConnection implements H2Connection {
     let response: (http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader) | undefined
     let chunks: Buffer[] | undefined
     let size = 0
+    let most = longestRefusal
     const keep = (chunk: Buffer) => {
       size += chunk.length
-      if (size > longestAnswer) return
+      if (size > most) return
       if (chunks) chunks.push(chunk)
       else chunks = [chunk]
     }
     stream.on('response', (got, flags) => {
       response = got
+      if (got[':status'] === 200) most = longestAnswer
       // Most responses have no body. Reading a body only if there is one saves a tenth of the CPU.
       if (flags & NGHTTP2_FLAG_END_STREAM) stream.resume()
       else stream.on('data', keep)

@@ -15,7 +15,7 @@ const find = statement(
 const insert = statement(
   'simulator_channels.insert',
   `insert into simulator_channels (project_id, id, environment, app, storage, ended_number)
-   select $1, $2, $3, $4, $5, 0
+   select $1, $2, $3, $4, $5::int, 0
     where (select count(*) from simulator_channels
             where project_id = $1 and environment = $3 and app = $4) < $6
       and exists (select 1 from simulators where project_id = $1)`

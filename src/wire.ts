@@ -14,6 +14,7 @@ import type * as messages from './messages/schemas.ts'
 import type * as approvals from './oversight/approvals/schemas.ts'
 import type { Detail, RefusalCode } from './platform/errors.ts'
 import type * as preferences from './preferences/schemas.ts'
+import type * as stats from './stats/schemas.ts'
 import type * as users from './users/schemas.ts'
 import type * as webhooks from './webhooks/schemas.ts'
 
@@ -34,6 +35,9 @@ export interface Refused {
   details?: Detail[]
 }
 
+/** What came of a campaign. */
+export type CampaignStats = Static<typeof stats.StatsAnswer>
+export type CampaignFigures = CampaignStats['totals']
 export type Project = Static<typeof manage.ProjectAnswer>
 export type Key = Static<typeof manage.KeyAnswer>
 export type Policy = Static<typeof manage.PolicyAnswer>

@@ -182,6 +182,18 @@ quiet_hours: { from: "22:00" }
     }
   )
 
+  await t.test('stats show what came of a campaign, in groups and as CSV', async () => {
+    const shown = await tidings('campaign', 'stats', 'greeting')
+    assert.match(shown.stdout, /^ +USERS +TARGETED +SENT/)
+    assert.match(shown.stdout, /^all +[1-9]/m)
+    const json = (await tidings('campaign', 'stats', 'greeting', '--by', 'variant', '--json')).json<Json>()
+    assert.deepEqual([json.groups.length, json.groups[0].key], [1, null])
+    const csv = await tidings('campaign', 'stats', 'greeting', '--csv', '--interval', 'hour')
+    assert.match(csv.stdout, /^at,targeted,sent,/)
+    assert.equal((await tidings('campaign', 'stats', 'greeting', '--from', 'noon')).code, 1)
+    assert.equal((await tidings('campaign', 'stats', 'who')).code, 3)
+  })
+
   await t.test('trigger properties that look like JSON are JSON, and --string makes them text', async () => {
     const shows = yaml.split('---')[0]!.replace('Hello {{ user.id }}', "'{{ trigger | json }}'")
     const given = ['--property', 'n=1', '--property', 'list=[1,{"a":null}]', '--property', 'odd={x}']

@@ -8,6 +8,7 @@ import { choice, examples, inProject, type Session, tell, wholeNumber } from '..
 import { print, remark, type Shell } from '../shell.ts'
 import type { FiledCampaign } from './files.ts'
 import { declarePreview, declareTest, declareTrigger } from './sending.ts'
+import { declareStats } from './stats.ts'
 import { several } from './trigger-request.ts'
 
 const statuses = ['draft', 'active', 'paused', 'archived']
@@ -57,6 +58,7 @@ export function declare(command: Command, shell: Shell): void {
     ],
     none: 'No versions.'
   })
+  declareStats(campaigns)
   const stays = 'Running triggers continue: `tidings trigger cancel` stops one.'
   declareStatus(campaigns, 'pause', 'paused', 'Pause a campaign: it cannot be triggered for now', stays)
   declareStatus(campaigns, 'activate', 'active', 'Activate a campaign: it can be triggered')

@@ -166,7 +166,7 @@ async function makeMonths(pool: Pool): Promise<void> {
 function startWorker(
   { role }: Start,
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
-  { erasure, events, webhooks, messages, activityChannels, triggers, stats, oversight, agents }: Capabilities,
+  { erasure, events, webhooks, messages, activityChannels, segments, triggers, stats, oversight, agents }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
   const worker = createWorker({
@@ -184,6 +184,7 @@ function startWorker(
       ...webhooks.jobs,
       ...messages.jobs,
       ...activityChannels.jobs,
+      ...segments.jobs,
       ...triggers.jobs,
       ...stats.jobs,
       ...oversight.jobs,

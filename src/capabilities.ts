@@ -18,6 +18,7 @@ import { localUrl } from './platform/net/local-url.ts'
 import { createPreferences } from './preferences/preferences.ts'
 import { eraseProjectJob } from './projects/jobs.ts'
 import * as tenants from './projects/projects.ts'
+import { createSegments } from './segments/segments.ts'
 import { createSimulators } from './simulator/fleet/fleet.ts'
 import { createStats, moveConversions } from './stats/stats.ts'
 import { countOnTrigger, createTriggers } from './triggers/triggers.ts'
@@ -153,6 +154,13 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     onOptedOut: webhooks.onOptedOut,
     campaignsOf: campaignsOfTopic
   })
+  const segments = createSegments({
+    pool,
+    campaigns: {
+      using: (db, projectId, segmentId) => campaigns.ofSegments.using(db, projectId, segmentId),
+      renew: (tx, projectId, actor, segmentId) => campaigns.ofSegments.renew(tx, projectId, actor, segmentId)
+    }
+  })
   const campaigns = createCampaigns({ pool, metrics, messages })
   opened.push(campaigns.close)
   const triggers = createTriggers({
@@ -220,6 +228,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     webhooks,
     triggers,
     campaigns,
+    segments,
     activityChannels,
     messages,
     events,
@@ -257,6 +266,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     activityChannels,
     identity,
     preferences,
+    segments,
     campaigns,
     triggers,
     stats,

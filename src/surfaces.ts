@@ -28,6 +28,7 @@ import { preferenceRoutes } from './preferences/routes.ts'
 import * as tenants from './projects/projects.ts'
 import { webPushKeyRoute } from './sdk/sdk.ts'
 import { simulatedWebPushRoutes } from './sdk/simulated-routes.ts'
+import { segmentRoutes } from './segments/saved/routes.ts'
 import { statsRoutes } from './stats/routes.ts'
 import { triggerManagementRoutes } from './triggers/manage-routes.ts'
 import { triggerRoutes } from './triggers/routes.ts'
@@ -140,6 +141,7 @@ export function mountSurfaces(
   messageManagementRoutes(manage, pool)
   simulatorRoutes(manage, { simulators, devices, pool })
   topicRoutes(manage, capabilities.preferences)
+  segmentRoutes(manage, capabilities.segments)
   campaignManagementRoutes(manage, { campaigns, pool })
   triggerManagementRoutes(manage, triggers)
   taskRecordRoutes(manage, pool)

@@ -20,6 +20,13 @@ import type * as webhooks from './webhooks/schemas.ts'
 
 export type { Preview } from './campaigns/preview/schemas.ts'
 export type { AttributeCondition, EventCondition, Segment } from './segments/language.ts'
+export type {
+  CountAnswer as SegmentCount,
+  ListedSegment,
+  SavedAnswer as SavedSegment,
+  SegmentAnswer as ShownSegment,
+  SizeAnswer as SegmentSize
+} from './segments/saved/schemas.ts'
 export type { Explanation, Gate, Trigger } from './triggers/schemas.ts'
 
 /** One page of a list. `next_cursor` is null on the last one. */

@@ -125,6 +125,8 @@ const owners: Record<string, string> = {
   push_tokens: 'devices',
   recipient_budgets: 'projects',
   recipient_reservations: 'projects',
+  saved_segments: 'segments',
+  segment_sizes: 'segments',
   sessions: 'projects',
   settings: 'platform',
   simulator_channels: 'simulator',

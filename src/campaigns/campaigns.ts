@@ -9,7 +9,7 @@ import type { Campaign } from './definition/definition.ts'
 import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { createSaving } from './saving.ts'
-import { eraseCampaignWindow, listCampaigns } from './store.ts'
+import { campaignsUsing, eraseCampaignWindow, listCampaigns } from './store.ts'
 import { createVersions } from './versions.ts'
 
 export {
@@ -89,6 +89,12 @@ export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
 
     async testSend(projectId: ProjectId, campaignId: unknown, body: Parameters<typeof testSend>[2]) {
       return testSend(projectId, (await saving.get(projectId, campaignId)).definition, body)
+    },
+
+    /** The campaigns of saved segments. */
+    ofSegments: {
+      using: (db: Db, projectId: ProjectId, segmentId: string) => campaignsUsing(db, projectId, segmentId, 20),
+      renew: saving.renew
     },
 
     /** Ends the processes that render templates. */

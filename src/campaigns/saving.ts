@@ -4,7 +4,7 @@ import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import { holdTopic } from '../preferences/preferences.ts'
 import { recordAudit } from '../projects/projects.ts'
-import { checkPatterns } from '../segments/segments.ts'
+import { checkPatterns, holdSaved, idsIn, type Whole, wholeOf } from '../segments/segments.ts'
 import { checkCampaignId, readAudience } from './audience/request.ts'
 import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
 import * as store from './store.ts'
@@ -44,9 +44,11 @@ export function createSaving(pool: Pool) {
     actor: string,
     id: string,
     change: (current: Campaign | undefined) => Campaign,
-    expected: Expected
+    { expected, refers }: { expected: Expected; refers: boolean }
   ): Promise<Saved> {
     const at = new Date()
+    // Before the campaign is locked: a change of a saved segment locks the project first, and its campaigns then.
+    if (refers) await holdSaved(tx, projectId)
     await store.lockCampaign(tx, projectId, id)
     const current = await store.findCampaign(tx, projectId, id)
     if (expected !== undefined && (!current || (expected !== '*' && expected !== current.version)))
@@ -54,13 +56,15 @@ export function createSaving(pool: Pool) {
     const definition = change(current?.definition)
     await checkTopic(tx, projectId, definition)
     if (!current) {
-      if (!(await store.insertCampaign(tx, projectId, id, definition, actor, at))) throw exists(id)
+      const whole = await wholeOf(tx, projectId, definition.segment)
+      if (!(await store.insertCampaign(tx, projectId, id, { definition, whole, actor, at }))) throw exists(id)
       await audit(tx, projectId, actor, 'create', id, 1)
     } else {
       if (isDeepStrictEqual(current.definition, JSON.parse(JSON.stringify(definition))))
         return { row: current, result: 'unchanged' }
       const version = current.version + 1
-      await store.addVersion(tx, projectId, id, version, definition, actor, at)
+      const whole = await wholeNow(tx, projectId, definition, current)
+      await store.addVersion(tx, projectId, id, version, { definition, whole, actor, at })
       const archived = definition.status === 'archived' && current.definition.status !== 'archived'
       await audit(tx, projectId, actor, archived ? 'archive' : 'update', id, version)
     }
@@ -68,8 +72,8 @@ export function createSaving(pool: Pool) {
     return { row, result: current ? 'updated' : 'created' }
   }
 
-  const audit = (tx: Db, projectId: ProjectId, actor: string, verb: string, id: string, version: number) =>
-    recordAudit(tx, projectId, { actor, action: `campaign.${verb}`, target: id, details: { version } })
+  const audit = (tx: Db, projectId: ProjectId, actor: string, verb: string, id: string, version: number, more = {}) =>
+    recordAudit(tx, projectId, { actor, action: `campaign.${verb}`, target: id, details: { version, ...more } })
 
   return {
     /** Checks a campaign as saving does, and returns it with its defaults. */
@@ -90,7 +94,7 @@ export function createSaving(pool: Pool) {
             if (current) throw exists(id)
             return definition
           },
-          undefined
+          { expected: undefined, refers: refersTo(definition) }
         )
       )
     },
@@ -104,7 +108,9 @@ export function createSaving(pool: Pool) {
           { path: 'campaign_id', message: 'must be the one of the path' }
         ])
       const definition = { ...campaign, campaign_id: id }
-      return pool.transaction((tx) => put(tx, projectId, actor, id, () => definition, expected))
+      return pool.transaction((tx) =>
+        put(tx, projectId, actor, id, () => definition, { expected, refers: refersTo(definition) })
+      )
     },
 
     /** Archives a campaign: it can no longer be triggered. Running triggers go on, and its versions remain. */
@@ -114,7 +120,21 @@ export function createSaving(pool: Pool) {
         if (!current) throw notFound()
         return { ...current, status: 'archived' }
       }
-      return pool.transaction((tx) => put(tx, projectId, actor, id, archived, expected))
+      return pool.transaction((tx) => put(tx, projectId, actor, id, archived, { expected, refers: false }))
+    },
+
+    /** Gives each campaign that uses a saved segment a new version with the segment as it is now. */
+    async renew(tx: Db, projectId: ProjectId, actor: string, segmentId: string): Promise<void> {
+      const at = new Date()
+      for (const id of await store.campaignsUsing(tx, projectId, segmentId, null)) {
+        await store.lockCampaign(tx, projectId, id)
+        const { definition, version } = (await store.findCampaign(tx, projectId, id))!
+        const whole = await wholeOf(tx, projectId, definition.segment).catch((error: unknown) => {
+          throw error instanceof Refusal ? inCampaign(id, error) : error
+        })
+        await store.addVersion(tx, projectId, id, version + 1, { definition, whole, actor, at })
+        await audit(tx, projectId, actor, 'update', id, version + 1, { segment: segmentId })
+      }
     },
 
     async get(projectId: ProjectId, campaignId: unknown): Promise<store.CampaignRow> {
@@ -130,6 +150,24 @@ async function checkTopic(tx: Db, projectId: ProjectId, { topic, status }: Campa
   if (topic === undefined || status === 'archived' || (await holdTopic(tx, projectId, topic))) return
   const message = `There is no topic ${topic} in this project. Create it first (tidings topic apply).`
   throw new Refusal('invalid_campaign', `topic: ${message}`, [{ path: 'topic', message }])
+}
+
+const refersTo = ({ segment }: Campaign) => idsIn(segment).length > 0
+
+/** An archived campaign keeps its segment as it was: a saved segment that only it used may be gone. */
+async function wholeNow(
+  tx: Db,
+  projectId: ProjectId,
+  definition: Campaign,
+  { whole_segment }: store.CampaignRow
+): Promise<Whole | undefined> {
+  if (definition.status === 'archived' && whole_segment) return { segment: whole_segment, refs: [] }
+  return wholeOf(tx, projectId, definition.segment)
+}
+
+const inCampaign = (id: string, { code, details }: Refusal) => {
+  const told = details.map(({ path, message }) => ({ path, message: `${message} (in the campaign "${id}")` }))
+  return new Refusal(code, `${told[0]!.path}: ${told[0]!.message}`, told)
 }
 
 const exists = (id: string) => new Refusal('conflict', `Campaign ${id} exists already.`)

@@ -2,12 +2,15 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { isTransactional } from '../preferences/preferences.ts'
+import type { Segment, Whole } from '../segments/segments.ts'
 import type { Campaign } from './definition/definition.ts'
 
 export interface CampaignRow {
   id: string
   version: number
   definition: Campaign
+  /** The segment with its saved segments written out; null: it refers to none. */
+  whole_segment: Segment | null
   past: Partial<Record<string, number>>
   created_at: Date
   updated_at: Date
@@ -20,26 +23,27 @@ export interface VersionRow {
   created_at: Date
 }
 
-const columns = 'c.id, c.version, v.definition, c.past, c.created_at, c.updated_at'
+const columns = 'c.id, c.version, v.definition, v.whole_segment, c.past, c.created_at, c.updated_at'
 const source = `from campaigns c join campaign_versions v
      on v.project_id = $1 and v.campaign_id = c.id and v.version = c.version`
 
 const insert = statement(
   'campaigns.insert',
-  `insert into campaigns (project_id, id, version, name, type, status, topic, transactional, throttled_until, past,
-     created_at, updated_at)
-   select p.project_id, $2, 1, $3, $4, $5, $6, $7, $8, '{}', $8, $8 from projects p where p.project_id = $1 and p.deleted_at is null
+  `insert into campaigns (project_id, id, version, name, type, status, topic, transactional, segment_refs, throttled_until,
+     past, created_at, updated_at)
+   select p.project_id, $2, 1, $3, $4, $5, $6, $7, $8, $9, '{}', $9, $9 from projects p where p.project_id = $1 and p.deleted_at is null
    on conflict (project_id, id) do nothing`
 )
 const insertVersion = statement(
   'campaign_versions.insert',
-  `insert into campaign_versions (project_id, campaign_id, version, definition, actor, created_at)
-   values ($1, $2, $3, $4, $5, $6)`
+  `insert into campaign_versions (project_id, campaign_id, version, definition, actor, created_at, whole_segment)
+   values ($1, $2, $3, $4, $5, $6, $7)`
 )
 const update = statement(
   'campaigns.update',
   `update campaigns
-      set version = $3, name = $4, type = $5, status = $6, topic = $7, transactional = $8, updated_at = $9
+      set version = $3, name = $4, type = $5, status = $6, topic = $7, transactional = $8, segment_refs = $9,
+          updated_at = $10
     where project_id = $1 and id = $2`
 )
 const find = statement('campaigns.find', `select ${columns} ${source} where c.project_id = $1 and c.id = $2`)
@@ -62,7 +66,12 @@ const versions = statement(
 )
 const version = statement(
   'campaign_versions.find',
-  'select definition from campaign_versions where project_id = $1 and campaign_id = $2 and version = $3'
+  'select definition, whole_segment from campaign_versions where project_id = $1 and campaign_id = $2 and version = $3'
+)
+const using = statement(
+  'campaigns.using_segment',
+  `select id from campaigns where project_id = $1 and segment_refs @> array[$2::text] and status <> 'archived'
+    order by id limit $3`
 )
 const facts = statement(
   'campaigns.facts',
@@ -97,6 +106,17 @@ const erase = statement(
      select id from campaigns where project_id = $1 order by id limit 1000)`
 )
 
+/** A version to be written. */
+export interface NewVersion {
+  definition: Campaign
+  /** The segment with its saved segments written out; undefined: it refers to none. */
+  whole: Whole | undefined
+  actor: string
+  at: Date
+}
+
+const segmentOf = (whole: Whole | undefined) => (whole ? JSON.stringify(whole.segment) : null)
+
 const fieldsOf = (campaign: Campaign) => [
   campaign.name,
   campaign.type,
@@ -110,13 +130,11 @@ export async function insertCampaign(
   tx: Db,
   projectId: ProjectId,
   id: string,
-  definition: Campaign,
-  actor: string,
-  at: Date
+  { definition, whole, actor, at }: NewVersion
 ) {
-  const inserted = await tx.run(insert, [projectId, id, ...fieldsOf(definition), at])
+  const inserted = await tx.run(insert, [projectId, id, ...fieldsOf(definition), whole?.refs ?? null, at])
   if (inserted === 0) return false
-  await tx.run(insertVersion, [projectId, id, 1, JSON.stringify(definition), actor, at])
+  await tx.run(insertVersion, [projectId, id, 1, JSON.stringify(definition), actor, at, segmentOf(whole)])
   return true
 }
 
@@ -126,12 +144,10 @@ export async function addVersion(
   projectId: ProjectId,
   id: string,
   number: number,
-  definition: Campaign,
-  actor: string,
-  at: Date
+  { definition, whole, actor, at }: NewVersion
 ) {
-  await tx.run(insertVersion, [projectId, id, number, JSON.stringify(definition), actor, at])
-  await tx.run(update, [projectId, id, number, ...fieldsOf(definition), at])
+  await tx.run(insertVersion, [projectId, id, number, JSON.stringify(definition), actor, at, segmentOf(whole)])
+  await tx.run(update, [projectId, id, number, ...fieldsOf(definition), whole?.refs ?? null, at])
 }
 
 export const findCampaign = (db: Db, projectId: ProjectId, id: string) => db.one<CampaignRow>(find, [projectId, id])
@@ -154,8 +170,15 @@ export const listCampaigns = (
 export const listVersions = (db: Db, projectId: ProjectId, id: string, before: number | null, limit: number) =>
   db.query<VersionRow>(versions, [projectId, id, before, limit])
 
-export const findVersion = async (db: Db, projectId: ProjectId, id: string, number: number) =>
-  (await db.one<{ definition: Campaign }>(version, [projectId, id, number]))?.definition
+/** A version with the saved segments that it had, written out. */
+export async function findVersion(db: Db, projectId: ProjectId, id: string, number: number) {
+  const row = await db.one<Pick<CampaignRow, 'definition' | 'whole_segment'>>(version, [projectId, id, number])
+  return row?.whole_segment ? { ...row.definition, segment: row.whole_segment } : row?.definition
+}
+
+/** The campaigns that refer to a saved segment, by way of others too. Archived ones do not count. */
+export const campaignsUsing = async (db: Db, projectId: ProjectId, segmentId: string, limit: number | null) =>
+  (await db.query<{ id: string }>(using, [projectId, segmentId, limit])).map(({ id }) => id)
 
 /** The fields that decide whether a campaign can be triggered. */
 export const factsOf = (db: Db, projectId: ProjectId, id: string) =>

@@ -57,6 +57,10 @@ const commands: Record<string, Entry> = {
     summary: 'Apply, compare, preview, test, pause and trigger campaigns',
     load: () => import('./campaigns/campaign.ts')
   },
+  segment: {
+    summary: 'List, show, apply, delete and count saved segments',
+    load: () => import('./campaigns/segment.ts')
+  },
   trigger: {
     summary: 'List, get, watch, cancel and explain triggers of campaigns',
     load: () => import('./campaigns/trigger.ts')

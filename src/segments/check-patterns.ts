@@ -13,6 +13,8 @@ const takesTooLong = 'takes too long'
 function patternsOf(segment: Segment, path = 'segment'): Detail[] {
   if ('all' in segment) return segment.all.flatMap((inner, index) => patternsOf(inner, `${path}.all[${index}]`))
   if ('any' in segment) return segment.any.flatMap((inner, index) => patternsOf(inner, `${path}.any[${index}]`))
+  // The patterns of a saved segment were checked when it was saved.
+  if ('ref' in segment) return []
   if ('not' in segment) return patternsOf(segment.not, `${path}.not`)
   if ('event' in segment)
     return (segment.where ?? []).flatMap((inner, index) => patternsOf(inner, `${path}.where[${index}]`))

@@ -79,6 +79,7 @@ function numbered(written: string, placed: unknown[], firstPlaceholder: number) 
 function nodeSql(segment: Segment, compiling: Compiling): string {
   if ('all' in segment) return joined(segment.all, 'and', 'true', compiling)
   if ('any' in segment) return joined(segment.any, 'or', 'false', compiling)
+  if ('ref' in segment) throw new Error(`The saved segment ${segment.ref} is not written out.`)
   if ('not' in segment) return `(not ${nodeSql(segment.not, compiling)})`
   return 'event' in segment ? eventSql(segment, compiling) : attributeSql(segment, 'segment', compiling)
 }

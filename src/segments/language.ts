@@ -1,5 +1,5 @@
 /** The segment language (decision 0021). A parsed segment is plain JSON and is stored as it is. */
-export type Segment = AllOf | AnyOf | NotOf | AttributeCondition | EventCondition
+export type Segment = AllOf | AnyOf | NotOf | SavedRef | AttributeCondition | EventCondition
 
 export interface AllOf {
   all: Segment[]
@@ -9,6 +9,10 @@ export interface AnyOf {
 }
 export interface NotOf {
   not: Segment
+}
+/** A saved segment. It is written out before the segment is compiled. */
+export interface SavedRef {
+  ref: string
 }
 export interface AttributeCondition {
   attribute: string
@@ -53,6 +57,8 @@ export type CountOperator = (typeof countOperators)[number]
 export const segmentLimits = {
   /** Levels of nested groups. */
   depth: 20,
+  /** Saved segments that refer to each other in a row. */
+  refs: 5,
   /** Conditions, including those in `where`. */
   conditions: 200,
   listLength: 1_000,

@@ -69,6 +69,7 @@ const kinds = new Map([
   ['all', new Set(['all'])],
   ['any', new Set(['any'])],
   ['not', new Set(['not'])],
+  ['ref', new Set(['ref'])],
   ['attribute', new Set(['attribute', 'operator', 'value'])],
   ['event', new Set(['event', 'operator', 'count', 'within', 'where'])]
 ])
@@ -83,10 +84,11 @@ function readNode(value: unknown, path: string, depth: number, reading: Reading)
   const given = [...kinds.keys()].filter((name) => Object.hasOwn(value, name))
   const [kind] = given
   if (kind === undefined || given.length > 1)
-    return tell('', 'must have exactly one of all, any, not, attribute, event')
+    return tell('', 'must have exactly one of all, any, not, ref, attribute, event')
   refuseUnknown(value, kinds.get(kind)!, tell)
   if (kind === 'attribute') return readAttribute(value, path, 'segment', reading)
   if (kind === 'event') return readEvent(value, path, reading)
+  if (kind === 'ref') return readRef(value, path, reading)
   if (kind === 'not') {
     const inner = readNode(value.not, `${path}.not`, depth + 1, reading)
     return inner && { not: inner }
@@ -132,6 +134,13 @@ function readAttribute(
   return Object.hasOwn(value, 'value')
     ? { attribute: written, operator, value: value.value }
     : { attribute: written, operator }
+}
+
+function readRef({ ref }: Fields, path: string, reading: Reading): Segment | undefined {
+  reading.conditions++
+  if (typeof ref !== 'string' || ref === '' || longerThan(ref, 255) || !isStorable(ref))
+    return teller(reading, path)('.ref', 'must be the id of a saved segment, 1 to 255 characters')
+  return { ref }
 }
 
 function readEvent(value: Fields, path: string, reading: Reading): EventCondition | undefined {

@@ -1,8 +1,18 @@
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { createSaving, type Users } from './saved/saved.ts'
+import { sizesOf } from './saved/sizes.ts'
+import { listSizes } from './saved/sizes-store.ts'
+import { eraseSavedWindow } from './saved/store.ts'
+
 export { checkPatterns } from './check-patterns.ts'
 export { type CompiledSegment, compileSegment } from './compile.ts'
 export { instantRule } from './instant.ts'
 export { countOperators, fixedAttributes, operators, type Segment, segmentLimits } from './language.ts'
 export { parseSegment, readSegment } from './parse.ts'
+export { idsIn } from './saved/refs.ts'
+export { holdSaved } from './saved/store.ts'
+export { type Whole, wholeOf } from './saved/whole.ts'
 export {
   countBatch,
   findReachable,
@@ -16,3 +26,23 @@ export {
   SegmentFailed
 } from './store.ts'
 export { patiently, SegmentBusy } from './turns.ts'
+export type SavedSegments = ReturnType<typeof createSegments>
+
+/** Segments that are saved by name and used in campaigns, with their sizes over time. */
+export function createSegments({ pool, campaigns }: { pool: Pool; campaigns: Users }) {
+  const { count, job } = sizesOf(pool)
+  return {
+    saving: createSaving(pool, campaigns),
+
+    sizes: {
+      count,
+      list: (projectId: ProjectId, segmentId: string, before: string | null, limit: number) =>
+        listSizes(pool, projectId, segmentId, before, limit)
+    },
+
+    jobs: [job],
+
+    /** Deletes up to 500 saved segments of a project that is being erased, and returns how many. */
+    eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseSavedWindow(db, projectId)
+  }
+}

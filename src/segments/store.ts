@@ -173,6 +173,21 @@ export async function countBatch(
   return { ...count!, sample: count!.sample ?? [], next: end }
 }
 
+/** Counts the users of a batch that match, with or without a device, unless the segment has conditions on devices. */
+export async function countUsers(pool: Pool, projectId: ProjectId, segment: SegmentAt, user: string, size: number) {
+  const end = await findEnd(pool, projectId, user, size)
+  const { condition, values, usesDevice } = segment(4, scope)
+  const from = usesDevice ? `${users} join ${devices} on d.user_id = u.id` : users
+  const [row] = await evaluate<{ users: number }>(
+    pool,
+    projectId,
+    `select count(distinct u.id)::int as users from ${from} where ${condition}`,
+    [projectId, user, end, ...values],
+    usesDevice
+  )
+  return row!.users
+}
+
 /** Returns the devices that match. */
 export async function matchDevices(pool: Pool, projectId: ProjectId, segment: SegmentAt, deviceIds: string[]) {
   const { condition, values } = segment(3)

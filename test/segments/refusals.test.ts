@@ -30,7 +30,7 @@ describe('a segment that is not valid', () => {
     [null, 'segment', /must be an object/],
     [[], 'segment', /must be an object/],
     ['all', 'segment', /must be an object/],
-    [{ every: [] }, 'segment', /exactly one of all, any, not, attribute, event/],
+    [{ every: [] }, 'segment', /exactly one of all, any, not, ref, attribute, event/],
     [{ all: [], any: [] }, 'segment', /exactly one of/],
     [{ all: [{}] }, 'segment.all[0]', /exactly one of/],
     [{ all: {} }, 'segment.all', /must be a list/],

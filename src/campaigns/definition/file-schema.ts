@@ -35,12 +35,13 @@ function condition(attribute: Schema, description: string): Schema {
 
 const definitions: Schema = {
   segment: {
-    anyOf: [ref('all'), ref('any'), ref('not'), ref('attribute'), ref('event')],
+    anyOf: [ref('all'), ref('any'), ref('not'), ref('saved'), ref('attribute'), ref('event')],
     description: `Groups and conditions: ${limits.depth} levels and ${limits.conditions} conditions at most.`
   },
   all: group('all', 'All of these hold. An empty list matches everyone.'),
   any: group('any', 'At least one of these holds. An empty list matches no one.'),
   not: object({ not: ref('segment') }, ['not'], 'This does not hold.'),
+  saved: object({ ref: { type: 'string', minLength: 1, maxLength: 255 } }, ['ref'], 'A saved segment, by its id.'),
   attribute: condition(
     {
       anyOf: [{ enum: fixedAttributes }, { type: 'string', pattern: '^user\\..' }],

@@ -7,7 +7,8 @@ import {
   firstUser,
   patiently,
   type SegmentAt,
-  SegmentFailed
+  SegmentFailed,
+  wholeOf
 } from '../../segments/segments.ts'
 import type { Renderer } from '../../templates/templates.ts'
 import {
@@ -56,7 +57,9 @@ export const createPreview =
   (pool: Pool, renderer: Renderer) =>
   async (projectId: ProjectId, definition: Campaign, request: TriggerRequest): Promise<Omit<Preview, 'warnings'>> => {
     const trigger = { properties: request.properties, started_at: new Date() }
-    const ready = readyOf(renderer, projectId, definition, undefined, true)
+    const whole = await wholeOf(pool, projectId, definition.segment)
+    const written = whole ? { ...definition, segment: whole.segment } : definition
+    const ready = readyOf(renderer, projectId, written, undefined, true)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
     const found = await countAudience(

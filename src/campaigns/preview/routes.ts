@@ -35,7 +35,7 @@ export function campaignPreviewRoutes(
       bodyKind: 'optional',
       fieldCodes: { audience: 'invalid_trigger', properties: 'invalid_trigger', send_at: 'invalid_trigger' },
       answer: PreviewAnswer,
-      refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger'],
+      refusals: ['not_found', 'invalid_campaign_id', 'invalid_trigger', 'invalid_segment'],
       example: triggerExample
     },
     async ({ caller, params: { campaign_id }, body }) => {

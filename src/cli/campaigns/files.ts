@@ -26,8 +26,17 @@ const refused = (message: string) => new Failure(exit.failure, 'invalid_file', m
 /** The most frequent mistake in a campaign: in YAML, braces begin a map and a colon ends a name. */
 const quotesRule = "In YAML, text with {{ … }} stands in quotes: 'Hello {{ user.name }}'."
 
-/** Reads the campaigns of a YAML or JSON file of one or several documents; `-` is standard input. */
-export async function readCampaigns(shell: Shell, file: string): Promise<FiledCampaign[]> {
+/** The documents of a file: their name for people, and the field of their id. */
+interface Kind {
+  name: string
+  id: string
+}
+
+export const readCampaigns = (shell: Shell, file: string): Promise<FiledCampaign[]> =>
+  readFiled(shell, file, { name: 'campaign', id: 'campaign_id' })
+
+/** Reads the documents of a YAML or JSON file, one or several; `-` is standard input. */
+export async function readFiled(shell: Shell, file: string, kind: Kind): Promise<FiledCampaign[]> {
   const source = await (file === '-' ? text(shell.stdin) : readFile(file, 'utf8')).catch((error: unknown) => {
     throw refused(`${file} cannot be read: ${reason(error)}.`)
   })
@@ -45,13 +54,13 @@ export async function readCampaigns(shell: Shell, file: string): Promise<FiledCa
     }
     const value: unknown = contentOf(document, place)
     if (value === null || value === undefined) continue
-    if (typeof value !== 'object' || Array.isArray(value)) throw refused(`${place}: a campaign must be an object.`)
-    const { campaign_id: id } = value as { campaign_id?: unknown }
-    if (typeof id !== 'string' || id === '') throw refused(`${place}: campaign_id is required, as text.`)
+    if (typeof value !== 'object' || Array.isArray(value)) throw refused(`${place}: a ${kind.name} must be an object.`)
+    const id = (value as Record<string, unknown>)[kind.id]
+    if (typeof id !== 'string' || id === '') throw refused(`${place}: ${kind.id} is required, as text.`)
     const placed = (details: readonly Detail[]) => details.map((detail) => withPlace(detail, document, source, lines))
     found.push({ place, id, campaign: value as Record<string, unknown>, placed })
   }
-  if (found.length === 0) throw refused(`${file} contains no campaign.`)
+  if (found.length === 0) throw refused(`${file} contains no ${kind.name}.`)
   return found
 }
 

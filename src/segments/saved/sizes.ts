@@ -1,0 +1,101 @@
+import type { Pool } from '../../platform/db/db.ts'
+import type { ProjectId } from '../../platform/ids.ts'
+import { recurring } from '../../platform/jobs/definition.ts'
+import { steadyMs } from '../../platform/time.ts'
+import { listRetentions } from '../../projects/projects.ts'
+import { type CompiledSegment, compileSegment } from '../compile.ts'
+import { countBatch, countUsers, firstUser, type SegmentAt, SegmentFailed } from '../store.ts'
+import { patiently } from '../turns.ts'
+import { writeOut } from './refs.ts'
+import { putSize, segmentsDue, sweepSizes } from './sizes-store.ts'
+import { findSaved } from './store.ts'
+import { loadKnown } from './whole.ts'
+
+/** How long a request counts. */
+const requestMs = 3_000
+/** How long the daily job counts one segment. */
+const dailyMs = 60_000
+const usersAtOnce = 10_000
+const dayMs = 86_400_000
+/** Days of which sizes are kept. */
+const keptDays = 400
+
+export interface Size {
+  /** Users that match. */
+  users: number
+  /** Of these, users with a device that a push reaches. */
+  reachable_users: number
+  /** Matching devices that a push reaches. */
+  devices: number
+  /** false: the numbers are lower bounds. */
+  complete: boolean
+  /** Why it was not counted completely. */
+  reason: string | null
+}
+
+export const sizesOf = (pool: Pool) => ({
+  /** Counts a saved segment now, for up to three seconds. Undefined: there is none of this id. */
+  count: (projectId: ProjectId, id: string) => countSaved(pool, projectId, id, requestMs),
+
+  /** Counts each saved segment once a day. A segment that fails is tried again the next day. */
+  job: recurring({
+    name: 'segments.sizes',
+    everyMs: 3_600_000,
+    async run({ signal }) {
+      const day = new Date().toISOString().slice(0, 10)
+      const first = new Date(Date.now() - keptDays * dayMs).toISOString().slice(0, 10)
+      for (const { projectId } of await listRetentions(pool))
+        for (const id of await segmentsDue(pool, projectId, day)) {
+          signal.throwIfAborted()
+          const size = await countSaved(pool, projectId, id, dailyMs, signal)
+          if (!size) continue
+          const { reason: _, ...counted } = size
+          await putSize(pool, projectId, id, { ...counted, day, counted_at: new Date() })
+          await sweepSizes(pool, projectId, id, first)
+        }
+    }
+  })
+})
+
+async function countSaved(pool: Pool, projectId: ProjectId, id: string, forMs: number, signal?: AbortSignal) {
+  const saved = await findSaved(pool, projectId, id)
+  if (!saved) return undefined
+  const whole = writeOut(saved.segment, await loadKnown(pool, projectId, [saved.segment]))
+  const now = new Date()
+  const known = new Map<string, CompiledSegment>()
+  return countSize(pool, projectId, steadyMs() + forMs, signal, (first, scope) => {
+    const key = `${first} ${scope?.devices}`
+    const compiled = known.get(key) ?? compileSegment(whole, {}, now, first, scope)
+    known.set(key, compiled)
+    return compiled
+  })
+}
+
+async function countSize(
+  pool: Pool,
+  projectId: ProjectId,
+  deadline: number,
+  signal: AbortSignal | undefined,
+  segment: SegmentAt
+): Promise<Size> {
+  const size: Size = { users: 0, reachable_users: 0, devices: 0, complete: true, reason: null }
+  // It compares with properties of a trigger, and there is none.
+  if (segment(1).matchesNone) return { ...size, complete: false, reason: 'missing_trigger_property' }
+  const wanted = { size: usersAtOnce, sampleSize: 0, attributesType: null }
+  try {
+    for (let user: string | null = firstUser; user !== null; ) {
+      signal?.throwIfAborted()
+      if (steadyMs() > deadline) return { ...size, complete: false, reason: 'too_many_users' }
+      const from: string = user
+      size.users += await patiently(() => countUsers(pool, projectId, segment, from, usersAtOnce), deadline)
+      const reached = await patiently(() => countBatch(pool, projectId, segment, from, wanted), deadline)
+      size.reachable_users += reached.users
+      size.devices += reached.devices
+      user = reached.next
+    }
+    return size
+  } catch (error) {
+    if (error instanceof SegmentFailed) return { ...size, complete: false, reason: error.reason }
+    throw error
+  }
+}

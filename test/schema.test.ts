@@ -185,6 +185,7 @@ describe('the statements', () => {
     assert.deepEqual(across.map(({ name }) => name).sort(), [
       'a2a.due_tasks',
       'approvals.due',
+      'campaigns.awaiting_winners',
       'event_queue.waiting',
       'idempotency.sweep',
       'live_activity_channels.known',

@@ -10,6 +10,7 @@ import { createPreview } from './preview/preview.ts'
 import { createTestSend } from './preview/test-send.ts'
 import { createSaving } from './saving.ts'
 import { campaignsUsing, eraseCampaignWindow, listCampaigns } from './store.ts'
+import { createWinners } from './texts/winner.ts'
 import { createVersions } from './versions.ts'
 
 export {
@@ -43,7 +44,7 @@ export { unknownFields as unknownTriggerFields, warningOf } from './audience/unk
 export type { Campaign } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'
 export { campaignsOfTopic, factsOf, lockCampaign, reserveThrottle } from './store.ts'
-export { lookUpWinners } from './texts/winner.ts'
+export { lookUpWinners, type WinnersOf } from './texts/winner.ts'
 export { CampaignErased, type Ready, type Versions } from './versions.ts'
 export type Campaigns = ReturnType<typeof createCampaigns>
 
@@ -67,6 +68,7 @@ export function createCampaigns({ pool, metrics, messages }: CampaignsOptions) {
 
   return {
     saving,
+    winners: createWinners(pool),
     versions: createVersions(pool, renderer),
 
     /** The newest campaigns; with `text`, those whose id or name contains it. */

@@ -11,6 +11,8 @@ import { campaignTrialRoutes } from './preview/routes.ts'
 import type { Expected, Saved } from './saving.ts'
 import { Answer, CampaignBody, example, SavedAnswer } from './schemas.ts'
 import type { CampaignRow } from './store.ts'
+import { shownWinners } from './texts/winner.ts'
+import { winnerRoutes } from './texts/winner-routes.ts'
 import { campaignHistoryRoutes } from './version-routes.ts'
 
 /** Routes that configure campaigns. */
@@ -97,6 +99,7 @@ export function campaignManagementRoutes(
 
   campaignHistoryRoutes(manage, { saving, pool })
   campaignTrialRoutes(manage, campaigns)
+  winnerRoutes(manage, campaigns.winners)
 }
 
 /** Reads the version in If-Match, as ETag sends it, or without quotes as people type it. */
@@ -110,12 +113,14 @@ function expectedOf(request: FastifyRequest): Expected {
 }
 
 function responseOf(row: CampaignRow) {
+  const winners = shownWinners(row)
   return {
     ...row.definition,
     campaign_id: row.id,
     version: row.version,
     created_at: row.created_at,
     updated_at: row.updated_at,
+    ...(winners.length > 0 && { winners }),
     warnings: warningsOf(row.definition)
   }
 }

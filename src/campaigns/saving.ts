@@ -8,6 +8,7 @@ import { checkPatterns, holdSaved, idsIn, type Whole, wholeOf } from '../segment
 import { checkCampaignId, readAudience } from './audience/request.ts'
 import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
 import * as store from './store.ts'
+import { awaitWinners } from './texts/winners-store.ts'
 
 /** A saved campaign, and the effect of saving it. */
 export interface Saved {
@@ -68,6 +69,7 @@ export function createSaving(pool: Pool) {
       const archived = definition.status === 'archived' && current.definition.status !== 'archived'
       await audit(tx, projectId, actor, archived ? 'archive' : 'update', id, version)
     }
+    if (definition.winner) await awaitWinners(tx, projectId, id)
     const row = (await store.findCampaign(tx, projectId, id))!
     return { row, result: current ? 'updated' : 'created' }
   }

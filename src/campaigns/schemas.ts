@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { TriggerBody } from './audience/request-schema.ts'
 import { type CampaignFields, CampaignSchema } from './definition/schema.ts'
+import { WinnerAnswer } from './texts/winner-schemas.ts'
 
 /** A campaign in a request: fields with a default may be absent. */
 export const CampaignBody = Type.Unsafe<unknown>({
@@ -16,6 +17,9 @@ export const Answer = Type.Object({
   }),
   created_at: Type.String(),
   updated_at: Type.String(),
+  winners: Type.Optional(
+    Type.Array(WinnerAnswer, { description: 'Variants that all recipients get. Absent: none was chosen.' })
+  ),
   warnings: Type.Array(Type.String(), { description: 'Parts of the campaign that probably do not do what was meant.' })
 })
 export const SavedAnswer = Type.Object({

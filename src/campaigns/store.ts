@@ -4,6 +4,7 @@ import type { ProjectId } from '../platform/ids.ts'
 import { isTransactional } from '../preferences/preferences.ts'
 import type { Segment, Whole } from '../segments/segments.ts'
 import type { Campaign } from './definition/definition.ts'
+import type { Winners } from './texts/winners-store.ts'
 
 export interface CampaignRow {
   id: string
@@ -12,6 +13,8 @@ export interface CampaignRow {
   /** The segment with its saved segments written out; null: it refers to none. */
   whole_segment: Segment | null
   past: Partial<Record<string, number>>
+  /** Variants that were chosen as winners, by step; null: none. */
+  winners: Winners | null
   created_at: Date
   updated_at: Date
 }
@@ -23,7 +26,7 @@ export interface VersionRow {
   created_at: Date
 }
 
-const columns = 'c.id, c.version, v.definition, v.whole_segment, c.past, c.created_at, c.updated_at'
+const columns = 'c.id, c.version, v.definition, v.whole_segment, c.past, c.winners, c.created_at, c.updated_at'
 const source = `from campaigns c join campaign_versions v
      on v.project_id = $1 and v.campaign_id = c.id and v.version = c.version`
 

@@ -7,6 +7,7 @@ import { keepStatsJob } from './jobs.ts'
 import { readPeriod } from './period.ts'
 import { readStats } from './reading.ts'
 import { type By, eraseStatsWindow } from './store.ts'
+import { chooseWinnersJob } from './winners.ts'
 
 export { moveConversions } from './conversion-store.ts'
 export type { Converted } from './conversions.ts'
@@ -14,7 +15,7 @@ export type Stats = ReturnType<typeof createStats>
 
 export interface StatsOptions {
   pool: Pool
-  campaigns: Pick<Campaigns, 'saving'>
+  campaigns: Pick<Campaigns, 'saving' | 'winners'>
   onConverted: OnConverted
 }
 
@@ -29,7 +30,7 @@ export function createStats({ pool, campaigns, onConverted }: StatsOptions) {
     /** Counts conversions. */
     subscriber: conversionsFrom(onConverted),
 
-    jobs: [keepStatsJob(pool)],
+    jobs: [keepStatsJob(pool), chooseWinnersJob(pool, campaigns)],
 
     /** Deletes up to 5,000 rows of a project that is being erased, and returns how many. */
     eraseWindow: async (db: Db, projectId: ProjectId): Promise<number> =>

@@ -51,6 +51,13 @@ const read = statement(
     group by grouping sets ((), (at), (key, held), (at, key, held))
     order by at, key`
 )
+const ofVariants = statement(
+  'campaign_stats.of_variants',
+  `select v.variant, ${['sent', 'delivered', 'tapped', 'users', 'converted'].map((name) => `coalesce(sum(s.${name}), 0)::float8 as ${name}`).join(', ')}
+     from unnest($4::text[]) as v(variant)
+     left join campaign_stats s on s.project_id = $1 and s.campaign_id = $2 and s.step = $3 and s.variant = v.variant
+    group by v.variant`
+)
 // Slots of past hours become one row. Late figures of such an hour may open a slot again, and are folded later.
 const fold = statement(
   'campaign_stats.fold',
@@ -82,6 +89,20 @@ const erase = statement(
   `delete from campaign_stats where project_id = $1 and (campaign_id, hour, variant, language, step, slot) in (
      select campaign_id, hour, variant, language, step, slot from campaign_stats where project_id = $1 limit 5000)`
 )
+
+/** The results of one variant. */
+export type Results = Record<'sent' | 'delivered' | 'tapped' | 'users' | 'converted', number>
+
+export async function resultsOfVariants(
+  db: Db,
+  projectId: ProjectId,
+  campaignId: string,
+  step: string,
+  variants: readonly string[]
+): Promise<Map<string, Results>> {
+  const rows = await db.query<Results & { variant: string }>(ofVariants, [projectId, campaignId, step, variants])
+  return new Map(rows.map(({ variant, ...results }) => [variant, results]))
+}
 
 export const readSums = (
   db: Db,

@@ -4,7 +4,7 @@ import { everyone, givenCampaign, givenMany, run, users } from '../support/campa
 import type { Json } from '../support/http.ts'
 import { givenUser } from '../support/messages.ts'
 import { scriptedSender } from '../support/sender.ts'
-import { startService, type TestProject } from '../support/service.ts'
+import { eventually, startService, type TestProject } from '../support/service.ts'
 
 const sender = scriptedSender()
 const service = await startService({}, { sender })
@@ -162,4 +162,54 @@ it('a preview shows every variant and language side by side', async () => {
       ['b', null, 'Ho', []]
     ]
   )
+})
+
+describe('the winner of variants', () => {
+  const winnersOf = async (project: TestProject) =>
+    (await service.manage('GET', `/projects/${project.id}/campaigns/news`)).json.winners
+  const choose = (project: TestProject, json: Json) =>
+    service.manage('POST', `/projects/${project.id}/campaigns/news:choose-winner`, { json })
+
+  it('is chosen by hand, for all who come later, and taken back', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 40, 'hand')
+    await givenCampaign(service, project, { variants, message: undefined })
+    assert.equal((await choose(project, { variant: 'c' })).status, 400)
+    assert.equal((await choose(project, { variant: 'a', step: 'first' })).status, 400)
+    const { winners } = (await choose(project, { variant: 'b' })).json
+    assert.deepEqual([winners[0].variant, winners[0].among, winners[0].by], ['b', ['a', 'b'], null])
+    const { trigger_id } = await run(project, everyone)
+    const said = await messagesOf(project, trigger_id)
+    assert.deepEqual([said.length, new Set(said.map(({ variant }) => variant))], [40, new Set(['b'])])
+    const audit = (await service.manage('GET', `/projects/${project.id}/audit`)).json.items
+    assert.ok(audit.some(({ action, details }: Json) => action === 'campaign.choose_winner' && details.variant === 'b'))
+    assert.equal((await winnersOf(project)).length, 1)
+    await givenCampaign(service, project, { variants: [...variants, { ...variants[0], id: 'c' }], message: undefined })
+    assert.equal(await winnersOf(project), undefined, 'other variants are another experiment')
+    await givenCampaign(service, project, { variants, message: undefined })
+    assert.deepEqual((await choose(project, { variant: null })).json, { winners: [] })
+    const other = await service.project()
+    assert.equal((await choose(other, { variant: 'b' })).status, 404)
+  })
+
+  it('is chosen by the results once they leave no doubt', async () => {
+    const project = await service.project()
+    await givenMany(service, project, 120, 'rate')
+    await givenCampaign(service, project, { variants, message: undefined, winner: { after: 100, by: 'tapped' } })
+    const { trigger_id } = await run(project, everyone)
+    await service.hurry('stats.choose_winners')
+    assert.equal(await winnersOf(project), undefined, 'without taps the variants are equally good')
+    await service.sql(
+      `update campaign_stats set tapped = case variant when 'a' then sent / 2 else 0 end where project_id = $1`,
+      [project.id]
+    )
+    await service.hurry('stats.choose_winners')
+    const [winner] = await eventually(async () => {
+      const found = await winnersOf(project)
+      assert.ok(found)
+      return found
+    })
+    assert.deepEqual([winner.variant, winner.by], ['a', 'tapped'])
+    assert.ok(trigger_id)
+  })
 })

@@ -254,6 +254,11 @@ describe('responses match their documentation', () => {
       listProjectCampaignVersions: () => manage('GET', `${own}/campaigns/news/versions`),
       getProjectCampaignVersion: () => manage('GET', `${own}/campaigns/news/versions/1`),
       getProjectCampaignCounts: () => manage('GET', `${own}/campaigns/news/counts`),
+      chooseWinnerProjectCampaign: async () => {
+        const variants = ['a', 'b'].map((id) => ({ id, weight: 1, message: { title: id } }))
+        await manage('PUT', `${own}/campaigns/tried`, { name: 'Tried', variants })
+        return manage('POST', `${own}/campaigns/tried:choose-winner`, { variant: 'b' })
+      },
       testProjectCampaign: () => manage('POST', `${own}/campaigns/news:test`, { device_ids: ['phone'] }),
       minutesProjectMessages: () => manage('GET', `${own}/messages:minutes`),
       previewProjectCampaigns: () =>

@@ -75,7 +75,7 @@ function* readCampaign(value: unknown): Generator<undefined, Campaign> {
 }
 
 /** Fields that responses or editors add. They are ignored without a warning. */
-const harmless = new Set(['version', 'created_at', 'updated_at', 'warnings', 'result', '$schema'])
+const harmless = new Set(['version', 'created_at', 'updated_at', 'winners', 'warnings', 'result', '$schema'])
 
 /** Returns the paths of fields that a campaign does not have. They are ignored, but a misspelt one deserves a warning. */
 export function unknownFields(value: unknown, schema: { properties?: object } = CampaignSchema, path = ''): string[] {

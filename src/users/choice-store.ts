@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/db.ts'
-import { statement } from '../platform/db/statement.ts'
+import { asTexts, statement, texts } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 
 /** What a user has chosen. Absent: the default. */
@@ -10,6 +10,19 @@ export interface Choices {
   topics?: Record<string, boolean>
 }
 
+/** Whether choices, as SQL, are those of a user who has opted out. */
+export const isOut = (choices: string) => `coalesce(${choices} @> '{"out": true}', false)`
+
+/** Two choices as one, in SQL. Of a yes and a no, the no wins. */
+export const mergedChoices = (one: string, two: string) => `case when ${one} is null then ${two} else
+     jsonb_strip_nulls(jsonb_build_object(
+       'out', case when ${isOut(one)} or ${isOut(two)} then true end,
+       'topics', (select jsonb_object_agg(name, wanted) from (
+          select t.name, bool_and(t.wanted::boolean) as wanted
+            from (select * from jsonb_each_text(${one} -> 'topics')
+                  union all select * from jsonb_each_text(${two} -> 'topics')) as t(name, wanted)
+           group by t.name) chosen))) end`
+
 const find = statement('users.choices', 'select choices from users where project_id = $1 and id = $2')
 const lock = statement(
   'users.lock_choices',
@@ -18,6 +31,12 @@ const lock = statement(
 const write = statement(
   'users.choose',
   'update users set choices = $3, updated_at = $4 where project_id = $1 and id = $2'
+)
+const mergeMany = statement(
+  'users.merge_choices',
+  `update users set choices = ${mergedChoices('g.choices', 'users.choices')}, updated_at = $4
+     from unnest($2::text[], ${texts('$3')}::jsonb[]) as g(name, choices)
+    where users.project_id = $1 and users.project_user_id = g.name`
 )
 // Weaker than the lock of a deletion: messages and events of these users can be written meanwhile. The order is that of
 // the writers of properties.
@@ -37,6 +56,13 @@ export const lockChoices = async (tx: Db, projectId: ProjectId, userId: string):
 
 export const writeChoices = (tx: Db, projectId: ProjectId, userId: string, choices: Choices | null, at: Date) =>
   tx.run(write, [projectId, userId, choices === null ? null : JSON.stringify(choices), at])
+
+/** Adds choices of named users to those that they have. */
+export async function mergeChoices(db: Db, projectId: ProjectId, given: ReadonlyMap<string, Choices>, at: Date) {
+  if (given.size === 0) return
+  const names = [...given.keys()].sort()
+  await db.run(mergeMany, [projectId, names, asTexts(names.map((name) => given.get(name))), at])
+}
 
 /** Locks users until the end of the transaction: others that count their messages wait. */
 export const lockToCount = (tx: Db, projectId: ProjectId, userIds: string[]) =>

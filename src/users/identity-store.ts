@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { heldProject, statement } from '../platform/db/statement.ts'
 import { isUuid, newId, type ProjectId } from '../platform/ids.ts'
+import { isOut, mergedChoices } from './choice-store.ts'
 import type { Properties } from './properties.ts'
 import { fits } from './store.ts'
 
@@ -24,26 +25,18 @@ const ensureRow = statement(
    returning id`
 )
 const mergedProperties = `a.properties <> '{}' and ${fits('a.properties || users.properties')}`
-const isOut = (user: string) => `coalesce(${user}.choices @> '{"out": true}', false)`
-// Properties of the identified user win; anonymous ones that would exceed the limit are left out. Of two
-// choices, a no wins. `before` is the identified user as it was.
+// Properties of the identified user win; anonymous ones that would exceed the limit are left out. `before` is the identified user as it was.
 const absorbRow = statement(
   'users.absorb',
   `update users
       set properties = case when ${mergedProperties} then a.properties || users.properties else users.properties end,
-          choices = case when a.choices is null then users.choices else jsonb_strip_nulls(jsonb_build_object(
-            'out', case when ${isOut('a')} or ${isOut('users')} then true end,
-            'topics', (select jsonb_object_agg(name, wanted) from (
-               select t.name, bool_and(t.wanted::boolean) as wanted
-                 from (select * from jsonb_each_text(a.choices -> 'topics')
-                       union all select * from jsonb_each_text(users.choices -> 'topics')) as t(name, wanted)
-                group by t.name) chosen))) end,
+          choices = ${mergedChoices('a.choices', 'users.choices')},
           updated_at = $4
      from users a, users before
     where users.project_id = $1 and users.id = $3 and a.project_id = $1 and a.id = $2
       and before.project_id = $1 and before.id = $3
       and a.project_user_id is null and (a.choices is not null or ${mergedProperties})
-   returning ${isOut('a')} and not ${isOut('before')} as opts_out`
+   returning ${isOut('a.choices')} and not ${isOut('before.choices')} as opts_out`
 )
 const removeAnonymousRows = statement(
   'users.remove_anonymous',

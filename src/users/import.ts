@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { Refusal } from '../platform/errors.ts'
+import { isAbsent, isObject, refusing } from '../platform/fields.ts'
 import { parseNamed } from '../platform/http/json/read.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { Choices } from './choice-store.ts'
 import type { Users } from './users.ts'
 
 export interface ImportOutcome {
@@ -15,6 +17,8 @@ const linesAtOnce = 500
 const errorsShown = 100
 /** A user has at most 64 KiB of properties; a much longer line is not a user, and must not fill the memory. */
 const maxLineBytes = 1024 * 1024
+/** A project has no more topics. */
+const mostTopics = 200
 const bounds = { levels: 256, values: maxLineBytes }
 
 /** Reads one user per line and writes them in batches, so that neither side needs to hold all of them. */
@@ -25,17 +29,26 @@ export async function importUsers(users: Users, projectId: ProjectId, body: Read
   async function flush(): Promise<void> {
     const taken = batch
     batch = []
+    const choices = taken.map(({ user }) => choicesIn(user))
     const results = await users.putMany(
       projectId,
-      taken.map(({ user }) => user)
+      taken.map(({ user }, index) => (choices[index] instanceof Refusal ? undefined : user))
     )
+    const stored = new Map<string, Choices>()
     for (const [index, result] of results.entries()) {
-      if ('properties' in result) outcome.imported += 1
-      else {
+      const { line, user } = taken[index]!
+      const chosen = choices[index]
+      const refused = chosen instanceof Refusal ? { error: chosen.message, code: chosen.code } : result
+      if ('properties' in refused) {
+        outcome.imported += 1
+        if (chosen && !(chosen instanceof Refusal))
+          stored.set((user as { project_user_id: string }).project_user_id, chosen)
+      } else {
         outcome.failed += 1
-        if (outcome.errors.length < errorsShown) outcome.errors.push({ line: taken[index]!.line, ...result })
+        if (outcome.errors.length < errorsShown) outcome.errors.push({ line, ...refused })
       }
     }
+    await users.mergeChoices(projectId, stored)
   }
 
   let line = 0
@@ -61,6 +74,18 @@ async function parseLine(bytes: Buffer): Promise<unknown> {
   } catch {
     return undefined
   }
+}
+
+/** The preferences of a line, as an export writes them. */
+function choicesIn(user: unknown): Choices | undefined | Refusal {
+  const given = isObject(user) ? user.preferences : undefined
+  if (isAbsent(given)) return undefined
+  const { opted_out = false, topics = {} } = isObject(given) ? given : { topics: null }
+  const names = isObject(topics) ? Object.entries(topics) : undefined
+  const sound = names?.every(([name, wanted]) => /^[a-z0-9_-]{1,64}$/.test(name) && typeof wanted === 'boolean')
+  if (!sound || names!.length > mostTopics || typeof opted_out !== 'boolean')
+    return refusing('invalid_parameter')('preferences', 'must be {"opted_out": false, "topics": {"offers": true}}')
+  return { ...(opted_out && { out: true }), ...(names!.length > 0 && { topics: topics as Record<string, boolean> }) }
 }
 
 async function* linesOf(body: Readable): AsyncGenerator<Buffer> {

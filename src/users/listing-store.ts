@@ -1,6 +1,7 @@
 import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
+import type { Choices } from './choice-store.ts'
 import type { UserRow } from './store.ts'
 
 // All lists here omit anonymous users: an import could not restore them, and there may be very many.
@@ -43,7 +44,7 @@ const byIdsRows = statement(
 )
 const oldestRows = statement(
   'users.oldest',
-  `select ${columns} from users
+  `select ${columns}, choices from users
     where project_id = $1 and project_user_id is not null and ($2::uuid is null or id > $2)
     order by id limit $3`
 )
@@ -54,7 +55,7 @@ export const newestUsers = (db: Db, projectId: ProjectId, before: string | null,
 
 /** Users after an id, the oldest first. */
 export const oldestUsers = (db: Db, projectId: ProjectId, after: string | null, limit: number) =>
-  db.query<UserRow>(oldestRows, [projectId, after, limit])
+  db.query<UserRow & { choices: Choices | null }>(oldestRows, [projectId, after, limit])
 
 export const usersByIds = (db: Db, projectId: ProjectId, ids: string[]) =>
   db.query<UserRow>(byIdsRows, [projectId, ids])

@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { defaultLimit, encodeCursor, idAfter } from '../platform/http/paging.ts'
 import { isUuid, type ProjectId } from '../platform/ids.ts'
 import { newestUsers, oldestUsers, searchBatch, usersByIds } from './listing-store.ts'
-import { type StoredUser, toUser, type UserRow } from './store.ts'
+import { type StoredUser, toUser } from './store.ts'
 
 /** One page of a search examines at most `batchesPerPage` batches of this size, whatever the size of the project. */
 const batchSize = 20_000
@@ -60,13 +60,21 @@ async function searchUsers(
   return { users: rows.map(toUser), nextCursor: from === null ? null : encodeCursor(from) }
 }
 
+type ExportedRow = Awaited<ReturnType<typeof oldestUsers>>[number]
+
+/** Choices are in the line of a user who has made some, in the form of preferences. */
+const lineOf = ({ choices, ...row }: ExportedRow) => ({
+  ...row,
+  ...(choices && { preferences: { opted_out: choices.out ?? false, topics: choices.topics ?? {} } })
+})
+
 /** Every user as a line of JSON, oldest first, in batches: memory does not grow with the project. */
 export async function* exportUsers(db: Db, projectId: ProjectId): AsyncGenerator<string> {
   let after: string | null = null
   for (;;) {
-    const rows: UserRow[] = await oldestUsers(db, projectId, after, exportBatch)
+    const rows: ExportedRow[] = await oldestUsers(db, projectId, after, exportBatch)
     if (rows.length === 0) return
-    yield rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+    yield rows.map((row) => `${JSON.stringify(lineOf(row))}\n`).join('')
     after = rows.at(-1)!.id
     if (rows.length < exportBatch) return
   }

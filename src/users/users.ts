@@ -4,6 +4,7 @@ import { Refusal, type RefusalCode } from '../platform/errors.ts'
 import { type Fields, isObject } from '../platform/fields.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { type Choices, mergeChoices } from './choice-store.ts'
 import { checkProjectUserId, checkProperties, type Properties, tooLarge } from './properties.ts'
 import { createPropertySearch } from './property-search.ts'
 import * as store from './store.ts'
@@ -145,6 +146,9 @@ export function createUsers({ pool, metrics, beforeRemoval }: UsersOptions) {
       const id = checkProjectUserId(projectUserId)
       done(await settle(projectId, { kind: 'remove', projectUserId: id, properties: {} }))
     },
+    /** Adds choices to those of named users; of a yes and a no, the no wins. */
+    mergeChoices: (projectId: ProjectId, choices: ReadonlyMap<string, Choices>) =>
+      mergeChoices(pool, projectId, choices, new Date()),
     /** Deletes a batch of the users of a project that is being erased. */
     eraseWindow: store.eraseUserWindow,
     /** Users that have exactly this value of a property, as far as they are found in a few seconds. */

@@ -20,6 +20,7 @@ async function token(role: string, projectId?: string): Promise<string> {
   return reply.json.token
 }
 
+const unset = { message_limits: [], quiet_hours: null, identity_verification: false }
 describe('/manage/v1 projects (A.8)', () => {
   it('creates a live project on the standard plan with the default limits, and reads it', async () => {
     const reply = await service.manage('POST', '/projects', { json: { name: 'Shop' } })
@@ -34,9 +35,7 @@ describe('/manage/v1 projects (A.8)', () => {
       limits: { requests_per_second: 1000, client_requests_per_second: 5000, triggers_per_second: 1000 },
       retention: { events_days: 365, messages_days: 90 },
       paused_at: null,
-      message_limits: [],
-      quiet_hours: null,
-      identity_verification: false
+      ...unset
     })
     assert.deepEqual((await service.manage('GET', `/projects/${id}`)).json, reply.json)
   })

@@ -40,6 +40,7 @@ describe('pages of other sites', () => {
       ['/devices', ['POST']],
       ['/devices/phone/user/project-user-id', ['POST', 'DELETE']],
       ['/devices/phone/user/properties', ['POST', 'DELETE']],
+      ['/devices/phone/preferences', ['GET', 'PATCH']],
       ['/devices/phone/live-activity-start-tokens', ['POST']],
       ['/events', ['POST']],
       ['/web-push/public-key', ['GET']]
@@ -49,7 +50,7 @@ describe('pages of other sites', () => {
       assert.equal(reply.headers['access-control-allow-origin'], '*')
       assert.deepEqual(String(reply.headers['access-control-allow-methods']).split(', '), [...methods])
       const allowed = String(reply.headers['access-control-allow-headers']).toLowerCase().split(', ')
-      for (const name of ['content-type', 'x-service-api-key', 'x-service-project-id'])
+      for (const name of ['content-type', 'x-service-api-key', 'x-service-project-id', 'x-service-user-token'])
         assert.ok(allowed.includes(name))
       assert.ok(reply.headers['x-request-id'])
     }

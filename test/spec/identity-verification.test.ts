@@ -84,6 +84,30 @@ describe('identity verification', () => {
     assert.deepEqual(outcome(early), [403, 'user_token_mismatch'], 'an anonymous user has no token')
   })
 
+  it('is passed by the browser client, which asks for a token and reads and sets preferences', async () => {
+    const { project, secret } = await verified()
+    for (const id of ['offers', 'news'])
+      await service.manage('PUT', `/projects/${project.id}/topics/${id}`, { json: { name: id } })
+    // The parts of a page that the client uses.
+    Object.assign(globalThis, { location: new URL('https://shop.example.com/'), addEventListener: () => {} })
+    const { text } = await service.ask('GET', '/sdk/tidings.js')
+    const { createTidings } = await import(`data:text/javascript,${encodeURIComponent(text)}`)
+    const settings = { baseUrl: service.url, projectId: project.id, publicKey: project.publicKey }
+    let current: string | null = null
+    const client = createTidings({ ...settings, userToken: async () => current })
+    await assert.rejects(client.linkUser('ana'), { status: 401, code: 'missing_user_token' })
+    current = token(secret)
+    await client.linkUser('ana')
+    assert.deepEqual(await client.preferences.get(), { opted_out: false, topics: { news: true, offers: true } })
+    await client.preferences.set({ offers: false })
+    const out = { opted_out: true, topics: { news: true, offers: false } }
+    assert.deepEqual(await client.preferences.optOut(), out)
+    assert.deepEqual((await project.call('GET', '/api/v1/users/ana/preferences')).json, out)
+    assert.deepEqual(await client.preferences.optIn(), { ...out, opted_out: false })
+    current = null
+    await client.unlinkUser()
+  })
+
   it('does not concern secret keys, management tokens and the registration of devices', async () => {
     const { project } = await verified()
     const json = { project_user_id: 'ana' }

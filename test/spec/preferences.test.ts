@@ -150,6 +150,41 @@ describe('preferences', () => {
   })
 })
 
+describe('preferences', () => {
+  it('are exported with their user, imported again, and deleted with the user', async () => {
+    const [one, copy] = [await service.project(), await service.project()]
+    await topic(one, 'offers')
+    await topic(copy, 'offers')
+    for (const name of ['ana', 'bo']) await one.call('POST', '/api/v1/users', { json: { project_user_id: name } })
+    await choose(one, 'ana', { opted_out: true, topics: { offers: true } })
+    const exported = (await service.manage('GET', `/projects/${one.id}/users:export`)).text
+    const lines = exported
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    assert.deepEqual(
+      lines.map(({ project_user_id, preferences }) => [project_user_id, preferences]),
+      [
+        ['ana', { opted_out: true, topics: { offers: true } }],
+        ['bo', undefined]
+      ]
+    )
+    await copy.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    await choose(copy, 'ana', { topics: { offers: false } })
+    const bad = '{"project_user_id":"cy","preferences":{"topics":{"offers":"no"}}}'
+    const imported = await service.manage('POST', `/projects/${copy.id}/users:import`, {
+      body: `${exported}${bad}\n`,
+      headers: { 'content-type': 'application/x-ndjson' }
+    })
+    assert.deepEqual([imported.json.imported, imported.json.failed], [2, 1])
+    assert.match(imported.json.errors[0].error, /^preferences: /)
+    assert.deepEqual((await chosen(copy, 'ana')).json, { opted_out: true, topics: { offers: false } }, 'a no survives')
+    await one.call('DELETE', '/api/v1/users/ana')
+    await one.call('POST', '/api/v1/users', { json: { project_user_id: 'ana' } })
+    assert.deepEqual((await chosen(one, 'ana')).json, { opted_out: false, topics: { offers: true } })
+  })
+})
+
 describe('a no', () => {
   it('is skipped, counted and explained, on the path of a few targets and in a broadcast', async () => {
     const project = await service.project()

@@ -1,36 +1,8 @@
 // The browser client of Tidings, served as /sdk/tidings.js. It depends on nothing; docs/guides/web-push.md explains it.
 
-export interface TidingsOptions {
-  /** The address of the service, such as https://tidings.example.com */
-  baseUrl: string
-  projectId: string
-  /** A public key, svc_pk_…: visitors can read it in your page, and it allows only what an app needs. */
-  publicKey: string
-}
+import type { DeviceFacts, Preferences, PropertyValue, TidingsOptions, WebPushOptions } from './types.ts'
 
-export type PropertyValue = string | number | boolean | null
-
-export interface WebPushOptions {
-  /** Address of your service worker, which imports /sdk/tidings-sw.js, or its registration. */
-  serviceWorker: string | ServiceWorkerRegistration
-  /** Default: read from the service. A given key uses the browser's own push service, also in a simulated project. */
-  vapidPublicKey?: string
-  /** The limit for the browser and its push service, without the time of the permission prompt. Default: 30 s. */
-  timeoutMs?: number
-}
-
-/** Facts about the device beside those that the client detects. */
-export interface DeviceFacts {
-  app_name?: string
-  app_version?: string
-  model?: string
-  os_name?: string
-  os_version?: string
-  locale_language?: string
-  locale_region?: string
-  timezone?: string
-  is_push_permission_granted?: boolean
-}
+export type * from './types.ts'
 
 /** A refusal of the service; docs/reference/errors.md lists the codes. */
 export class TidingsError extends Error {
@@ -64,7 +36,7 @@ const subscribeMs = 30_000
 const longestPauseMs = 60_000
 const mostAfterPage = 8_000
 
-export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions) {
+export function createTidings({ baseUrl, projectId, publicKey, userToken }: TidingsOptions) {
   const base = new URL(baseUrl, location.href).href.replace(/\/+$/, '')
   const storage = openStorage(`tidings.${projectId}.`)
   const deviceId = storage.get('device_id') ?? storage.set('device_id', newId())
@@ -77,13 +49,16 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   if (storage.get('simulated') !== null && 'serviceWorker' in navigator)
     void navigator.serviceWorker.getRegistration().then((found) => found && followSimulated(found))
 
-  function once(method: string, path: string, body?: unknown): Promise<Response> {
+  async function once(method: string, path: string, body?: unknown): Promise<Response> {
     const text = body === undefined ? null : JSON.stringify(body)
+    // Asked for at every attempt, because a token may have expired meanwhile.
+    const token = path.startsWith(one) ? await userToken?.() : null
     return fetch(`${base}/api/v1${path}`, {
       method,
       headers: {
         'X-Service-Project-ID': projectId,
         'X-Service-API-Key': publicKey,
+        ...(token && { 'X-Service-User-Token': token }),
         ...(text !== null && { 'Content-Type': 'application/json' })
       },
       body: text,
@@ -95,7 +70,7 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   }
 
   /** Retries a few times after a lost connection and when the service is busy. */
-  async function call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  async function call<Answer = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<Answer> {
     for (let attempt = 1; ; attempt += 1) {
       const response = await once(method, path, body).catch((error: unknown) => {
         if (attempt === attempts) throw error
@@ -125,12 +100,12 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
   }
 
   /** A call on the device. If the service does not know it, for example after its user was deleted, it is registered again. */
-  async function onDevice(method: string, path: string, body?: unknown): Promise<void> {
+  async function onDevice<Answer = void>(method: string, path: string, body?: unknown): Promise<Answer> {
     await (registered ?? register())
-    await call(method, one + path, body).catch(async (error: unknown) => {
+    return call<Answer>(method, one + path, body).catch(async (error: unknown) => {
       if (!(error instanceof TidingsError) || error.code !== 'device_not_found') throw error
       await register()
-      await call(method, one + path, body)
+      return call<Answer>(method, one + path, body)
     })
   }
 
@@ -235,6 +210,16 @@ export function createTidings({ baseUrl, projectId, publicKey }: TidingsOptions)
       onDevice('POST', '/user/project-user-id', { project_user_id: projectUserId }),
 
     unlinkUser: (): Promise<void> => onDevice('DELETE', '/user/project-user-id'),
+
+    /** What the user of this device wants to receive. Each call returns all of it. */
+    preferences: {
+      get: () => onDevice<Preferences>('GET', '/preferences'),
+      /** Changes single topics; null restores the default of one. */
+      set: (topics: Record<string, boolean | null>) => onDevice<Preferences>('PATCH', '/preferences', { topics }),
+      /** From now on the user gets transactional messages only. */
+      optOut: () => onDevice<Preferences>('PATCH', '/preferences', { opted_out: true }),
+      optIn: () => onDevice<Preferences>('PATCH', '/preferences', { opted_out: false })
+    },
 
     setProperties(properties: Record<string, PropertyValue>): Promise<void> {
       const list = Object.entries(properties).map(([name, value]) => ({ name, value }))

@@ -1,0 +1,43 @@
+// The types of the browser client: they leave no trace in the script that pages load.
+
+export interface TidingsOptions {
+  /** The address of the service, such as https://tidings.example.com */
+  baseUrl: string
+  projectId: string
+  /** A public key, svc_pk_…: visitors can read it in your page, and it allows only what an app needs. */
+  publicKey: string
+  /** Returns a token of the logged-in user, made by your backend; for projects that verify the identity of users. */
+  userToken?: () => string | null | undefined | Promise<string | null | undefined>
+}
+
+/** What the user of this device wants to receive. */
+export interface Preferences {
+  /** The user gets transactional messages only. */
+  opted_out: boolean
+  /** By topic: whether the user gets its messages. */
+  topics: Record<string, boolean>
+}
+
+export type PropertyValue = string | number | boolean | null
+
+export interface WebPushOptions {
+  /** Address of your service worker, which imports /sdk/tidings-sw.js, or its registration. */
+  serviceWorker: string | ServiceWorkerRegistration
+  /** Default: read from the service. A given key uses the browser's own push service, also in a simulated project. */
+  vapidPublicKey?: string
+  /** The limit for the browser and its push service, without the time of the permission prompt. Default: 30 s. */
+  timeoutMs?: number
+}
+
+/** Facts about the device beside those that the client detects. */
+export interface DeviceFacts {
+  app_name?: string
+  app_version?: string
+  model?: string
+  os_name?: string
+  os_version?: string
+  locale_language?: string
+  locale_region?: string
+  timezone?: string
+  is_push_permission_granted?: boolean
+}

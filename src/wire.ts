@@ -51,6 +51,8 @@ export type Policy = Static<typeof manage.PolicyAnswer>
 /** Includes its text, which only this response contains. */
 export type CreatedKey = Static<typeof manage.CreatedKey>
 export type RotatedKey = Static<typeof manage.RotatedKey>
+/** Includes its text, which only this response contains. */
+export type IdentitySecret = Static<typeof manage.IdentitySecretAnswer>
 export type Token = Static<typeof manage.TokenAnswer>
 /** Includes its text, which only this response contains. */
 export type CreatedToken = Static<typeof manage.CreatedToken>

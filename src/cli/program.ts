@@ -37,8 +37,12 @@ const commands: Record<string, Entry> = {
     summary: 'Set, list, check and remove credentials for Apple, Google and browsers',
     load: () => import('./messages/gateway.ts')
   },
+  topic: {
+    summary: 'List, apply and delete the topics that users can refuse',
+    load: () => import('./projects/topic.ts')
+  },
   user: {
-    summary: 'Get, set, unset, delete, list, import and export users',
+    summary: 'Get, set, unset, delete, list, import and export users, and their preferences',
     load: () => import('./users/user.ts')
   },
   device: { summary: 'List, show and delete devices, add simulated ones', load: () => import('./users/device.ts') },

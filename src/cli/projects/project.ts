@@ -6,7 +6,9 @@ import { printable, record, time } from '../output.ts'
 import { type Resource, resource } from '../resource.ts'
 import { type Common, examples, tell } from '../session.ts'
 import type { Shell } from '../shell.ts'
+import { declareIdentitySecret } from './identity-secret.ts'
 import { changesOf, type ProjectOptions, projectOptions } from './project-options.ts'
+import { type RuleOptions, ruleOptions, rulesOf, shownHours, shownLimits } from './rule-options.ts'
 
 export function declare(command: Command, shell: Shell): void {
   examples(command, ['tidings project list', 'tidings project create Shop --id shop', 'tidings project pause shop'])
@@ -30,6 +32,7 @@ export function declare(command: Command, shell: Shell): void {
   })
   declareShow(chosen)
   declareUpdate(chosen)
+  declareIdentitySecret(chosen, choose)
   declareState(chosen, 'pause', 'Pause a project: nothing is sent, and new messages wait')
   declareState(chosen, 'resume', 'Resume a project: waiting messages are sent')
   declareDelete(projects)
@@ -69,23 +72,28 @@ function declareShow(chosen: Resource): void {
 }
 
 function declareUpdate(chosen: Resource): void {
-  const bodyOf = ({ name, ...options }: ProjectOptions & { name?: string }) => ({
+  type Options = ProjectOptions & RuleOptions & { name?: string }
+  const bodyOf = ({ name, ...options }: Options) => ({
     ...(name !== undefined && { name }),
-    ...changesOf(options)
+    ...changesOf(options),
+    ...rulesOf(options)
   })
-  chosen.verb<ProjectOptions & { name?: string }>(
+  chosen.verb<Options>(
     {
       usage: 'update [id]',
-      about: 'Change the name, mode, plan, limits or retention',
+      about: 'Change the name, mode, plan, limits, retention, or the rules over all campaigns',
       examples: [
         'tidings project update shop --mode live --plan unlimited',
-        'tidings project update shop --requests-per-second 5000 --events-days 90'
+        'tidings project update shop --requests-per-second 5000 --events-days 90',
+        'tidings project update shop --message-limit 3/24h --quiet-hours 22:00-08:00'
       ],
       more: 'The plan and the limits need a token for the whole installation.',
-      options: (update) => projectOptions(update.option('--name <name>', 'New name')),
+      options: (update) => ruleOptions(projectOptions(update.option('--name <name>', 'New name'))),
       check(options, id) {
         if (Object.keys(bodyOf(options)).length === 0)
-          throw usageFailure('Nothing to change: give --name, --mode, --plan, a limit or a retention.')
+          throw usageFailure('Nothing to change: give --name, --mode, --plan, a limit, a retention or a rule.')
+        if ((options.quietTimezone ?? options.quietAction) && typeof options.quietHours !== 'object')
+          throw usageFailure('--quiet-timezone and --quiet-action need --quiet-hours, such as 22:00-08:00.')
         choose(options, id)
       }
     },
@@ -154,6 +162,9 @@ function shown(project: Project): string {
     ['Triggers', perSecond(limits.triggers_per_second)],
     ['Events kept', `${retention.events_days} days`],
     ['Messages kept', `${retention.messages_days} days`],
+    ['Messages to a user', shownLimits(project)],
+    ['Quiet hours', shownHours(project)],
+    ['Identity of users', project.identity_verification ? 'verified' : 'not verified'],
     ['Created', time(created_at)]
   ])
 }

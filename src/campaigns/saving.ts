@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { wantEvents } from '../events/events.ts'
 import type { Db, Pool } from '../platform/db/db.ts'
 import { Refusal } from '../platform/errors.ts'
 import { newId, type ProjectId } from '../platform/ids.ts'
@@ -7,6 +8,7 @@ import { recordAudit } from '../projects/projects.ts'
 import { checkPatterns, holdSaved, idsIn, type Whole, wholeOf } from '../segments/segments.ts'
 import { checkCampaignId, readAudience } from './audience/request.ts'
 import { type Campaign, parseCampaignInTurns } from './definition/definition.ts'
+import { eventNames, eventSegments, reactsForMs } from './definition/journey-rules.ts'
 import * as store from './store.ts'
 import { awaitWinners } from './texts/winners-store.ts'
 
@@ -26,6 +28,7 @@ async function checked(pool: Pool, body: unknown): Promise<Campaign> {
   const campaign = await parseCampaignInTurns(body)
   if (campaign.default_audience) readAudience(campaign.default_audience, 'default_audience')
   await checkPatterns(pool, campaign.segment)
+  for (const [path, segment] of eventSegments(campaign)) await checkPatterns(pool, segment, path)
   return campaign
 }
 
@@ -70,6 +73,7 @@ export function createSaving(pool: Pool) {
       await audit(tx, projectId, actor, archived ? 'archive' : 'update', id, version)
     }
     if (definition.winner) await awaitWinners(tx, projectId, id)
+    await keepWanted(tx, projectId, id, current?.definition, definition, at)
     const row = (await store.findCampaign(tx, projectId, id))!
     return { row, result: current ? 'updated' : 'created' }
   }
@@ -147,6 +151,7 @@ export function createSaving(pool: Pool) {
   }
 }
 
+
 /** The topic cannot be deleted before the campaign is saved. An archived campaign may name one that was deleted. */
 async function checkTopic(tx: Db, projectId: ProjectId, { topic, status }: Campaign): Promise<void> {
   if (topic === undefined || status === 'archived' || (await holdTopic(tx, projectId, topic))) return
@@ -170,6 +175,21 @@ async function wholeNow(
 const inCampaign = (id: string, { code, details }: Refusal) => {
   const told = details.map(({ path, message }) => ({ path, message: `${message} (in the campaign "${id}")` }))
   return new Refusal(code, `${told[0]!.path}: ${told[0]!.message}`, told)
+}
+
+/** Says which events the campaign reacts to from now on. Most campaigns react to none. */
+async function keepWanted(
+  tx: Db,
+  projectId: ProjectId,
+  id: string,
+  before: Campaign | undefined,
+  now: Campaign,
+  at: Date
+): Promise<void> {
+  const names = now.status === 'active' ? eventNames(now) : []
+  if (names.length === 0 && (!before || eventNames(before).length === 0)) return
+  const lasting = new Date(at.getTime() + reactsForMs(before ?? now))
+  await wantEvents(tx, projectId, id, names, lasting)
 }
 
 const exists = (id: string) => new Refusal('conflict', `Campaign ${id} exists already.`)

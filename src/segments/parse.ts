@@ -38,17 +38,29 @@ export function parseSegment(value: unknown, path = 'segment'): Segment {
   return segment
 }
 
+const newReading = (): Reading => ({
+  problems: [],
+  conditions: 0,
+  patterns: 0,
+  events: 0,
+  nodes: 0,
+  room: new Room(limits.size),
+  full: false
+})
+
+/** Checks conditions on one event, `event.<property>`, outside of a segment. Adds problems to a list. */
+export function readConditions(value: readonly unknown[], path: string, problems: Detail[]): AttributeCondition[] {
+  const reading = newReading()
+  const found = value.map((item, index) => readWhere(item, `${path}[${index}]`, reading))
+  if (reading.full)
+    reading.problems.push({ path, message: `must have at most ${limits.size} characters in its values` })
+  problems.push(...reading.problems.slice(0, maxProblems))
+  return found.filter((item) => item !== undefined)
+}
+
 /** Like `parseSegment`, but adds problems to a list. The result is valid only if it added none. */
 export function readSegment(value: unknown, path: string, problems: Detail[]): Segment {
-  const reading: Reading = {
-    problems: [],
-    conditions: 0,
-    patterns: 0,
-    events: 0,
-    nodes: 0,
-    room: new Room(limits.size),
-    full: false
-  }
+  const reading = newReading()
   const everyone = { all: [] }
   const segment =
     value === undefined || (isObject(value) && Object.keys(value).length === 0)

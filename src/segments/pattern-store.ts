@@ -16,3 +16,15 @@ export const limitStatementTime = (tx: Db, ms: number) => tx.run(limit, [String(
 
 /** Matches an empty text with each pattern. Throws the error of PostgreSQL if it does not accept one. */
 export const matchPatterns = (tx: Db, patterns: string[]) => tx.query(tryPatterns, [patterns])
+
+const match = statement(
+  'segments.match_texts',
+  `select n::int from unnest($1::text[], $2::text[]) with ordinality as g(text, pattern, n)
+    where (g.text collate "C") ~ g.pattern`
+)
+
+/** Returns the positions of the texts that match their pattern. */
+export const matchTexts = async (tx: Db, pairs: readonly { text: string; pattern: string }[]): Promise<Set<number>> => {
+  const values = [pairs.map(({ text }) => text), pairs.map(({ pattern }) => pattern)]
+  return new Set((await tx.query<{ n: number }>(match, values)).map(({ n }) => n - 1))
+}

@@ -7,9 +7,17 @@ import { eraseSavedWindow } from './saved/store.ts'
 
 export { checkPatterns } from './check-patterns.ts'
 export { type CompiledSegment, compileSegment } from './compile.ts'
+export { eventMatches, type Patterns, patternsFor } from './event-conditions.ts'
 export { instantRule } from './instant.ts'
-export { countOperators, fixedAttributes, operators, type Segment, segmentLimits } from './language.ts'
-export { parseSegment, readSegment } from './parse.ts'
+export {
+  type AttributeCondition,
+  countOperators,
+  fixedAttributes,
+  operators,
+  type Segment,
+  segmentLimits
+} from './language.ts'
+export { parseSegment, readConditions, readSegment } from './parse.ts'
 export { idsIn } from './saved/refs.ts'
 export { holdSaved } from './saved/store.ts'
 export { type Whole, wholeOf } from './saved/whole.ts'
@@ -25,6 +33,7 @@ export {
   type SegmentAt,
   SegmentFailed
 } from './store.ts'
+export { hasReference } from './trigger-reference.ts'
 export { patiently, SegmentBusy } from './turns.ts'
 export type SavedSegments = ReturnType<typeof createSegments>
 

@@ -6,6 +6,7 @@ import { problemsOf } from '../../platform/http/validation.ts'
 import { readSegment, type Segment } from '../../segments/segments.ts'
 import { isTemplate, readTemplate, templateDepth, templatesOf } from '../../templates/templates.ts'
 import { isTimeZone } from '../audience/quiet-hours.ts'
+import { journeyProblems } from './journey-rules.ts'
 import { everyMessage } from './messages.ts'
 import { preferenceProblems } from './preference-rules.ts'
 import { cannotRun } from './running.ts'
@@ -138,6 +139,7 @@ function meaningProblems(campaign: Campaign, roots: ReadonlySet<string>): Detail
   }
   problems.push(...preferenceProblems(campaign), ...textProblems(campaign))
   for (const { path, message } of everyMessage(campaign)) problems.push(...messageProblems(message, path))
+  problems.push(...journeyProblems(campaign))
   for (const [index, target] of (default_audience?.targets ?? []).entries())
     if (addresses(target) !== 1 && problems.length < mostProblems)
       add(`default_audience.targets[${index}]`, 'must have exactly one of project_user_id, device_id, user_id')

@@ -11,5 +11,7 @@ export function cannotRun({ type, schedule, event_trigger, default_audience }: C
   }
   if (type === 'event_triggered' && !event_trigger)
     add('event_trigger', 'must be given: an event_triggered campaign waits for its event')
+  if (type !== 'event_triggered' && event_trigger)
+    add('event_trigger', `must not be given: the campaign is ${type}, not event_triggered`)
   return lacks
 }

@@ -1,0 +1,140 @@
+import type { Pool } from '../platform/db/db.ts'
+import { parseDuration } from '../platform/duration.ts'
+import { instantText } from '../platform/time.ts'
+import { type AttributeCondition, attributeOf, type Operator, segmentLimits } from './language.ts'
+import { limitStatementTime, matchTexts } from './pattern-store.ts'
+import { Room, resolve } from './trigger-reference.ts'
+
+type Properties = Readonly<Record<string, unknown>>
+
+/** Whether texts match patterns, as PostgreSQL says: JavaScript has other patterns, and some never end. */
+export type Patterns = (text: string, pattern: string) => boolean
+
+interface Facts {
+  properties: Properties
+  now: Date
+  /** The values of `{{ trigger.* }}` in a condition. */
+  trigger: Properties
+  patterns: Patterns
+}
+
+/**
+ * Whether all conditions hold for an event. They mean the same as in a segment, where PostgreSQL evaluates them
+ * (compare.ts); here an event may have to be compared with the conditions of a hundred campaigns.
+ */
+export const eventMatches = (where: readonly AttributeCondition[] | undefined, facts: Facts): boolean =>
+  (where ?? []).every((condition) => holds(condition, facts))
+
+function holds({ attribute, operator, value }: AttributeCondition, { properties, now, trigger, patterns }: Facts) {
+  const { name } = attributeOf(attribute, 'where')!
+  const stored = Object.hasOwn(properties, name) ? properties[name] : undefined
+  if (operator === 'exists') return stored !== undefined
+  if (operator === 'not_exists') return stored === undefined
+  const wanted = resolve(value, trigger, new Room(segmentLimits.filled))
+  if (wanted === undefined) return false
+  if (operator === 'matches')
+    return typeof stored === 'string' && typeof wanted === 'string' && patterns(stored, wanted)
+  return compared(operator, stored, wanted, now)
+}
+
+function compared(operator: Operator, stored: unknown, wanted: unknown, now: Date): boolean {
+  const empty = stored === undefined || stored === null
+  switch (operator) {
+    case 'equals':
+      return isOneOf(stored, [wanted])
+    case 'in':
+      return Array.isArray(wanted) && isOneOf(stored, wanted)
+    case 'not_equals':
+      return isNoneOf(stored, [wanted])
+    case 'not_in':
+      return Array.isArray(wanted) ? isNoneOf(stored, wanted) : empty
+    case 'before':
+    case 'after': {
+      const [one, other] = [instantMs(stored), instantMs(wanted)]
+      if (one === undefined || other === undefined) return false
+      return operator === 'before' ? one < other : one > other
+    }
+    case 'within_last': {
+      const [at, ms] = [instantMs(stored), parseDuration(wanted)]
+      return at !== undefined && ms !== undefined && at <= now.getTime() && at >= now.getTime() - ms
+    }
+    case 'not_contains':
+      if (typeof wanted !== 'string') return empty
+      return empty || (typeof stored === 'string' && !stored.includes(wanted))
+    case 'contains':
+    case 'starts_with':
+    case 'ends_with':
+      return typeof stored === 'string' && typeof wanted === 'string' && searched(operator, stored, wanted)
+    default:
+      return ordered(operator, stored, wanted)
+  }
+}
+
+const searched = (operator: 'contains' | 'starts_with' | 'ends_with', stored: string, wanted: string) =>
+  operator === 'contains'
+    ? stored.includes(wanted)
+    : operator === 'starts_with'
+      ? stored.startsWith(wanted)
+      : stored.endsWith(wanted)
+
+/** Texts are ordered by code point and numbers by value; nothing else has an order. */
+function ordered(operator: Operator, stored: unknown, wanted: unknown): boolean {
+  const order =
+    typeof stored === 'string' && typeof wanted === 'string'
+      ? Buffer.compare(Buffer.from(stored), Buffer.from(wanted))
+      : typeof stored === 'number' && typeof wanted === 'number'
+        ? stored - wanted
+        : Number.NaN
+  if (operator === 'greater_than') return order > 0
+  if (operator === 'greater_or_equal') return order >= 0
+  return operator === 'less_than' ? order < 0 : order <= 0
+}
+
+const isScalar = (value: unknown) => value === null || ['string', 'number', 'boolean'].includes(typeof value)
+const isOneOf = (stored: unknown, wanted: readonly unknown[]) => isScalar(stored) && wanted.includes(stored)
+
+/** No value and null differ from every wanted value. A value of another type is not compared. */
+function isNoneOf(stored: unknown, wanted: readonly unknown[]): boolean {
+  if (wanted.length === 0 || stored === undefined) return true
+  if (stored === null) return !wanted.includes(null)
+  const comparable = wanted.includes(null) || wanted.some((one) => isScalar(one) && typeof one === typeof stored)
+  return comparable && !isOneOf(stored, wanted)
+}
+
+function instantMs(value: unknown): number | undefined {
+  const text = instantText(value)
+  return text === undefined ? undefined : Date.parse(text)
+}
+
+/** A pattern that takes longer for a batch of events was made to be slow. */
+const patternMs = 1_000
+
+/** Matches the texts of events with the patterns of conditions, in one statement; none for conditions without patterns. */
+export async function patternsFor(
+  pool: Pool,
+  events: readonly { where: readonly AttributeCondition[] | undefined; properties: Properties }[]
+): Promise<Patterns> {
+  const pairs = new Map<string, { text: string; pattern: string }>()
+  for (const { where, properties } of events)
+    for (const { attribute, operator, value } of where ?? []) {
+      const text = properties[attributeOf(attribute, 'where')!.name]
+      if (operator === 'matches' && typeof text === 'string' && typeof value === 'string')
+        pairs.set(keyOf(text, value), { text, pattern: value })
+    }
+  if (pairs.size === 0) return () => false
+  const matching = await pool
+    .transaction(async (tx) => {
+      await limitStatementTime(tx, patternMs)
+      return matchTexts(tx, [...pairs.values()])
+    })
+    .catch((error: unknown) => {
+      if (isTimeout(error)) return new Set<number>()
+      throw error
+    })
+  const keys = new Set([...pairs.keys()].filter((_, index) => matching.has(index)))
+  return (text, pattern) => keys.has(keyOf(text, pattern))
+}
+
+const keyOf = (text: string, pattern: string) => JSON.stringify([text, pattern])
+const isTimeout = (error: unknown) =>
+  [error, (error as Error).cause].some((one) => one instanceof Error && 'code' in one && one.code === '57014')

@@ -166,7 +166,19 @@ async function makeMonths(pool: Pool): Promise<void> {
 function startWorker(
   { role }: Start,
   { config, pool, listener, log, nodeId, opened }: Infrastructure,
-  { erasure, events, webhooks, messages, activityChannels, segments, triggers, stats, oversight, agents }: Capabilities,
+  {
+    erasure,
+    events,
+    webhooks,
+    messages,
+    activityChannels,
+    segments,
+    triggers,
+    journeys,
+    stats,
+    oversight,
+    agents
+  }: Capabilities,
   { nodes, tracing }: { nodes: Nodes; tracing: Tracing }
 ) {
   const worker = createWorker({
@@ -187,6 +199,7 @@ function startWorker(
       ...segments.jobs,
       ...triggers.jobs,
       ...stats.jobs,
+      ...journeys.jobs,
       ...oversight.jobs,
       ...agents.jobs
     ].map(tracing.job)

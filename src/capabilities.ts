@@ -4,6 +4,7 @@ import { campaignsOfTopic, createCampaigns } from './campaigns/campaigns.ts'
 import { createDevices, lockDevicesOf } from './devices/devices.ts'
 import { createEvents, type EventSubscriber, moveHistory } from './events/events.ts'
 import { createGateways, type Sender } from './gateways/gateways.ts'
+import { createJourneys, moveJourneys } from './journeys/journeys.ts'
 import { createMcp } from './mcp/mcp.ts'
 import { createMessages, createPauses, moveMessages, type OnSettled } from './messages/messages.ts'
 import { createOversight } from './oversight/oversight.ts'
@@ -75,6 +76,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       await moveHistory(tx, projectId, from, to)
       await moveMessages(tx, projectId, from, to)
       await moveConversions(tx, projectId, from, to)
+      await moveJourneys(tx, projectId, from, to)
     },
     onOptedOut: (tx, projectId, userId) => webhooks.onOptedOut(tx, projectId, userId),
     beforeRemoval: (tx, projectId, userIds) => beforeRemoval(tx, projectId, userIds)
@@ -146,7 +148,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     devices,
     metrics,
     onPushReports: messages.recordReports,
-    subscribers: () => [stats.subscriber, ...(overrides.eventSubscribers ?? [])]
+    subscribers: () => [journeys.subscriber, stats.subscriber, ...(overrides.eventSubscribers ?? [])]
   })
   const preferences = createPreferences({
     pool,
@@ -172,9 +174,11 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     projectOf: (projectId) => credentials.project(projectId),
     idempotencyHours: config.IDEMPOTENCY_HOURS,
     workers: () => cluster.workers(),
-    onTriggerEnded: webhooks.onTriggerEnded
+    onTriggerEnded: webhooks.onTriggerEnded,
+    enter: (...entering) => journeys.enter(...entering)
   })
   const stats = createStats({ pool, campaigns, onConverted: webhooks.onConverted })
+  const journeys = createJourneys({ pool, triggers, paused: messages.paused })
   // The port is known for certain once the service listens: it may be any free one.
   const address = { base: config.PUBLIC_URL ?? localUrl(config.HOST, config.PORT) }
   const oversight = createOversight({
@@ -226,6 +230,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     oversight,
     stats,
     webhooks,
+    journeys,
     triggers,
     campaigns,
     segments,
@@ -249,6 +254,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
       await messages.resume(tx, projectId)
       await triggers.resume(tx, projectId)
       await activityChannels.resume(tx, projectId)
+      await journeys.resume(tx, projectId)
     }
   })
 
@@ -270,6 +276,7 @@ export function createCapabilities(infrastructure: Infrastructure, overrides: Ov
     campaigns,
     triggers,
     stats,
+    journeys,
     oversight,
     agents,
     mcp,

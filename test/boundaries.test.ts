@@ -25,6 +25,7 @@ const order = [
   'activity-channels',
   'campaigns',
   'triggers',
+  'journeys',
   'stats',
   'oversight',
   'a2a',
@@ -116,6 +117,7 @@ const owners: Record<string, string> = {
   jobs: 'platform',
   live_activity_changes: 'activity-channels',
   live_activity_channels: 'activity-channels',
+  journeys: 'journeys',
   live_activity_tokens: 'devices',
   message_minutes: 'messages',
   messages: 'messages',
@@ -178,6 +180,10 @@ const allowed: Record<string, string> = {
   'triggers writes campaigns': 'deleting old triggers adds their counters to the totals of the campaign',
   'triggers reads devices': joinedAudience,
   'triggers reads messages': 'an explanation names the messages of a user',
+  'journeys reads campaigns': 'the statement that finds active campaigns for events decides whether they run',
+  'journeys reads wanted_events': 'campaigns are found by the names of events in one statement',
+  'journeys reads events': 'an event that arrives late may have been followed by one that ends its journey',
+  'journeys reads users': 'a journey begins only while its user exists',
   'messages reads users': 'a message is written only while its user exists: the row is locked in the same statement',
   'cli reads settings': 'doctor checks the master key without a service'
 }

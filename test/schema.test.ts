@@ -190,6 +190,7 @@ describe('the statements', () => {
       'idempotency.sweep',
       'live_activity_channels.known',
       'live_activity_channels.open',
+      'journeys.overdue',
       'messages.left_behind',
       'messages.paused_projects',
       'projects.find_many',

@@ -43,7 +43,8 @@ export { resolveMany, resolveTargets, type SegmentOf, type SkippedTarget } from 
 export { unknownFields as unknownTriggerFields, warningOf } from './audience/unknown-fields.ts'
 export type { Campaign } from './definition/definition.ts'
 export { demoCampaign } from './definition/demo.ts'
-export { campaignsOfTopic, factsOf, lockCampaign, reserveThrottle } from './store.ts'
+export { campaignsOfTopic, factsOf, findVersion, lockCampaign, reserveThrottle } from './store.ts'
+export { heldOutOf } from './texts/choosing.ts'
 export { lookUpWinners, type WinnersOf } from './texts/winner.ts'
 export { CampaignErased, type Ready, type Versions } from './versions.ts'
 export type Campaigns = ReturnType<typeof createCampaigns>

@@ -18,7 +18,7 @@ import { eraseWantedWindow } from './wanted-store.ts'
 
 export type { TrackEvent } from './fields.ts'
 export { eventMonths, keepEventsJob } from './jobs.ts'
-export type { ArrivedEvent, EventSubscriber } from './queue.ts'
+export { type ArrivedEvent, type EventSubscriber, PrepareFirst } from './queue.ts'
 export { wantEvents } from './wanted-store.ts'
 /** Moves the history of a user to another, in the caller's transaction. */
 export const moveHistory = async (tx: Db, projectId: ProjectId, fromUserId: string, toUserId: string) => {

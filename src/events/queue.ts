@@ -31,6 +31,20 @@ export interface EventSubscriber {
   handle(tx: Db, projectId: ProjectId, events: ArrivedEvent[]): Promise<void>
 }
 
+/**
+ * Thrown by a subscriber that needs something from outside of its transaction. The queue rolls back, prepares it, and hands
+ * over the events again.
+ */
+export class PrepareFirst extends Error {
+  override readonly name = 'PrepareFirst'
+  readonly prepare: () => Promise<void>
+
+  constructor(prepare: () => Promise<void>) {
+    super('something must be prepared outside of the transaction')
+    this.prepare = prepare
+  }
+}
+
 interface Single {
   projectId: ProjectId
   at: string
@@ -61,7 +75,7 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
 
   /** Returns whether more events may wait. */
   const handleBatch = (projectId: ProjectId): Promise<boolean> =>
-    pool.transaction(async (tx) => {
+    prepared(pool, async (tx) => {
       const rows = await claimQueued(tx, projectId, handledTogether)
       const events = rows.filter(isStored)
       if (events.length > 0) await handle(tx, projectId, events)
@@ -118,7 +132,7 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
       defineJob<Single>({
         ...single,
         run: ({ projectId, at, eventId }, { complete }) =>
-          pool.transaction(async (tx) => {
+          prepared(pool, async (tx) => {
             const event = await findQueued(tx, projectId, new Date(at), eventId)
             if (event) await handle(tx, projectId, [event])
             await complete(tx)
@@ -132,6 +146,20 @@ export function createEventQueue(pool: Pool, subscribers: () => readonly EventSu
         }
       })
     ]
+  }
+}
+
+/** Subscribers may need several preparations, each of which takes a transaction. */
+const mostPreparations = 5
+
+async function prepared<Result>(pool: Pool, work: (tx: Db) => Promise<Result>): Promise<Result> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await pool.transaction(work)
+    } catch (error) {
+      if (!(error instanceof PrepareFirst) || tried >= mostPreparations) throw error
+      await error.prepare()
+    }
   }
 }
 

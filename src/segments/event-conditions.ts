@@ -109,32 +109,50 @@ function instantMs(value: unknown): number | undefined {
 /** A pattern that takes longer for a batch of events was made to be slow. */
 const patternMs = 1_000
 
-/** Matches the texts of events with the patterns of conditions, in one statement; none for conditions without patterns. */
-export async function patternsFor(
-  pool: Pool,
-  events: readonly { where: readonly AttributeCondition[] | undefined; properties: Properties }[]
-): Promise<Patterns> {
-  const pairs = new Map<string, { text: string; pattern: string }>()
-  for (const { where, properties } of events)
-    for (const { attribute, operator, value } of where ?? []) {
-      const text = properties[attributeOf(attribute, 'where')!.name]
-      if (operator === 'matches' && typeof text === 'string' && typeof value === 'string')
-        pairs.set(keyOf(text, value), { text, pattern: value })
-    }
-  if (pairs.size === 0) return () => false
-  const matching = await pool
-    .transaction(async (tx) => {
-      await limitStatementTime(tx, patternMs)
-      return matchTexts(tx, [...pairs.values()])
-    })
-    .catch((error: unknown) => {
-      if (isTimeout(error)) return new Set<number>()
-      throw error
-    })
-  const keys = new Set([...pairs.keys()].filter((_, index) => matching.has(index)))
-  return (text, pattern) => keys.has(keyOf(text, pattern))
+interface Pair {
+  text: string
+  pattern: string
 }
 
-const keyOf = (text: string, pattern: string) => JSON.stringify([text, pattern])
+/** The texts of an event and the patterns that its conditions compare them with. */
+export function patternPairs(where: readonly AttributeCondition[], properties: Properties): Pair[] {
+  return where.flatMap(({ attribute, operator, value }) => {
+    const text = properties[attributeOf(attribute, 'where')!.name]
+    const compares = operator === 'matches' && typeof text === 'string' && typeof value === 'string'
+    return compares ? { text, pattern: value } : []
+  })
+}
+
+export type PatternMatcher = ReturnType<typeof createPatternMatcher>
+
+const maxKnown = 20_000
+
+/**
+ * Remembers which texts match which patterns. PostgreSQL decides, outside of the transaction that needs to know: a pattern
+ * may be too slow, and a statement that fails ends its transaction.
+ */
+export function createPatternMatcher(pool: Pool) {
+  const known = new Map<string, boolean>()
+  const keyOf = ({ text, pattern }: Pair) => JSON.stringify([text, pattern])
+  return {
+    unknown: (pairs: Pair[]): Pair[] => pairs.filter((pair) => !known.has(keyOf(pair))),
+    /** A pattern that takes too long matches nothing. */
+    async learn(pairs: Pair[]): Promise<void> {
+      const matching = await pool
+        .transaction(async (tx) => {
+          await limitStatementTime(tx, patternMs)
+          return matchTexts(tx, pairs)
+        })
+        .catch((error: unknown) => {
+          if (isTimeout(error)) return new Set<number>()
+          throw error
+        })
+      if (known.size > maxKnown) known.clear()
+      for (const [index, pair] of pairs.entries()) known.set(keyOf(pair), matching.has(index))
+    },
+    matches: ((text, pattern) => known.get(keyOf({ text, pattern })) ?? false) satisfies Patterns
+  }
+}
+
 const isTimeout = (error: unknown) =>
   [error, (error as Error).cause].some((one) => one instanceof Error && 'code' in one && one.code === '57014')

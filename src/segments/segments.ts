@@ -7,7 +7,7 @@ import { eraseSavedWindow } from './saved/store.ts'
 
 export { checkPatterns } from './check-patterns.ts'
 export { type CompiledSegment, compileSegment } from './compile.ts'
-export { eventMatches, type Patterns, patternsFor } from './event-conditions.ts'
+export { createPatternMatcher, eventMatches, type PatternMatcher, patternPairs } from './event-conditions.ts'
 export { instantRule } from './instant.ts'
 export {
   type AttributeCondition,

@@ -12,8 +12,11 @@ import { acceptInternal, createAccept } from './accept.ts'
 import { Batches } from './batches/batch.ts'
 import { cancelDeferred } from './batches/deferred.ts'
 import { Expansion } from './batches/expand.ts'
+import { propertiesOf } from './batches/expansion-store.ts'
 import { createFreeSlots } from './batches/free-slots.ts'
 import type { ProjectOf } from './batches/message-limit.ts'
+import type { EnterSequence } from './batches/sequence.ts'
+import { createSkipUsers } from './batches/skip-users.ts'
 import { SmallTriggers } from './batches/small.ts'
 import { Cancel } from './cancel.ts'
 import { createExplain, type Explained } from './explain/explain.ts'
@@ -26,6 +29,7 @@ import { eraseTriggerWindow, findTrigger, listTriggers, type TriggerRow } from '
 import { createStreams } from './stream.ts'
 
 export { whyRefused } from './accept.ts'
+export type { SequenceTrigger } from './batches/sequence.ts'
 export type { Explained } from './explain/explain.ts'
 export { countOnTrigger } from './outcomes.ts'
 export type { PermittedTrigger } from './permit.ts'
@@ -45,19 +49,21 @@ export interface TriggersOptions {
   idempotencyHours: number
   /** The number of processes that run jobs. */
   workers: () => number
+  /** Lets users enter the steps of a campaign. */
+  enter: EnterSequence
   /** Receives triggers that end in this capability; `countOnTrigger` passes on those that an outcome ends. */
   onTriggerEnded: OnTriggerEnded
 }
 
 /** Triggers: each sends a campaign to the users and devices that match when it runs. */
 export function createTriggers(options: TriggersOptions) {
-  const { pool, listener, messages, workers, projectOf } = options
+  const { pool, listener, messages, workers, projectOf, enter } = options
   const onEnded = notifyAndPublish(options.onTriggerEnded)
   const { versions } = options.campaigns
   const cancel = new Cancel({ pool, messages, onEnded })
   const move = createMove(options)
   const freeSlots = createFreeSlots()
-  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots, projectOf })
+  const batches = new Batches({ pool, messages, versions, onEnded, freeSlots, projectOf, enter })
   const expansion = new Expansion({
     pool,
     versions,
@@ -67,7 +73,7 @@ export function createTriggers(options: TriggersOptions) {
     continueCancel: (projectId, triggerId) => cancel.continue(projectId, triggerId),
     paused: messages.paused
   })
-  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf })
+  const small = new SmallTriggers({ pool, messages, versions, onEnded, freeSlots, projectOf, enter })
   const explain = createExplain({ pool, versions, pausedSince: messages.pausedSince })
 
   return {
@@ -77,6 +83,12 @@ export function createTriggers(options: TriggersOptions) {
 
     /** Accepts triggers that the service itself makes, in the transaction of their cause. */
     acceptInternal,
+
+    /** Counts users that the service left out of a trigger of its own, each with a reason. */
+    skipUsers: createSkipUsers(onEnded),
+
+    /** The properties of triggers that still exist, by their ids. */
+    propertiesOf,
 
     /** Whether a trigger was accepted under this key: a repeat returns it. */
     isAccepted: async (projectId: ProjectId, key: IdempotencyKey): Promise<boolean> =>

@@ -85,6 +85,13 @@ it('events of a deleted user are left out, and a project is erased with its queu
   const project = await projectWanting('order')
   failing = ({ name }) => name === 'order'
   await project.record({ name: 'order' })
+  // The first attempt has failed, and the next one waits.
+  await eventually(async () => {
+    const [job] = await service.sql(`select last_error from jobs where name = 'events.handle' and key = $1`, [
+      project.id
+    ])
+    assert.match(job?.last_error ?? '', /wants this to fail/)
+  })
   assert.equal(await queued(project.id), 1)
   await service.sql('delete from users where project_id = $1', [project.id])
   failing = () => false

@@ -41,9 +41,6 @@ const given = async (prefix: string, wish: Json = {}) => {
   const project = await service.project({ mode: 'simulator' })
   await givenMany(service, project, 3, prefix)
   await givenCampaign(service, project, { conversion, ...wish })
-  await service.sql(`insert into wanted_events values ($1, 'purchase', 'news', null) on conflict do nothing`, [
-    project.id
-  ])
   return project
 }
 /** As if the messages of a trigger had been sent earlier. */

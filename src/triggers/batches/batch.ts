@@ -28,6 +28,7 @@ import type { FreeSlots } from './free-slots.ts'
 import { orGiveUp, ownedByOthers, unlessErased } from './job-errors.ts'
 import { type ProjectOf, type ProjectRules, rulesFor, withinMessageLimits } from './message-limit.ts'
 import { withinLimit } from './recipient-limit.ts'
+import { type EnterSequence, enterSteps } from './sequence.ts'
 
 /** How long a batch waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 5_000
@@ -60,6 +61,7 @@ export interface BatchesOptions {
   onEnded: OnEnded
   freeSlots: FreeSlots
   projectOf: ProjectOf
+  enter: EnterSequence
 }
 
 /** Sends batches of triggers. */
@@ -70,14 +72,16 @@ export class Batches {
   readonly #onEnded: OnEnded
   readonly #freeSlots: FreeSlots
   readonly #projectOf: ProjectOf
+  readonly #enter: EnterSequence
 
-  constructor({ pool, messages, versions, onEnded, freeSlots, projectOf }: BatchesOptions) {
+  constructor({ pool, messages, versions, onEnded, freeSlots, projectOf, enter }: BatchesOptions) {
     this.#pool = pool
     this.#messages = messages
     this.#versions = versions
     this.#onEnded = onEnded
     this.#freeSlots = freeSlots
     this.#projectOf = projectOf
+    this.#enter = enter
   }
 
   readonly job = defineJob<BatchRef>({
@@ -179,7 +183,9 @@ export class Batches {
   ) {
     const { definition } = ready
     const { device_ids, deferred, due_at } = batch
-    const recipients = await loadOwn(tx, projectId, trigger.id, batch)
+    const loaded = await loadOwn(tx, projectId, trigger.id, batch)
+    const entering = { trigger, ready, recipients: loaded }
+    const { entered: recipients, refused } = await enterSteps(tx, projectId, entering, this.#enter)
     const endpoints = await findEndpoints(tx, projectId, definition.live_activity, recipients)
     const capped = await this.#cappedUsers(tx, projectId, trigger, definition, [
       ...new Set(recipients.map((one) => one.user_id))
@@ -191,7 +197,7 @@ export class Batches {
     const winner = winnerOf(trigger.campaign_id, texts)
     const limits = { endpoints, topics, quietHours, capped, notAfter }
     const drafts = await draftMessages({ trigger, ready, recipients, ...limits, winner })
-    return { ...drafts, deleted: device_ids.length - recipients.length }
+    return { ...drafts, skips: [...refused, ...drafts.skips], deleted: device_ids.length - loaded.length }
   }
 
   /** Users that have reached the frequency cap. The lock makes this exact for triggers that run at the same time. */

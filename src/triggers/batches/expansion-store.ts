@@ -18,6 +18,8 @@ export interface RunningTrigger {
   step: string | null
   due_at: Date | null
   reason: string | null
+  /** What made it: the kind of its source. */
+  origin: 'api' | 'schedule' | 'event' | 'step'
   /** When it was accepted, or its send_at was reached: conditions and lives of messages count from then. */
   started_at: Date
   /** The most users that it may reach, by the policy of its key; null: no limit. */
@@ -28,6 +30,7 @@ export interface RunningTrigger {
 
 const columns = `id, campaign_id, campaign_version, state, outcome, cursor, properties, step, due_at, reason,
           most_recipients, coalesce(started_at, accepted_at) as started_at, target_properties,
+          coalesce(source ->> 'kind', 'api') as origin,
           case when audience is null then 'default' when audience ? 'targets' then 'targets' else 'broadcast' end
             as audience`
 const load = statement('triggers.work', `select ${columns} from triggers where project_id = $1 and id = $2`)
@@ -84,6 +87,22 @@ const finishMany = statement(
     where t.project_id = $1 and t.id = g.id and t.cursor = '' and t.outcome is null
    returning t.id`
 )
+
+const step = statement('triggers.name_step', 'update triggers set step = $3 where project_id = $1 and id = $2')
+const propertiesOfMany = statement(
+  'triggers.properties_of_many',
+  'select id, properties from triggers where project_id = $1 and id = any($2::uuid[])'
+)
+
+/** Records the step that a trigger sends: its caller named only the campaign. */
+export const nameStep = (tx: Db, projectId: ProjectId, id: string, name: string) => tx.run(step, [projectId, id, name])
+
+/** The properties of triggers that still exist, by their ids. */
+export async function propertiesOf(db: Db, projectId: ProjectId, ids: string[]) {
+  if (ids.length === 0) return new Map<string, Record<string, unknown>>()
+  const rows = await db.query<Pick<RunningTrigger, 'id' | 'properties'>>(propertiesOfMany, [projectId, ids])
+  return new Map(rows.map(({ id, properties }) => [id, properties]))
+}
 
 export const loadTrigger = (db: Db, projectId: ProjectId, id: string) => db.one<RunningTrigger>(load, [projectId, id])
 

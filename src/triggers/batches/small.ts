@@ -25,6 +25,7 @@ import { expandAtOnce, loadTriggers, type RunningTrigger } from './expansion-sto
 import type { FreeSlots } from './free-slots.ts'
 import { ownedByOthers, unlessErased } from './job-errors.ts'
 import { type ProjectOf, rulesFor } from './message-limit.ts'
+import { type EnterSequence, enterSteps } from './sequence.ts'
 
 /** How long a job waits for gateways. Messages they have not taken by then are released, and other jobs get a turn. */
 const dispatchMs = 3_000
@@ -50,6 +51,7 @@ export interface SmallTriggersOptions {
   onEnded: OnEnded
   freeSlots: FreeSlots
   projectOf: ProjectOf
+  enter: EnterSequence
 }
 
 /**
@@ -127,7 +129,7 @@ export class SmallTriggers {
   }
 
   async #write(projectId: ProjectId, small: Small[]): Promise<MessageRow[]> {
-    const { pool, messages, onEnded } = this.#options
+    const { pool, messages, onEnded, enter } = this.#options
     const wanted = small.map(({ trigger, ready, targets }) => ({ segmentOf: ready.segmentsFor(trigger), targets }))
     const resolved = await resolveMany(pool, projectId, wanted)
     return pool.transaction(async (tx) => {
@@ -137,7 +139,7 @@ export class SmallTriggers {
       const triggers = small
         .map((one, index) => ({ ...one, resolved: resolved[index]! }))
         .filter(({ trigger }) => ours.has(trigger.id))
-      const drafted = await draftAll(tx, projectId, triggers, at)
+      const drafted = await draftAll(tx, projectId, triggers, at, enter)
       const drafts = drafted.flatMap((one) => one.messages)
       const rows = await messages.persist(tx, projectId, drafts)
       const targetSkips = triggers.flatMap(({ trigger, resolved }) =>
@@ -164,7 +166,13 @@ export class SmallTriggers {
 }
 
 /** Throws `TooSlow` if rendering takes longer than a batch may. */
-async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[], startedAt: Date): Promise<Drafts[]> {
+async function draftAll(
+  tx: Db,
+  projectId: ProjectId,
+  triggers: ResolvedTrigger[],
+  startedAt: Date,
+  enter: EnterSequence
+): Promise<Drafts[]> {
   const deviceIds = [...new Set(triggers.flatMap(({ resolved }) => resolved.deviceIds))]
   const recipients = await loadRecipients(tx, projectId, deviceIds)
   const recipientOf = new Map(recipients.map((one) => [one.device_id, one]))
@@ -179,14 +187,17 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
   const drafted: Drafts[] = []
   for (const { trigger, ready, targets, resolved } of triggers) {
     const { deviceIds, places } = resolved
+    const resolvedTo = deviceIds.flatMap((id, index) => {
+      const own = trigger.target_properties ? targets[places[index]!]![2] : undefined
+      const recipient = recipientOf.get(id)
+      return recipient ? (own ? { ...recipient, own } : recipient) : []
+    })
+    const entering = { trigger, ready, recipients: resolvedTo }
+    const { entered, refused } = await enterSteps(tx, projectId, entering, enter)
     const drafts = await draftMessages({
       trigger,
       ready,
-      recipients: deviceIds.flatMap((id, index) => {
-        const own = trigger.target_properties ? targets[places[index]!]![2] : undefined
-        const recipient = recipientOf.get(id)
-        return recipient ? (own ? { ...recipient, own } : recipient) : []
-      }),
+      recipients: entered,
       endpoints,
       topics,
       capped: new Set(),
@@ -194,7 +205,7 @@ async function draftAll(tx: Db, projectId: ProjectId, triggers: ResolvedTrigger[
       notAfter: notAfterOf(ready.definition, trigger.started_at)
     })
     if (drafts.deferred.size > 0 || Date.now() - startedAt.getTime() > renderMs) throw new TooSlow()
-    drafted.push(drafts)
+    drafted.push({ ...drafts, skips: [...refused, ...drafts.skips] })
   }
   return drafted
 }

@@ -13,7 +13,8 @@ type Device = Explanation['devices'][0]
 export const segmentReasons: ReadonlySet<string> = new Set(['not_in_segment', 'missing_trigger_property'])
 
 /** Reasons of skips, for people. */
-const sentences: Readonly<Record<string, string>> = {
+export const sentences: Readonly<Record<string, string>> = {
+  not_entered_again: 'The user had entered the campaign before and could not enter it again.',
   not_in_segment: 'The device was not in the segment when the batch was sent.',
   missing_trigger_property: 'The segment refers to a property that the trigger does not have.',
   quiet_hours: 'It was quiet hours for the device when the batch was sent.',

@@ -13,7 +13,7 @@ import { identity } from '../../users/users.ts'
 import { loadTrigger, type RunningTrigger } from '../batches/expansion-store.ts'
 import type { Explanation, Gate } from '../schemas.ts'
 import { terminal } from '../store.ts'
-import { explainDevices, segmentReasons } from './devices.ts'
+import { explainDevices, segmentReasons, sentences } from './devices.ts'
 import {
   devicesOf,
   type MessageRow,
@@ -30,6 +30,12 @@ const segmentMs = 3_000
 
 /** Reasons of skips that come before the segment. */
 const earlierReasons: ReadonlySet<string> = new Set(['unknown_user', 'unknown_device', 'no_device'])
+
+/** Reasons for which a user was left out when the service made a trigger. */
+const outsideSteps: Readonly<Record<string, string>> = {
+  exited: 'The user had left the campaign by an event before this message was due.',
+  not_entered_again: sentences.not_entered_again!
+}
 
 /** Traces that a trigger left of one user. */
 interface Traces {
@@ -86,6 +92,8 @@ export const createExplain =
     }
     const traces = await findTraces(pool, projectId, triggerId, { userId, name, devices }, 'deviceId' in who)
     const { userSkip, skips, messages } = traces
+    const outside = userSkip === undefined ? undefined : outsideSteps[userSkip]
+    if (outside) return { ...head, gates: [...pauseGates(since), stopped('audience', userSkip!, outside)], devices: [] }
     // Traces show what happened then; only without them the segment is evaluated as of now.
     const segment =
       pastSegmentGate(traces) ??

@@ -1,0 +1,42 @@
+import type { EventSubscriber } from '../events/events.ts'
+import type { Messages } from '../messages/messages.ts'
+import type { Db, Pool } from '../platform/db/db.ts'
+import type { ProjectId } from '../platform/ids.ts'
+import { createArrivals } from './arrivals.ts'
+import { keepJourneysJob, resumeJourneysJob, scheduleResume, sweepJourneysJob } from './jobs.ts'
+import { createPlans } from './plan.ts'
+import { createSequences } from './sequences.ts'
+import { stepJob } from './steps.ts'
+import { eraseJourneyWindow } from './store.ts'
+import type { TriggerMaker } from './together.ts'
+
+export { moveJourneys } from './store.ts'
+export type Journeys = ReturnType<typeof createJourneys>
+
+/** Users on their way: campaigns that react to events, wait, and go on in steps. */
+export function createJourneys({
+  pool,
+  triggers,
+  paused
+}: {
+  pool: Pool
+  triggers: TriggerMaker
+  paused: Messages['paused']
+}) {
+  const plans = createPlans()
+  const subscriber: EventSubscriber = { handle: createArrivals({ pool, plans, triggers }) }
+  return {
+    subscriber,
+    /** Lets users of a trigger enter the steps of its campaign. */
+    enter: createSequences(plans),
+    /** Sends what became due while the project was paused. */
+    resume: scheduleResume,
+    jobs: [
+      stepJob({ pool, plans, triggers, paused }),
+      resumeJourneysJob(pool),
+      sweepJourneysJob(pool),
+      keepJourneysJob(pool)
+    ],
+    eraseWindow: (db: Db, projectId: ProjectId): Promise<number> => eraseJourneyWindow(db, projectId)
+  }
+}

@@ -1,0 +1,57 @@
+import type { Db } from '../platform/db/db.ts'
+import { type ProjectId, timedIdOf, timeOfId } from '../platform/ids.ts'
+import type { SequenceTrigger } from '../triggers/triggers.ts'
+import { isSequence } from './arrivals.ts'
+import { dueAfter, type Plans } from './plan.ts'
+import { addStepJobs } from './step-job.ts'
+import * as store from './store.ts'
+
+/** Properties up to this size are copied to the journey, so that users of many small triggers share the next one. */
+const copiedBytes = 4_096
+
+/**
+ * Lets the users of a batch enter the steps of their campaign, in the transaction that writes the first message. Returns the
+ * users who are in the steps already, by another trigger: they get no first message again.
+ */
+export const createSequences =
+  (plans: Plans) =>
+  async (
+    tx: Db,
+    projectId: ProjectId,
+    trigger: SequenceTrigger,
+    recipients: { user_id: string; own?: Record<string, unknown> | undefined }[]
+  ): Promise<ReadonlySet<string>> => {
+    const plan = await plans(tx, projectId, trigger.campaign_id, trigger.campaign_version)
+    const owns = new Map(recipients.map(({ user_id, own }) => [user_id, own ?? {}]))
+    if (!isSequence(plan)) return new Set()
+    const now = new Date()
+    const dueAt = dueAfter(now, plan.steps[1]!.waitMs)
+    const copies = trigger.audience === 'targets' && JSON.stringify(trigger.properties).length <= copiedBytes
+    const journeys = [...owns]
+      .filter(([userId]) => !plan.heldOut(userId))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(
+        ([userId, own]): store.Journey => ({
+          // The same for each device and each attempt: a user enters once by a trigger.
+          id: timedIdOf(`${trigger.id} ${userId}`, timeOfId(trigger.id)),
+          campaign_id: plan.campaignId,
+          campaign_version: plan.version,
+          user_id: userId,
+          source: { kind: 'trigger', trigger_id: trigger.id },
+          properties: copies ? { ...trigger.properties, ...own } : own,
+          inherits: !copies,
+          sequence: true,
+          entered_at: now,
+          step: 1,
+          due_at: dueAt,
+          first_trigger: trigger.id,
+          state: 'waiting',
+          reason: null
+        })
+      )
+    const begun = await store.insertJourneys(tx, projectId, journeys, now)
+    const { campaignId, version } = plan
+    if (begun.size > 0) await addStepJobs(tx, projectId, [{ campaignId, version, step: 1, dueAt }])
+    const others = journeys.flatMap(({ id, user_id }) => (begun.has(id) ? [] : user_id))
+    return others.length === 0 ? new Set() : store.usersUnderWay(tx, projectId, plan.campaignId, others, trigger.id)
+  }

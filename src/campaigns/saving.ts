@@ -151,7 +151,6 @@ export function createSaving(pool: Pool) {
   }
 }
 
-
 /** The topic cannot be deleted before the campaign is saved. An archived campaign may name one that was deleted. */
 async function checkTopic(tx: Db, projectId: ProjectId, { topic, status }: Campaign): Promise<void> {
   if (topic === undefined || status === 'archived' || (await holdTopic(tx, projectId, topic))) return

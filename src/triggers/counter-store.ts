@@ -2,7 +2,7 @@ import type { Db } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { endReservations } from '../projects/projects.ts'
-import { type Delta, type Numbers, numbers } from './delta.ts'
+import { type Delta, type Numbers, numbers, type Part } from './delta.ts'
 import type { TriggerState } from './schemas.ts'
 import type { TriggerOutcome } from './store.ts'
 
@@ -57,15 +57,18 @@ const count = statement(
    results as (
      insert into campaign_stats (project_id, campaign_id, hour, variant, language, step, slot, ${counted.join(', ')},
        converted, conversion_value)
-     select $1, d.campaign_id, $5, s.variant, s.language, coalesce(d.step, ''), $6, ${counted.map((name) => `sum(s.${name})`).join(', ')}, 0, 0
+     select $1, d.campaign_id, $5, s.variant, s.language, coalesce(d.step, ''), $6, ${counted.map((name) => `coalesce(sum(s.${name}), 0)`).join(', ')}, 0, 0
        from json_to_recordset($4::json)
-         as s(id uuid, variant text, language text, ${counted.map((name) => `${name} bigint`).join(', ')})
+         as s(id uuid, variant text, language text, ${counted.map((name) => `${name} int`).join(', ')})
        join done d on d.id = s.id
       group by 2, 4, 5, 6 order by 2, 4, 5, 6
      on conflict (project_id, campaign_id, hour, variant, language, step, slot) do update
         set ${counted.map((name) => `${name} = campaign_stats.${name} + excluded.${name}`).join(', ')})
    select * from done`
 )
+
+/** Most numbers of a part are zero, and a short text is read sooner. */
+const withoutZeros = (part: Part) => Object.fromEntries(Object.entries(part).filter(([, value]) => value !== 0))
 
 const hourMs = 3_600_000
 /** Rows over which the results of one hour are spread, so that transactions seldom wait for each other. */
@@ -89,7 +92,7 @@ export async function addToCounters(
     failed_for: failedFor
   }))
   const now = new Date()
-  const parts = deltas.flatMap(({ id, parts }) => [...parts.values()].map((part) => ({ id, ...part })))
+  const parts = deltas.flatMap(({ id, parts }) => [...parts.values()].map((part) => ({ id, ...withoutZeros(part) })))
   const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs)
   const slot = Math.floor(Math.random() * slots)
   const values = [projectId, JSON.stringify(rows), now, JSON.stringify(parts), hour, slot]

@@ -20,7 +20,7 @@ export function statsRoutes(api: Routes<ApiCaller, ApiAccess>, stats: Stats): vo
     async ({ caller, params: { campaign_id }, query: { format, by, ...period }, request, reply }) => {
       const read = await stats.read(caller.project.id, campaign_id, period, by)
       if (format === 'csv' || (format === undefined && wantsCsv(request.headers.accept))) {
-        reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="results.csv"')
+        reply.type('text/csv; charset=utf-8')
         return csvOf(read, by)
       }
       const { totals, series, groups } = read

@@ -80,6 +80,7 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['new-campaign', 'Audience', 'new-campaign'],
       ['campaigns/spring', 'Would reach', 'campaign'],
       ['campaigns/spring?tab=trigger', 'Recipients', 'campaign-trigger'],
+      ['campaigns/spring?tab=results&by=variant', 'Download CSV', 'campaign-results'],
       ['campaigns/spring?tab=versions', 'Version 1', 'campaign-versions'],
       ['campaigns/spring?tab=use', 'Agent (A2A)', 'campaign-use'],
       ['triggers', 'spring (version 1)', 'triggers'],

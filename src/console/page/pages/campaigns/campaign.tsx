@@ -9,6 +9,7 @@ import { PageTabs, type Tab } from '../../parts/page-tabs.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { plural } from '../../parts/texts.tsx'
 import { CampaignEditor } from './editor.tsx'
+import { CampaignResults } from './results/results.tsx'
 import { CampaignSnippets } from './snippets.tsx'
 import { StatusBadge } from './status-badge.tsx'
 import { TriggerForm } from './trigger-form.tsx'
@@ -48,6 +49,7 @@ export function CampaignPage() {
               ...(found.type === 'api_triggered'
                 ? [['trigger', 'Trigger', <TriggerForm key="trigger" campaign={found} />] satisfies Tab]
                 : []),
+              ['results', 'Results', <CampaignResults key="results" campaign={found} />],
               ['versions', 'Versions', <CampaignVersions key="versions" campaign={found} />],
               ['use', 'Code', <CampaignSnippets key="use" campaign={found} />]
             ]}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { givenCampaign } from '../support/campaigns.ts'
+import { sees, startWithConsole, story } from './console.ts'
+
+const service = await startWithConsole()
+const variant = (id: string) => ({ id, weight: 1, message: { title: id } })
+
+story('the results of a campaign show a funnel, its course and its variants with intervals', async (scene) => {
+  const project = await service.project({ name: 'Shop', mode: 'simulator' })
+  await givenCampaign(service, project, {
+    campaign_id: 'sale',
+    message: undefined,
+    variants: [variant('short'), variant('long')],
+    holdout: 10,
+    conversion: { event: 'purchase', within: '7d', value_property: 'amount' }
+  })
+  const page = await scene.open(service, `p/${project.id}/campaigns/sale?tab=results`)
+  await sees(page, 'No results in this period')
+  const add = (name: string, daysAgo: number, figures: number[]) =>
+    service.sql(
+      `insert into campaign_stats
+       select $1, 'sale', date_trunc('hour', now() - $3::int * interval '1 day'), $2, '', '', 0,
+              f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9]
+         from (select $4::int[] as f) given`,
+      [project.id, name, daysAgo, figures]
+    )
+  for (let day = 0; day < 20; day += 1) {
+    await add('short', day, [110, 100, 5, 5, 80, 20 + day, 90, 9, 120])
+    await add('long', day, [110, 100, 5, 5, 80, 12, 90, 6, 90])
+    await add('holdout', day, [22, 0, 0, 22, 0, 0, 20, 1, 10])
+  }
+  await page.reload()
+  const [funnel, variants] = ['Funnel', 'Variants'].map((name) => page.getByRole('region', { name, exact: true }))
+  await sees(funnel!.locator('[data-figure=sent]'), '4,000 · 83 % of targeted')
+  await sees(funnel!.locator('[data-figure=converted]'), '300 · 8.3 % of users')
+  await sees(variants!.getByRole('row', { name: /^short/ }), '180 · 10 %')
+  await sees(variants!.getByRole('row', { name: /^long/ }), '5.6 % to 7.9 %')
+  await sees(variants!.getByRole('row', { name: /^Holdout/ }), '20 · 5.0 %')
+  await scene.picture(page, 'campaign-results')
+  await page.getByLabel('Compare').selectOption('Languages')
+  await sees(page.getByRole('region', { name: 'Languages' }), 'No language')
+  await page.getByLabel('Period').selectOption('Last 7 days')
+  await sees(funnel!.locator('[data-figure=sent]'), '1,600 · 83 % of targeted')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByText('Download CSV').click()])
+  assert.equal(download.suggestedFilename(), 'sale-results.csv')
+})

@@ -3,7 +3,7 @@ import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { givenCampaign, put } from '../support/campaigns.ts'
 import type { Json } from '../support/http.ts'
-import type { TestProject } from '../support/service.ts'
+import { eventually, type TestProject } from '../support/service.ts'
 import { choose, dialog, refusals, sees, startWithConsole, story } from './console.ts'
 
 const service = await startWithConsole()
@@ -169,5 +169,58 @@ describe('the editor of a campaign', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await sees(page, 'full, version 2')
     assert.deepEqual(await saved(project, 'full'), { ...before, name: 'Another name' })
+  })
+})
+
+describe('topics and preferences', () => {
+  story('a topic is created, a user says no to it, and a campaign of the topic leaves the user out', async (scene) => {
+    const project = await projectWithAna()
+    const page = await scene.open(service, `p/${project.id}/topics`)
+    await page.getByRole('button', { name: 'Create topic' }).click()
+    await dialog(page).getByLabel('Name').fill('Offers')
+    await dialog(page).getByLabel('ID').fill('offers')
+    await dialog(page).getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('cell', { name: 'offers', exact: true }).waitFor()
+    await page.goto(`${service.url}/console/p/${project.id}/users/ana?tab=preferences`)
+    await page.getByLabel('Offers').uncheck()
+    await sees(page, 'Saved.')
+    const { json } = await project.call('GET', '/api/v1/users/ana/preferences')
+    assert.deepEqual(json, { opted_out: false, topics: { offers: false } })
+    await page.goto(`${service.url}/console/p/${project.id}/new-campaign`)
+    await begin(page, 'sale', 'Sale')
+    await page.locator('[data-audience=users]', { hasText: '1 user' }).waitFor()
+    await choose(page, 'Topic', 'Offers')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await sees(page, 'sale, version 1')
+    assert.equal((await saved(project, 'sale')).topic, 'offers')
+  })
+})
+
+describe('a trigger for later', () => {
+  story('is scheduled, moved and canceled', async (scene) => {
+    const project = await projectWithAna()
+    await givenCampaign(service, project)
+    const inDays = (days: number) => `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)}T09:30`
+    const page = await scene.open(service, `p/${project.id}/campaigns/news?tab=trigger`)
+    await page.getByLabel('Everyone in the audience').check()
+    await page.getByLabel('Send at').fill(inDays(2))
+    await page.getByRole('button', { name: 'Schedule for 1 user' }).click()
+    await page.getByText('scheduled', { exact: true }).waitFor()
+    const path = `/api/v1/triggers/${page.url().split('/').at(-1)}`
+    const isDue = async (local: string) => {
+      const { send_at } = (await project.call('GET', path)).json
+      assert.equal(
+        Date.parse(send_at),
+        await page.evaluate(`Date.parse('${local}')`),
+        'in the time zone of the browser'
+      )
+    }
+    await isDue(inDays(2))
+    await page.getByLabel('Send at').fill(inDays(3))
+    await page.getByRole('button', { name: 'Move' }).click()
+    await eventually(() => isDue(inDays(3)))
+    await page.getByRole('button', { name: 'Cancel trigger' }).click()
+    await dialog(page).getByRole('button', { name: 'Cancel trigger' }).click()
+    await page.getByText('canceled', { exact: true }).first().waitFor()
   })
 })

@@ -28,6 +28,9 @@ async function furnish() {
   await call('/users', { project_user_id: 'bo', properties: { name: 'Bo', plan: 'free' } })
   for (const platform of ['IOS', 'ANDROID', 'WEB'])
     await service.manage('POST', `/projects/${id}/simulator/devices`, { json: { platform, project_user_id: 'ana' } })
+  await service.manage('PUT', `/projects/${id}/segments/premium`, {
+    json: { name: 'Premium plan', segment: { attribute: 'user.plan', operator: 'equals', value: 'premium' } }
+  })
   await service.manage('PUT', `/projects/${id}/topics/offers`, { json: { name: 'Offers', description: 'Discounts' } })
   await givenCampaign(service, project, {
     campaign_id: 'spring',
@@ -89,6 +92,9 @@ const pages: [path: string, text: string | RegExp, name: string][] = [
       ['users/ana', 'Created', 'user'],
       ['users/ana?tab=devices', 'ANDROID', 'user-devices'],
       ['users/ana?tab=preferences', 'Opted out of all messages', 'user-preferences'],
+      ['segments', 'Premium plan', 'segments'],
+      ['segments/premium', 'can be reached by a push', 'segment'],
+      ['new-segment', 'Create', 'new-segment'],
       ['topics', 'Discounts', 'topics'],
       ['messages', 'Your order is on its way', 'messages'],
       [`messages/${message}`, 'Sent to gateway', 'message'],
@@ -120,7 +126,9 @@ const looks = [
 story('the menu leads to every page, in its order', async ({ open }) => {
   const page = await open(service, `p/${id}/home`)
   const menu =
-    'Home, Device lab, Campaigns, Triggers, Users, Topics, Messages, Agents, Approvals, Webhooks, Settings'.split(', ')
+    'Home, Device lab, Campaigns, Triggers, Users, Segments, Topics, Messages, Agents, Approvals, Webhooks, Settings'.split(
+      ', '
+    )
   for (const item of menu) {
     await goTo(page, item)
     await page.getByRole('heading', { level: 1, name: item, exact: true }).waitFor()

@@ -4,6 +4,7 @@ import {
   CommentIcon,
   CopyIcon as Copy,
   DeviceMobileIcon,
+  FilterIcon,
   GearIcon,
   HomeIcon as Home,
   HubotIcon,
@@ -32,6 +33,7 @@ export const LabIcon = decorative(DeviceMobileIcon)
 export const MessagesIcon = decorative(CommentIcon)
 export const MoonIcon = decorative(Moon)
 export const RemoveIcon = decorative(XIcon)
+export const SegmentsIcon = decorative(FilterIcon)
 export const SettingsIcon = decorative(GearIcon)
 export const SignOutIcon = decorative(SignOut)
 export const SunIcon = decorative(Sun)

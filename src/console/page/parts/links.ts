@@ -4,6 +4,7 @@ export const pageLink = (projectId: string, page: string) => `/p/${encodeURIComp
 export const userLink = (projectId: string, id: string) => pageLink(projectId, `users/${encodeURIComponent(id)}`)
 export const campaignLink = (projectId: string, id: string) =>
   pageLink(projectId, `campaigns/${encodeURIComponent(id)}`)
+export const segmentLink = (projectId: string, id: string) => pageLink(projectId, `segments/${encodeURIComponent(id)}`)
 export const triggerLink = (projectId: string, id: string) => pageLink(projectId, `triggers/${id}`)
 export const approvalLink = (projectId: string, id: string) => pageLink(projectId, `approvals/${id}`)
 export const taskLink = (projectId: string, id: string) => pageLink(projectId, `agents/tasks/${id}`)

@@ -11,6 +11,7 @@ import {
   HomeIcon,
   LabIcon,
   MessagesIcon,
+  SegmentsIcon,
   SettingsIcon,
   TopicsIcon,
   TriggersIcon,
@@ -30,6 +31,7 @@ const menu = [
   ['campaigns', 'Campaigns', CampaignsIcon],
   ['triggers', 'Triggers', TriggersIcon],
   ['users', 'Users', UsersIcon],
+  ['segments', 'Segments', SegmentsIcon],
   ['topics', 'Topics', TopicsIcon],
   ['messages', 'Messages', MessagesIcon],
   ['agents', 'Agents', AgentsIcon],
@@ -39,7 +41,7 @@ const menu = [
 ] as const
 
 /** Detail pages belong to the menu item of their list. */
-const menuItemOf = (path: string) => (path.split('/')[3] === 'new-campaign' ? 'campaigns' : path.split('/')[3])
+const menuItemOf = (path: string) => path.split('/')[3]?.replace(/^new-(.*)$/, '$1s')
 
 /** The frame of every page of a project: header, menu and banners. */
 export function Shell() {

@@ -1,5 +1,4 @@
-import type { Campaign, Segment } from '../../../../wire.ts'
-import { languageName } from './message/language-name.ts'
+import type { Campaign, SavedCampaign, Segment } from '../../../../wire.ts'
 
 export const triggerTypes: Record<Campaign['type'], string> = {
   api_triggered: 'API',
@@ -30,10 +29,12 @@ export const emptyDraft: CampaignDraft = {
   message: {}
 }
 
+const added = ['version', 'created_at', 'updated_at', 'warnings', 'result', 'winners'] as const
+
 /** Leaves out the fields that the service adds. */
 export function draftOf(campaign: Campaign): CampaignDraft {
-  const { version: _v, created_at: _c, updated_at: _u, warnings: _w, ...draft } = campaign
-  delete (draft as { result?: string }).result
+  const draft: Partial<SavedCampaign> = { ...campaign }
+  for (const name of added) delete draft[name]
   return draft as CampaignDraft
 }
 
@@ -53,37 +54,4 @@ export function withoutBlanks(draft: CampaignDraft): CampaignDraft {
     message,
     live_activity: live_activity && filled(live_activity)
   }) as unknown as CampaignDraft
-}
-
-type Message = NonNullable<CampaignDraft['message']>
-
-/** A text that people may read: one message, in one language. */
-export interface PlacedText {
-  /** `Step 1 · Variant a · German (de)`, from the parts that there are. */
-  label: string
-  message: Message
-}
-
-/** Every text of the campaign: each step, each variant, each language. */
-export function everyText({ message, variants, steps }: CampaignDraft): PlacedText[] {
-  const own = textsOf({ message, variants }, [])
-  return [...own, ...(steps ?? []).flatMap((step) => textsOf(step, [`Step ${step.id}`]))]
-}
-
-function textsOf({ message, variants }: Pick<CampaignDraft, 'message' | 'variants'>, place: string[]): PlacedText[] {
-  if (variants) return variants.flatMap(({ id, message: one }) => inLanguages(one, [...place, `Variant ${id}`]))
-  return message ? inLanguages(message, place) : []
-}
-
-function inLanguages({ translations, ...message }: Message, place: string[]): PlacedText[] {
-  const tags = Object.entries(translations ?? {})
-  const first = message.language ? languageName(message.language) : 'Default language'
-  const labelOf = (language: string) => [...place, ...(tags.length > 0 ? [language] : [])].join(' · ')
-  return [
-    { label: labelOf(first), message },
-    ...tags.map(([tag, texts]) => ({
-      label: labelOf(languageName(tag)),
-      message: { ...message, ...texts, language: tag }
-    }))
-  ]
 }

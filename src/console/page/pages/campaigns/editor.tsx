@@ -1,4 +1,4 @@
-import { Alert, Button, Grid, Group, Select, Stack, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Grid, Group, Select, Stack, Text, TextInput, Title } from '@mantine/core'
 import type { Campaign } from '../../../../wire.ts'
 import { ApiError, conflictError } from '../../api/errors.ts'
 import { ErrorAlert } from '../../parts/states.tsx'
@@ -111,7 +111,8 @@ function Actions({ editor: { save, changed, canEdit, discard }, created }: { edi
       {save.error && <ErrorAlert error={save.error} />}
       {outdated && <Alert color="orange">Someone else saved changes. Reload the page to see them.</Alert>}
       {canEdit && (
-        <Group>
+        // The form is long, so its buttons stay in view.
+        <Group pos="sticky" bottom={0} py="xs" bg="var(--mantine-color-body)" style={{ zIndex: 2 }}>
           <Button onClick={() => save.mutate()} loading={save.isPending} disabled={created && !changed}>
             {created ? 'Save' : 'Create'}
           </Button>
@@ -120,6 +121,7 @@ function Actions({ editor: { save, changed, canEdit, discard }, created }: { edi
               Discard changes
             </Button>
           )}
+          {save.error && <Text c="var(--mantine-color-error)">Not saved</Text>}
         </Group>
       )}
     </>

@@ -1,4 +1,5 @@
-import { Group, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core'
+import { Group, NumberInput, Switch, Text, TextInput } from '@mantine/core'
+import { QuietHoursFields, usualQuietHours } from '../../parts/quiet-hours-fields.tsx'
 import { useEditor } from './editor-form.ts'
 
 /** Time to live, throttle, frequency cap and quiet hours. */
@@ -66,7 +67,6 @@ function FrequencyCap() {
 
 function QuietHours() {
   const { form, canEdit, field } = useEditor()
-  const { readOnly, ...action } = field('quiet_hours.action')
   return (
     <Group align="start">
       <Switch
@@ -75,34 +75,11 @@ function QuietHours() {
         checked={form.values.quiet_hours !== undefined}
         disabled={!canEdit}
         onChange={({ currentTarget: { checked } }) =>
-          form.setFieldValue(
-            'quiet_hours',
-            checked ? { from: '22:00', to: '08:00', timezone: 'user', action: 'hold' } : undefined
-          )
+          form.setFieldValue('quiet_hours', checked ? { ...usualQuietHours } : undefined)
         }
       />
       {form.values.quiet_hours && (
-        <>
-          <TextInput {...field('quiet_hours.from')} aria-label="From" w={80} />
-          <Text mt={6}>to</Text>
-          <TextInput {...field('quiet_hours.to')} aria-label="To" w={80} />
-          <TextInput
-            {...field('quiet_hours.timezone')}
-            aria-label="Time zone: user, device, or a name like Europe/Berlin"
-            w={150}
-          />
-          <Select
-            {...action}
-            aria-label="During quiet hours"
-            w={240}
-            allowDeselect={false}
-            disabled={readOnly}
-            data={[
-              { value: 'hold', label: 'Delay until quiet hours end' },
-              { value: 'skip', label: 'Don’t send' }
-            ]}
-          />
-        </>
+        <QuietHoursFields field={(name) => field(`quiet_hours.${name}`)} readOnly={!canEdit} />
       )}
     </Group>
   )

@@ -1,11 +1,11 @@
 import { useDebouncedValue } from '@mantine/hooks'
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { Preview } from '../../../../wire.ts'
 import { project } from '../../api/client.ts'
 import { useHasRole, useProjectId } from '../../api/session.ts'
 import { objectOr } from '../../parts/json.ts'
 import { useSessionState } from '../../parts/session-state.ts'
-import { type CampaignDraft, everyText, type PlacedText } from './draft.ts'
+import type { CampaignDraft } from './draft.ts'
 
 /** Previews the campaign as it is typed, for everyone or for one user. */
 export function usePreview(draft: CampaignDraft) {
@@ -34,26 +34,11 @@ export function usePreview(draft: CampaignDraft) {
   return { data, error, user, setUser, properties, setProperties }
 }
 
-const hasContent = (draft: CampaignDraft) =>
-  draft.live_activity !== undefined || everyText(draft).some(({ message }) => message.title || message.body)
-
-/** Renders texts of the campaign for one device, each as if it were the only one. */
-export function useRenderedTexts(draft: CampaignDraft, texts: PlacedText[], deviceId: string, properties: string) {
-  const projectId = useProjectId()
-  // What the texts do not need would only be checked again, and a refusal of it says nothing about them.
-  const { name, type, segment } = draft
-  return useQueries({
-    queries: texts.map(({ message }) => ({
-      queryKey: ['rendered', projectId, message, deviceId, properties],
-      queryFn: () =>
-        project<Preview>(projectId, 'POST', '/campaigns:preview', {
-          body: {
-            campaign: { name: name || 'Untitled', type, status: 'draft', segment, message },
-            audience: { targets: [{ device_id: deviceId }] },
-            properties: objectOr(properties, {})
-          }
-        }),
-      retry: false
-    }))
-  })
+/** Whether there is anything to preview: a text somewhere, or a Live Activity. */
+function hasContent({ message, variants, steps, live_activity }: CampaignDraft): boolean {
+  const texts = [{ message, variants }, ...(steps ?? [])].flatMap((place) => [
+    place.message,
+    ...(place.variants ?? []).map((variant) => variant.message)
+  ])
+  return live_activity !== undefined || texts.some((text) => text?.title || text?.body)
 }

@@ -59,7 +59,7 @@ export function CampaignPreview({
         <>
           <AudienceSummary {...data.audience} />
           {first ? <SampleMessage {...first} /> : <Text c="dimmed">No matching user</Text>}
-          {first && <CompareButton draft={draft} sample={first} properties={properties} />}
+          <CompareButton texts={data.texts} sample={first} />
         </>
       )}
       {first && (campaignId ? <TestSend campaignId={campaignId} deviceId={first.device_id} /> : <SaveFirst />)}

@@ -85,7 +85,7 @@ const lifetimes = [
   { value: '365', label: 'In a year' }
 ]
 
-const overlaps = [
+export const overlaps = [
   { value: '0s', label: 'Revoke it immediately' },
   { value: '1h', label: '1 hour' },
   { value: '24h', label: '24 hours' },

@@ -8,6 +8,7 @@ import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { PagedList } from '../../parts/list.tsx'
 import { EmptyState } from '../../parts/states.tsx'
 import { When } from '../../parts/texts.tsx'
+import { IdentityVerification } from './identity.tsx'
 import { CreateKey, RotateKey } from './key-forms.tsx'
 import { PolicyButton } from './policy-form.tsx'
 
@@ -50,6 +51,7 @@ export function Keys() {
           }
         ]}
       />
+      <IdentityVerification />
     </Stack>
   )
 }

@@ -5,6 +5,7 @@ import { Audit } from './audit.tsx'
 import { Gateways } from './gateways.tsx'
 import { Keys } from './keys.tsx'
 import { ProjectSettings } from './project.tsx'
+import { SendingLimits } from './sending-limits.tsx'
 import { Tokens } from './tokens.tsx'
 export function Settings() {
   const admin = useHasRole('admin')
@@ -13,6 +14,7 @@ export function Settings() {
       <PageTabs
         tabs={[
           ['project', 'Project', <ProjectSettings key="project" />],
+          ['limits', 'Sending limits', <SendingLimits key="limits" />],
           ['gateways', 'Gateways', <Gateways key="gateways" />],
           ...(admin
             ? ([

@@ -8,7 +8,7 @@ import { ErrorAlert, Loaded } from '../../parts/states.tsx'
 
 interface Change {
   opted_out?: boolean
-  topics?: Record<string, boolean | null>
+  topics?: Record<string, boolean>
 }
 
 /** What the user wants to get. Each change is saved at once. */
@@ -22,7 +22,14 @@ export function Preferences({ userId }: { userId: string }) {
   const choices = useQuery({ queryKey, queryFn: () => project<Choices>(projectId, 'GET', path) })
   const change = useMutation({
     mutationFn: (body: Change) => project<Choices>(projectId, 'PATCH', path, { body }),
-    onSuccess: (next) => queries.setQueryData(queryKey, next)
+    // A switch moves at once, and back if the service refuses.
+    onMutate: ({ topics: changed, ...rest }) =>
+      queries.setQueryData<Choices>(
+        queryKey,
+        (before) => before && { ...before, ...rest, topics: { ...before.topics, ...changed } }
+      ),
+    onSuccess: (next) => queries.setQueryData(queryKey, next),
+    onError: () => queries.invalidateQueries({ queryKey })
   })
   return (
     <Loaded query={choices}>
@@ -32,7 +39,7 @@ export function Preferences({ userId }: { userId: string }) {
             label="Opted out of all messages"
             description="Only transactional messages are sent to this user."
             checked={opted_out}
-            disabled={!canEdit || change.isPending}
+            disabled={!canEdit}
             onChange={({ currentTarget: { checked } }) => change.mutate({ opted_out: checked })}
           />
           {Object.keys(chosen).length === 0 && <Text c="dimmed">The project has no topics.</Text>}
@@ -42,7 +49,7 @@ export function Preferences({ userId }: { userId: string }) {
               label={name}
               description={description || undefined}
               checked={chosen[topic] ?? initial === 'subscribed'}
-              disabled={!canEdit || change.isPending}
+              disabled={!canEdit}
               onChange={({ currentTarget: { checked } }) => change.mutate({ topics: { [topic]: checked } })}
             />
           ))}

@@ -1,11 +1,9 @@
-import { JsonInput, TextInput } from '@mantine/core'
-import { useState } from 'react'
-import { errorText, readObject } from '../../../parts/json.ts'
-import type { LiveActivityDraft } from '../draft.ts'
+import { TextInput } from '@mantine/core'
 import { useEditor } from '../editor-form.ts'
+import { ObjectField } from './object-field.tsx'
 
 /** A Live Activity that the trigger starts on iPhones whose app has registered a start token. */
-export function ActivityFields({ activity }: { activity: LiveActivityDraft }) {
+export function ActivityFields() {
   const { field, findError } = useEditor()
   const type = field('live_activity.attributes_type')
   return (
@@ -17,14 +15,12 @@ export function ActivityFields({ activity }: { activity: LiveActivityDraft }) {
         error={type.error ?? findError('live_activity', true)}
       />
       <ObjectField
-        name="attributes"
-        activity={activity}
+        path="live_activity.attributes"
         label="Attributes"
         description="Static data as JSON. Strings can be templates."
       />
       <ObjectField
-        name="content_state"
-        activity={activity}
+        path="live_activity.content_state"
         label="Content state"
         description="Dynamic data as JSON. Strings can be templates."
       />
@@ -36,40 +32,5 @@ export function ActivityFields({ activity }: { activity: LiveActivityDraft }) {
       />
       <TextInput {...field('live_activity.alert.body')} label="Alert body" placeholder="Started" data-template />
     </>
-  )
-}
-
-/** An object as JSON. Text that is not an object is kept as it is: a reload keeps it, and the service rejects it. */
-function ObjectField({
-  name,
-  activity,
-  label,
-  description
-}: {
-  name: 'attributes' | 'content_state'
-  activity: LiveActivityDraft
-  label: string
-  description: string
-}) {
-  const { set, canEdit, findError } = useEditor()
-  const value = activity[name]
-  const [text, setText] = useState(() => (typeof value === 'string' ? value : JSON.stringify(value, null, 2)))
-  return (
-    <JsonInput
-      label={label}
-      description={description}
-      value={text}
-      onChange={(typed) => {
-        setText(typed)
-        const read = readObject(typed)
-        set(`live_activity.${name}`, read instanceof Error ? typed : read)
-      }}
-      error={errorText(readObject(text)) ?? findError(`live_activity.${name}`)}
-      data-template
-      readOnly={!canEdit}
-      autosize
-      minRows={3}
-      maxRows={16}
-    />
   )
 }

@@ -57,13 +57,7 @@ export function Content() {
         ]}
       />
       <TemplateVariables>
-        {live_activity ? (
-          <ActivityFields activity={live_activity} />
-        ) : steps ? (
-          <Steps steps={steps} />
-        ) : (
-          <MessageOrVariants path="" />
-        )}
+        {live_activity ? <ActivityFields /> : steps ? <Steps steps={steps} /> : <MessageOrVariants path="" />}
       </TemplateVariables>
     </Stack>
   )

@@ -4,6 +4,7 @@ import { RemoveIcon } from '../../../parts/icons.tsx'
 import { ConditionRow } from './condition-row.tsx'
 import { ErrorText } from './error-text.tsx'
 import { EventRow } from './event-row.tsx'
+import { RefRow, useSavedSegments } from './ref-row.tsx'
 import { asGroup, asSegment, attributes, type FindError, type Group } from './segment.ts'
 
 const newCondition: Segment = { attribute: 'user.plan', operator: 'equals', value: 'premium' }
@@ -104,6 +105,7 @@ const AddButtons = ({ add, withGroup }: { add: (part: Segment) => void; withGrou
     <Button size="compact-xs" variant="light" onClick={() => add(newEvent)}>
       Add event
     </Button>
+    <AddSaved add={add} />
     {withGroup && (
       <Button size="compact-xs" variant="light" onClick={() => add({ any: [newCondition] })}>
         Add group
@@ -111,6 +113,17 @@ const AddButtons = ({ add, withGroup }: { add: (part: Segment) => void; withGrou
     )}
   </Row>
 )
+
+/** Offers saved segments only where there are some. */
+function AddSaved({ add }: { add: (part: Segment) => void }) {
+  const [first] = useSavedSegments()
+  if (!first) return null
+  return (
+    <Button size="compact-xs" variant="light" onClick={() => add({ ref: first.segment_id })}>
+      Add saved segment
+    </Button>
+  )
+}
 
 interface PartProps extends Required<Omit<Props, 'segment'>> {
   part: Segment
@@ -132,6 +145,8 @@ function PartOf({ part, change, readOnly, findError, path, depth }: PartProps) {
       />
       {'attribute' in inner ? (
         <ConditionRow condition={inner} change={put} attributes={attributes} />
+      ) : 'ref' in inner ? (
+        <RefRow id={inner.ref} change={(ref) => put({ ref })} />
       ) : 'event' in inner ? (
         <EventRow condition={inner} change={put} />
       ) : 'not' in inner ? (
@@ -139,7 +154,7 @@ function PartOf({ part, change, readOnly, findError, path, depth }: PartProps) {
       ) : (
         <SegmentBuilder segment={inner} change={put} depth={depth + 1} {...nested} />
       )}
-      {('attribute' in inner || 'event' in inner) && <ErrorText text={findError(place)} />}
+      {('attribute' in inner || 'event' in inner || 'ref' in inner) && <ErrorText text={findError(place)} />}
     </Row>
   )
 }

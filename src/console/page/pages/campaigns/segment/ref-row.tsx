@@ -1,0 +1,38 @@
+import { Select, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ListedSegment, Page } from '../../../../../wire.ts'
+import { project } from '../../../api/client.ts'
+import { useProjectId } from '../../../api/session.ts'
+
+/** Saved segments of the project, as far as a select can show them. */
+export function useSavedSegments(): ListedSegment[] {
+  const projectId = useProjectId()
+  const { data } = useQuery({
+    queryKey: ['saved segments', projectId],
+    queryFn: () => project<Page<ListedSegment>>(projectId, 'GET', '/segments', { query: { limit: 200 } }),
+    staleTime: 30_000,
+    retry: false
+  })
+  return data?.items ?? []
+}
+
+/** Users who are in a saved segment. */
+export function RefRow({ id, change }: { id: string; change: (id: string) => void }) {
+  const options = useSavedSegments().map(({ segment_id: value, name: label }) => ({ value, label }))
+  const unknown = options.every(({ value }) => value !== id)
+  return (
+    <>
+      <Text size="sm">in the saved segment</Text>
+      <Select
+        aria-label="Saved segment"
+        size="xs"
+        w={220}
+        searchable
+        allowDeselect={false}
+        value={id || null}
+        onChange={(next) => next && change(next)}
+        data={unknown && id ? [...options, { value: id, label: id }] : options}
+      />
+    </>
+  )
+}

@@ -23,13 +23,14 @@ export { holdSaved } from './saved/store.ts'
 export { type Whole, wholeOf } from './saved/whole.ts'
 export {
   countBatch,
-  findReachable,
+  findReach,
   firstUser,
   matchBatch,
   matchDevices,
   matchGroups,
   matchUsers,
   type Place,
+  type Respected,
   type SegmentAt,
   SegmentFailed
 } from './store.ts'

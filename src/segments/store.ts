@@ -2,6 +2,7 @@ import type { Db, Pool } from '../platform/db/db.ts'
 import { statement } from '../platform/db/statement.ts'
 import type { ProjectId } from '../platform/ids.ts'
 import { inParts } from '../platform/parts.ts'
+import type { Choices } from '../users/users.ts'
 import type { Scope } from './compare.ts'
 import type { CompiledSegment } from './compile.ts'
 import { limitStatementTime } from './pattern-store.ts'
@@ -82,9 +83,9 @@ const findEnd = async (pool: Pool, projectId: ProjectId, user: string, size: num
   (await pool.one<{ id: string }>(batchEnd, [projectId, user, size]))?.id ?? null
 
 /** The condition of a segment on a batch, which $1 to $3 describe. Users are joined only if the condition needs them. */
-function matched(segment: SegmentAt, firstPlaceholder: number) {
+function matched(segment: SegmentAt, firstPlaceholder: number, needsUser = false) {
   const { condition, values, usesUser } = segment(firstPlaceholder, scope)
-  return { from: usesUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }
+  return { from: usesUser || needsUser ? `${users} join ${devices} on d.user_id = u.id` : devices, condition, values }
 }
 
 /**
@@ -123,6 +124,9 @@ export interface Count {
   devices: number
   /** Devices that match, but have no token or no permission. */
   unreachable: number
+  /** Devices that match, but whose users have opted out, or do not want the topic. */
+  optedOut: number
+  topicOptedOut: number
   /** The first matching devices. */
   sample: string[]
   /** The first user of the next batch; null after the last one. */
@@ -139,35 +143,71 @@ const isReachable = (type: string) =>
 
 const reachable = statement(
   'segments.reachable',
-  `select d.id, d.user_id from devices d where d.project_id = $1 and d.id = any($2::text[]) and ${isReachable('$3')}`
+  `select d.id, d.user_id, u.choices, ${isReachable('$3')} as reached
+     from devices d join users u on u.project_id = $1 and u.id = d.user_id
+    where d.project_id = $1 and d.id = any($2::text[])`
 )
 
-/** Returns the devices that a push reaches, or a Live Activity of `attributesType`. */
-export const findReachable = (db: Db, projectId: ProjectId, deviceIds: string[], attributesType: string | null) =>
-  db.query<{ id: string; user_id: string }>(reachable, [projectId, deviceIds, attributesType])
+/** For each device, whether a push reaches it, or a Live Activity of `attributesType`, and the choices of its user. */
+export const findReach = (db: Db, projectId: ProjectId, deviceIds: string[], attributesType: string | null) =>
+  db.query<{ id: string; user_id: string; choices: Choices | null; reached: boolean }>(reachable, [
+    projectId,
+    deviceIds,
+    attributesType
+  ])
 
-/** Counts the matching users and devices of a batch, and returns a few devices as a sample. */
+/** The choices that a count respects: a topic, and whether users who have made no choice receive it. */
+export interface Respected {
+  topic: string | null
+  subscribed: boolean
+}
+
+/** Why the user `u` does not want a message of topic $6, which users receive by default if $7 is true. */
+const refusal = `case when u.choices @> '{"out": true}' then 'opted_out'
+     when not coalesce((u.choices -> 'topics' ->> $6::text)::boolean, $7::boolean) then 'topic_opted_out' end`
+
+/**
+ * Counts the matching users and devices of a batch, and returns a few devices as a sample. `respected` is absent where
+ * choices do not count, as for transactional messages.
+ */
 export async function countBatch(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
   user: string,
-  { size, sampleSize, attributesType }: { size: number; sampleSize: number; attributesType: string | null }
+  {
+    size,
+    sampleSize,
+    attributesType,
+    respected
+  }: { size: number; sampleSize: number; attributesType: string | null; respected?: Respected | undefined }
 ): Promise<Count> {
   const end = await findEnd(pool, projectId, user, size)
-  const { from, condition, values } = matched(segment, 6)
+  const { from, condition, values } = matched(segment, 8, respected !== undefined)
   // A fixed order gives the same sample for the same users: people agree to the sample that they saw.
   const order = sampleSize > 0 ? 'order by d.user_id, d.id' : ''
   const [count] = await evaluate<Omit<Count, 'sample' | 'next'> & { sample: string[] | null }>(
     pool,
     projectId,
-    `select (count(distinct user_id) filter (where reached))::int as users,
-            (count(*) filter (where reached))::int as devices,
-            (count(*) filter (where not reached))::int as unreachable,
+    `select (count(distinct user_id) filter (where reached and refusal is null))::int as users,
+            (count(*) filter (where reached and refusal is null))::int as devices,
+            (count(*) filter (where not reached and refusal is null))::int as unreachable,
+            (count(*) filter (where refusal = 'opted_out'))::int as "optedOut",
+            (count(*) filter (where refusal = 'topic_opted_out'))::int as "topicOptedOut",
             json_agg(id) filter (where place <= $4) as sample
-       from (select d.user_id, d.id, ${isReachable('$5')} as reached, row_number() over (${order}) as place
+       from (select d.user_id, d.id, ${isReachable('$5')} as reached, row_number() over (${order}) as place,
+                    ${respected ? refusal : 'case when $7 then $6::text end'} as refusal
                from ${from} where ${condition}) found`,
-    [projectId, user, end, sampleSize, attributesType, ...values],
+    [
+      projectId,
+      user,
+      end,
+      sampleSize,
+      attributesType,
+      respected?.topic ?? null,
+      respected?.subscribed ?? false,
+      ...values
+    ],
     true
   )
   return { ...count!, sample: count!.sample ?? [], next: end }

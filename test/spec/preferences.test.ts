@@ -201,6 +201,16 @@ describe('a no', () => {
     await givenCampaign(service, project, { campaign_id: 'plain' })
     await givenCampaign(service, project, { campaign_id: 'receipt', transactional: true })
     for (const audience of [users('ana', 'bo', 'cy'), everyone]) {
+      const preview = async (id: string) => {
+        const { audience: found, sample } = (
+          await project.call('POST', `/api/v1/campaigns/${id}:preview`, { json: audience })
+        ).json
+        return [found.users, found.devices, found.skipped, sample.map(({ reason }: Json) => reason)]
+      }
+      const nos = { opted_out: 1, topic_opted_out: 1 }
+      assert.deepEqual(await preview('news'), [1, 1, nos, ['opted_out', 'topic_opted_out', null]])
+      assert.deepEqual(await preview('plain'), [2, 2, { opted_out: 1 }, ['opted_out', null, null]])
+      assert.deepEqual(await preview('receipt'), [3, 3, {}, [null, null, null]])
       const offers = await run(project, audience)
       assert.deepEqual([offers.counts.sent, offers.skipped], [1, { opted_out: 1, topic_opted_out: 1 }])
       const plain = await run(project, audience, 'plain')

@@ -1,16 +1,19 @@
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { steadyMs } from '../../platform/time.ts'
+import { isTransactional, refusalBy, type TopicDefaults, topicDefaults } from '../../preferences/preferences.ts'
 import {
   countBatch,
-  findReachable,
+  findReach,
   firstUser,
   patiently,
+  type Respected,
   type SegmentAt,
   SegmentFailed,
   wholeOf
 } from '../../segments/segments.ts'
 import type { Renderer } from '../../templates/templates.ts'
+import type { Choices } from '../../users/users.ts'
 import {
   hasOwnProperties,
   readAudience,
@@ -62,37 +65,50 @@ export const createPreview =
     const ready = readyOf(renderer, projectId, written, undefined, true)
     const { default_audience } = definition
     const audience = request.audience ?? (default_audience ? readAudience(default_audience) : null)
-    const found = await countAudience(
-      pool,
-      projectId,
-      ready,
-      trigger,
-      audience,
-      definition.live_activity?.attributes_type ?? null
-    )
+    const topics = await topicDefaults(pool, projectId, definition.topic === undefined ? [] : [definition.topic])
+    const reach = {
+      attributesType: definition.live_activity?.attributes_type ?? null,
+      ...(!isTransactional(definition) && { respected: respectedBy(definition, topics) }),
+      refusalOf: (choices: Choices | null) => refusalBy(choices, definition, topics)
+    }
+    const found = await countAudience(pool, projectId, ready, trigger, audience, reach)
     const { users, devices, complete, reason, skipped } = found
     return {
       audience: { users, devices, complete, reason, skipped },
-      ...(await sampleOf(pool, projectId, ready, trigger, found))
+      ...(await sampleOf(pool, projectId, ready, trigger, { ...found, refusalOf: reach.refusalOf }))
     }
   }
 
-/** `attributesType` is that of the Live Activity that the campaign starts; null if it sends a push. */
+/** What decides whether a message reaches a device. */
+interface Reach {
+  /** Of the Live Activity that the campaign starts; null if it sends a push. */
+  attributesType: string | null
+  /** Absent: choices do not count. */
+  respected?: Respected
+  /** Why a user with these choices does not want the message. */
+  refusalOf(choices: Choices | null): string | undefined
+}
+
+const respectedBy = ({ topic }: Campaign, topics: TopicDefaults): Respected => ({
+  topic: topic ?? null,
+  subscribed: topic === undefined || (topics.get(topic) ?? true)
+})
+
 async function countAudience(
   pool: Pool,
   projectId: ProjectId,
   ready: Ready,
   trigger: SegmentTrigger,
   audience: StoredAudience | null,
-  attributesType: string | null
+  reach: Reach
 ) {
   if (!audience) return none('no_audience')
   const segment = ready.segmentFor(trigger)
   if (segment(1).matchesNone && !hasOwnProperties(audience)) return none('missing_trigger_property')
   try {
     return 'broadcast' in audience
-      ? await countEveryone(pool, projectId, segment, attributesType)
-      : await countTargets(pool, projectId, ready.segmentsFor(trigger), audience.targets, attributesType)
+      ? await countEveryone(pool, projectId, segment, reach)
+      : await countTargets(pool, projectId, ready.segmentsFor(trigger), audience.targets, reach)
   } catch (error) {
     if (error instanceof SegmentFailed) return { ...none(error.reason), complete: false }
     throw error
@@ -103,7 +119,7 @@ async function countEveryone(
   pool: Pool,
   projectId: ProjectId,
   segment: SegmentAt,
-  attributesType: string | null
+  { attributesType, respected }: Reach
 ): Promise<Found> {
   const found = none(null)
   const deadline = steadyMs() + countMs
@@ -111,12 +127,14 @@ async function countEveryone(
   while (user !== null) {
     if (steadyMs() > deadline) return { ...found, complete: false }
     const from: string = user
-    const wanted = { size: usersAtOnce, sampleSize: sampleSize - found.sample.length, attributesType }
+    const wanted = { size: usersAtOnce, sampleSize: sampleSize - found.sample.length, attributesType, respected }
     const count = () => countBatch(pool, projectId, segment, from, wanted)
-    const { users, devices, unreachable, sample, next } = await patiently(count, deadline)
+    const { users, devices, unreachable, optedOut, topicOptedOut, sample, next } = await patiently(count, deadline)
     found.users += users
     found.devices += devices
     skip(found, unreachableFor(attributesType), unreachable)
+    skip(found, 'opted_out', optedOut)
+    skip(found, 'topic_opted_out', topicOptedOut)
     found.sample.push(...sample)
     user = next
   }
@@ -128,12 +146,13 @@ async function countTargets(
   projectId: ProjectId,
   segmentOf: SegmentOf,
   targets: StoredTarget[],
-  attributesType: string | null
+  { attributesType, refusalOf }: Reach
 ): Promise<Found> {
   const found = none(null)
   const matching = new Map<string, StoredTarget>()
-  const devices = new Set<string>()
+  const seen = new Set<string>()
   const users = new Set<string>()
+  let devices = 0
   const deadline = steadyMs() + countMs
   for (let from = 0; from < targets.length; from += targetsAtOnce) {
     if (steadyMs() > deadline) {
@@ -145,15 +164,20 @@ async function countTargets(
     for (const [index, id] of resolved.deviceIds.entries())
       if (!matching.has(id)) matching.set(id, some[resolved.places[index]!]!)
     for (const { reason } of resolved.skips) skip(found, reason, 1)
-    for (const { id, user_id } of await findReachable(pool, projectId, [...resolved.deviceIds], attributesType)) {
-      devices.add(id)
-      users.add(user_id)
+    for (const { id, user_id, ...one } of await findReach(pool, projectId, resolved.deviceIds, attributesType)) {
+      if (seen.has(id)) continue
+      seen.add(id)
+      const reason = refusalOf(one.choices) ?? (one.reached ? undefined : unreachableFor(attributesType))
+      if (reason) skip(found, reason, 1)
+      else {
+        devices += 1
+        users.add(user_id)
+      }
     }
   }
-  skip(found, unreachableFor(attributesType), matching.size - devices.size)
   const sample = [...matching.keys()].sort().slice(0, sampleSize)
   const own = new Map(sample.map((id) => [id, matching.get(id)![2] ?? {}]))
-  return { ...found, users: users.size, devices: devices.size, sample, own }
+  return { ...found, users: users.size, devices, sample, own }
 }
 
 /** The reason that triggers count for devices without an endpoint. */

@@ -3,6 +3,7 @@ import { usualGateway } from '../../gateways/gateways.ts'
 import type { Pool } from '../../platform/db/db.ts'
 import type { ProjectId } from '../../platform/ids.ts'
 import { type Recipient, type Rendered, TemplateFailed, ValuesMissing } from '../../templates/templates.ts'
+import type { Choices } from '../../users/users.ts'
 import { findEndpoints } from '../audience/endpoints.ts'
 import { loadRecipients } from '../audience/recipients-store.ts'
 import { everyMessage } from '../definition/definition.ts'
@@ -28,7 +29,12 @@ export async function sampleOf(
   projectId: ProjectId,
   ready: Ready,
   trigger: Trigger,
-  found: { sample: string[]; own: ReadonlyMap<string, Record<string, unknown>> }
+  found: {
+    sample: string[]
+    own: ReadonlyMap<string, Record<string, unknown>>
+    /** Why a user with these choices does not want the message. */
+    refusalOf(choices: Choices | null): string | undefined
+  }
 ): Promise<Shown> {
   const loaded = await loadRecipients(pool, projectId, found.sample)
   const recipients = loaded.map((one) => ({ ...one, own: found.own.get(one.device_id) }))
@@ -47,7 +53,8 @@ export async function sampleOf(
     const { project_user_id, device_id, platform, user_id } = recipient
     const { variant, language } = choices[index]!
     const target = targets.get(device_id)
-    const unreachable = typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase()
+    const refusal = found.refusalOf(recipient.choices)
+    const unreachable = refusal ?? (typeof target === 'object' ? null : (target ?? 'NO_DEVICE').toLowerCase())
     const { content, fault, missing } = readingOf(rendered[index]!)
     const shown = { project_user_id, device_id, platform, variant, language, content, missing }
     if (!content) return { ...shown, reason: fault, payload_bytes: null }

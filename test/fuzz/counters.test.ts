@@ -23,9 +23,22 @@ const campaigns: Record<string, Json> = {
   german: { message: message('Hello {{ user.n }}') },
   capped: { message: undefined, variants, frequency_cap: { count: 2, within: '1d' } },
   slow: { throttle_per_second: 60, message: undefined, variants },
-  quiet: { quiet_hours: allDay }
+  quiet: { quiet_hours: allDay },
+  series: {
+    type: 'event_triggered',
+    event_trigger: { event: 'purchase' },
+    message: undefined,
+    steps: [
+      { id: 'first', message: message('Thanks') },
+      { id: 'second', wait: '1s', variants }
+    ],
+    exit: { event: 'refund' },
+    holdout: 20
+  }
 }
 const ids = Object.keys(campaigns)
+/** Campaigns that calls trigger; the last one runs by events. */
+const called = ids.slice(0, -1)
 
 const statsOf = async (project: TestProject, campaign: string, by: string): Promise<Json> => {
   const reply = await project.call('GET', `/api/v1/campaigns/${campaign}/stats?by=${by}`)
@@ -80,7 +93,7 @@ async function live(): Promise<void> {
   }
   const actions = {
     async trigger() {
-      const campaign = ids[pick(ids.length)]!
+      const campaign = called[pick(called.length)]!
       const audience = pick(4) === 0 ? everyone.audience : { targets: Array.from({ length: 1 + pick(30) }, target) }
       const reply = await trigger(project, { audience }, campaign)
       assert.equal(reply.status, 200, reply.text)
@@ -103,6 +116,7 @@ async function live(): Promise<void> {
       await fine('POST', '/events', { events: [event] })
     },
     buy: () => fine('POST', '/events', { events: [{ device_id: `c-${1 + pick(people)}`, name: 'purchase' }] }),
+    giveBack: () => fine('POST', '/events', { events: [{ device_id: `c-${1 + pick(people)}`, name: 'refund' }] }),
     read: () => check(project, ids[pick(ids.length)]!)
   }
   const { trigger: start, report, ...others } = actions
@@ -114,10 +128,18 @@ async function live(): Promise<void> {
   )
   // Messages that wait for the end of quiet hours would wait for a day.
   for (const [id, campaign] of triggers) if (campaign === 'quiet') await fine('POST', `/triggers/${id}:cancel`)
-  for (const id of triggers.keys()) await ended(project, id, 60_000)
   await eventually(async () => {
-    assert.deepEqual(await service.sql('select 1 from event_queue where project_id = $1', [project.id]), [])
-  })
+    const waiting = await service.sql(
+      "select 1 from event_queue where project_id = $1 union all select 1 from journeys where project_id = $1 and state = 'waiting'",
+      [project.id]
+    )
+    assert.deepEqual(waiting, [])
+  }, 30_000)
+  for (const { id } of await service.sql(`select id from triggers where project_id = $1 and campaign_id = 'series'`, [
+    project.id
+  ]))
+    triggers.set(id, 'series')
+  for (const id of triggers.keys()) await ended(project, id, 60_000)
   for (const campaign of ids) {
     const totals = await check(project, campaign)
     assert.equal(pendingOf(totals), 0, campaign)

@@ -20,7 +20,7 @@ export interface App {
 
 /** A channel that Apple has not created by then fails. */
 const longestMs = 3_600_000
-const lostWaitMs = 2_000
+const lostWaitMs = 1_000
 
 /**
  * Creates the oldest channel of an app that waits for it. The ids that exist at Apple are written down before the

@@ -4,6 +4,7 @@
  */
 import type { Static } from '@sinclair/typebox'
 import type * as tasks from './a2a/tasks/record-schema.ts'
+import type * as activityChannels from './activity-channels/schemas.ts'
 import type * as campaigns from './campaigns/schemas.ts'
 import type * as devices from './devices/schemas.ts'
 import type * as events from './events/schemas.ts'
@@ -89,6 +90,10 @@ export type MessageEntry = Static<typeof messages.MessageEntry>
 export type MessageMinute = Static<typeof messages.MinuteEntry>
 export type DeliveryResults = Static<typeof messages.ResultsAnswer>
 export type DeliveryResult = DeliveryResults['delivery_results'][number]
+
+/** A broadcast channel of Live Activities. */
+export type ActivityChannel = Static<typeof activityChannels.ChannelAnswer>
+export type ActivityChannelWithChange = Static<typeof activityChannels.ChannelWithChange>
 
 export type Campaign = Static<typeof campaigns.Answer>
 export type SavedCampaign = Static<typeof campaigns.SavedAnswer>

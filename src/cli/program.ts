@@ -53,6 +53,10 @@ const commands: Record<string, Entry> = {
   },
   event: { summary: 'List the events of users', load: () => import('./users/event.ts') },
   inbox: { summary: 'Show the pushes at the simulated gateways', load: () => import('./messages/inbox.ts') },
+  'activity-channel': {
+    summary: 'Create, list, update, end and delete broadcast channels of Live Activities',
+    load: () => import('./messages/activity-channel.ts')
+  },
   webhook: {
     summary: 'Manage webhooks and their deliveries',
     load: () => import('./messages/webhook.ts')

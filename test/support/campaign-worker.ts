@@ -1,6 +1,6 @@
 import { openSync, writeSync } from 'node:fs'
 import { startApp } from '../../src/app.ts'
-import type { Sender } from '../../src/gateways/gateways.ts'
+import type { Push, Sender } from '../../src/gateways/gateways.ts'
 import { readConfig } from '../../src/platform/config.ts'
 import { silentLog } from './log.ts'
 
@@ -12,11 +12,19 @@ const file = openSync(ledger, 'a')
 let inFlight = 0
 let counted = 0
 
+/** The time and the state of a change of a channel. Other requests about channels are told by their kind. */
+function broadcastOf(content: Push['content']): string | undefined {
+  if (!content.kind.startsWith('channel-')) return undefined
+  if (content.kind !== 'channel-broadcast') return content.kind
+  const { timestamp, contentState } = content.change.activity
+  return `${timestamp}:${JSON.stringify(contentState)}`
+}
+
 const sender: Sender = {
-  submit({ deviceId, collapseId }, done) {
+  submit({ deviceId, collapseId, content }, done) {
     if (inFlight >= 100) return false
     inFlight += 1
-    writeSync(file, `${deviceId} ${collapseId} ${process.pid}\n`)
+    writeSync(file, `${deviceId} ${broadcastOf(content) ?? collapseId} ${process.pid}\n`)
     setTimeout(() => {
       inFlight -= 1
       done({ kind: 'accepted', gatewayMessageId: `${process.pid}-${++counted}` })

@@ -11,6 +11,7 @@ interface AddOptions {
   user?: string
   id?: string
   fault?: string
+  attributesType?: string[]
 }
 
 const platforms = ['ios', 'android', 'web']
@@ -59,13 +60,15 @@ export function declare(command: Command, shell: Shell): void {
           .option('--user <user>', 'Its user, who is created if absent')
           .option('--id <id>', 'Its id (default: generated)')
           .option('--fault <fault>', 'How every push to it fails: 410, 503, slow:1500, flaky:2, …')
+          .option('--attributes-type <type...>', 'Live Activities that its app can start (iOS)')
     },
-    async (session, { user, id, fault }, platform: string) => {
+    async (session, { user, id, fault, attributesType }, platform: string) => {
       const body = {
         platform: platform.toUpperCase(),
         ...(user !== undefined && { project_user_id: user }),
         ...(id !== undefined && { device_id: id }),
-        ...(fault !== undefined && { fault })
+        ...(fault !== undefined && { fault }),
+        ...(attributesType !== undefined && { attributes_types: attributesType })
       }
       const device = await session.client.json<Device>('POST', inProject(session, '/simulator/devices'), { body })
       tell(session, device, `Added.\n\n${shown(device)}`)

@@ -92,7 +92,10 @@ describe('changes of a channel', () => {
     first.give(accepted())
     await Promise.all(replies)
     const sent = broadcasts(id)
-    assert.deepEqual(sent.map(([state]) => state), [1, 2, 3])
+    assert.deepEqual(
+      sent.map(([state]) => state),
+      [1, 2, 3]
+    )
     for (const [index, [, timestamp]] of sent.entries())
       if (index > 0) assert.ok(timestamp > sent[index - 1]![1], JSON.stringify(sent))
   })

@@ -81,6 +81,33 @@ describe('the device lab', () => {
     await phone.locator('[data-activity]').waitFor({ state: 'detached' })
   })
 
+  story('starts Live Activities that listen to a channel, and updates and ends all with one request', async (scene) => {
+    const { page } = await openLab(scene)
+    for (const [index, user] of ['demo-user', 'ana'].entries()) {
+      await page.getByRole('region', { name: 'Add a device' }).getByLabel('User ID').fill(user)
+      await page.getByRole('button', { name: 'Add iPhone' }).click()
+      await page
+        .getByRole('region', { name: /^Lock screen/ })
+        .nth(index)
+        .waitFor()
+    }
+    const panel = page.getByRole('region', { name: 'Broadcast a Live Activity' })
+    const act = async (name: string, state: string, said: string) => {
+      await panel.getByLabel('State (JSON)').fill(state)
+      await panel.getByRole('button', { name }).click()
+      await sees(panel, said)
+    }
+    await act('Start', '{"home": 0}', 'Started.')
+    await panel.getByLabel('Start on the iPhones of user').fill('ana')
+    await act('Start', '{"home": 0}', 'Started.')
+    const cards = page.locator('[data-activity]')
+    await eventually(async () => assert.equal(await cards.count(), 2))
+    await act('Update all', '{"home": 1}', 'Updated all with one request.')
+    await eventually(async () => assert.equal(await cards.filter({ hasText: 'home: 1' }).count(), 2))
+    await act('End all', '{"home": 1}', 'Ended all with one request.')
+    await eventually(async () => assert.equal(await cards.count(), 0))
+  })
+
   story('lets a gateway fail, explains the effect, and restores it', async (scene) => {
     const { page, project } = await openLab(scene)
     await page.getByRole('button', { name: 'Add Android phone' }).click()

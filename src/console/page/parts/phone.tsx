@@ -54,7 +54,17 @@ export const NotificationCard = ({
   )
 
 /** A Live Activity on a lock screen, with its state as text. */
-export const ActivityCard = ({ id, type, state }: { id?: string; type: string; state: object }) => (
+export const ActivityCard = ({
+  id,
+  type,
+  state,
+  channel
+}: {
+  id?: string | undefined
+  type: string
+  state: object
+  channel?: string | undefined
+}) => (
   <div className={classes.activity} data-activity={type}>
     <Text size="xs" c="gray.4">
       {type}
@@ -67,6 +77,11 @@ export const ActivityCard = ({ id, type, state }: { id?: string; type: string; s
     {id && (
       <Text size="xs" c="gray.4">
         activity_id {id}
+      </Text>
+    )}
+    {channel && (
+      <Text size="xs" c="gray.4">
+        listens to a channel
       </Text>
     )}
   </div>

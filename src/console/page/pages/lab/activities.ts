@@ -32,16 +32,35 @@ export function activityOf({ request: { payload } }: InboxItem): ActivityPush | 
 const tokenOf = (activityId: string) => `sim-ok-${activityId}`
 const nameOf = ({ message_id, id }: InboxItem) => message_id ?? id
 
-/** The Live Activities that run on a device, with their latest state. `items` are newest first. */
-export function activitiesOf(items: InboxItem[]): { id: string; type: string; state: Record<string, unknown> }[] {
-  const shown = new Map<string, { id: string; type: string; state: Record<string, unknown> }>()
+interface Running {
+  id: string
+  type: string
+  state: Record<string, unknown>
+  /** The channel that it listens to; undefined if it has a token of its own. */
+  channel: string | undefined
+}
+
+/** Whether a push is a change of all activities that listen to a channel. */
+export const isBroadcast = ({ device_id, channel_id }: InboxItem) => device_id === null && channel_id !== undefined
+
+/**
+ * The Live Activities that run on a device, with their latest state. `items` are newest first: the pushes to the device,
+ * and all broadcasts.
+ */
+export function activitiesOf(items: InboxItem[]): Running[] {
+  const shown = new Map<string, Running>()
   for (const item of items.toReversed()) {
     const push = isAccepted(item) ? activityOf(item) : undefined
-    if (push?.event === 'start')
-      shown.set(nameOf(item), { id: nameOf(item), type: push.type ?? 'Live Activity', state: push.state })
-    const changed = push && [...shown.values()].find(({ id }) => item.request.path.endsWith(tokenOf(id)))
-    if (changed && push.event === 'update') changed.state = { ...changed.state, ...push.state }
-    if (changed && push.event === 'end') shown.delete(changed.id)
+    if (push?.event === 'start') {
+      const [id, type] = [nameOf(item), push.type ?? 'Live Activity']
+      shown.set(id, { id, type, state: push.state, channel: item.channel_id })
+    }
+    const isMeant = ({ id, channel }: Running) =>
+      isBroadcast(item) ? channel === item.channel_id : item.request.path.endsWith(tokenOf(id))
+    const changed = push && push.event !== 'start' ? [...shown.values()].filter(isMeant) : []
+    for (const one of changed)
+      if (push?.event === 'end') shown.delete(one.id)
+      else one.state = { ...one.state, ...push?.state }
   }
   return [...shown.values()]
 }
@@ -55,6 +74,8 @@ export function useActivityTokens(items: InboxItem[]): void {
     for (const item of canReport ? items : []) {
       const push = activityOf(item)
       if (push?.event !== 'start' || !isAccepted(item) || !item.device_id || reported.current.has(item.id)) continue
+      // An activity that listens to a channel gets no token.
+      if (item.channel_id !== undefined) continue
       reported.current.add(item.id)
       const path = `/api/v1/devices/${encodeURIComponent(item.device_id)}/live-activity-update-tokens`
       const body = { attributes_type: push.type, activity_id: nameOf(item), push_token: tokenOf(nameOf(item)) }

@@ -7,8 +7,9 @@ import { useHasRole, useProject, useProjectId } from '../../api/session.ts'
 import { PageLayout } from '../../parts/page.tsx'
 import { PhoneRow } from '../../parts/phone.tsx'
 import { EmptyState, ErrorAlert } from '../../parts/states.tsx'
-import { useActivityTokens } from './activities.ts'
+import { isBroadcast, useActivityTokens } from './activities.ts'
 import { AddDevice, platformNames } from './add-device.tsx'
+import { ChannelActivity } from './channel-activity.tsx'
 import { GatewayConditions } from './gateway-conditions.tsx'
 import { useInbox } from './inbox.ts'
 import { Phone } from './phone.tsx'
@@ -30,6 +31,7 @@ export function Lab() {
           <SimpleGrid cols={{ base: 1, md: 2 }}>
             <AddDevice />
             <SendPush />
+            <ChannelActivity />
           </SimpleGrid>
           <Simulation />
         </>
@@ -92,7 +94,7 @@ function Phones({ items, tap }: { items: InboxItem[]; tap: (item: InboxItem) => 
             <Phone
               platform={platform}
               label={`${platformNames[platform]} of ${project_user_id ?? 'no user'}`}
-              items={items.filter(({ device_id }) => device_id === id)}
+              items={items.filter((item) => item.device_id === id || isBroadcast(item))}
               open={tap}
             />
             <Text size="sm" fw={500}>

@@ -19,7 +19,7 @@ export function Phone({
   return (
     <Screen platform={platform} label={`Lock screen of ${label}`}>
       {activitiesOf(items).map((activity) => (
-        <ActivityCard key={activity.id} {...activity} />
+        <ActivityCard key={activity.id} {...activity} id={activity.channel === undefined ? activity.id : undefined} />
       ))}
       {alerts.map((item) => (
         <NotificationCard key={item.id} {...item} message={item.message_id} open={() => open(item)} />

@@ -64,4 +64,18 @@ describe('the tutorials of a backend developer', async () => {
     assert.match(printed('trigger explain')[0]!, /not_in_segment/)
     assert.match(other!, /completed/)
   })
+
+  it('live-match.md changes two lock screens with one request, and a third one later', async (t) => {
+    // The page puts the id that was printed into a variable; here it comes from the list.
+    const variables = `CHANNEL=$(curl -s "$TIDINGS_URL/api/v1/live-activity-channels" -H 'X-Service-Project-ID: demo' -H "X-Service-API-Key: $SECRET_KEY" | sed 's/.*"channel_id":"\\([^"]*\\)".*/\\1/')`
+    const printed = await follow(t, 'live-match.md', {}, variables)
+    const [kickOff, late] = printed('live-activities:start')
+    assert.equal(kickOff!.split('STATUS_SUCCEED').length, 3, kickOff)
+    assert.match(printed('activity-channel update')[0]!, /^Status +succeed$/m)
+    assert.match(printed(':update')[0]!, /STATUS_SUCCEED/)
+    assert.match(printed('tidings inbox')[0]!, /2 activities/)
+    assert.match(late!, /STATUS_SUCCEED/)
+    assert.match(printed('activity-channel end')[0]!, /^Status +succeed$/m)
+    assert.match(printed('activity-channel delete')[0]!, /^Deleted the channel /)
+  })
 })

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { InboxItem } from '../../wire.ts'
 import { events } from '../events.ts'
 import { type ListOptions, listing, readAll } from '../listing.ts'
-import { amount, printable, shortened } from '../output.ts'
+import { amount, counted, printable, shortened } from '../output.ts'
 import { type Common, connect, examples, inProject, reaching, type Session, tell } from '../session.ts'
 import { print, remark, type Shell } from '../shell.ts'
 
@@ -57,11 +57,12 @@ async function watch(session: Session, options: Options): Promise<void> {
 }
 
 /** A push as a phone would show it, with its gateway and the response. */
-function card({ received_at, gateway, device_id, title, body, image_url, landing_url, answer }: InboxItem): string {
+function card(item: InboxItem): string {
+  const { received_at, gateway, title, body, image_url, landing_url, answer } = item
   const { status, reason, detail } = answer
   const outcome = status === 0 ? `no response (${reason})` : [status, reason].filter(Boolean).join(' ')
   const lines = [
-    `${received_at.slice(11, 19)}  ${gateway}  ${printable(device_id ?? 'unknown device')}  ${outcome}`,
+    `${received_at.slice(11, 19)}  ${gateway}  ${printable(receiverOf(item))}  ${outcome}`,
     title && `  ${cut(title)}`,
     body && `  ${cut(body)}`,
     image_url && `  image ${cut(image_url)}`,
@@ -71,6 +72,12 @@ function card({ received_at, gateway, device_id, title, body, image_url, landing
   ]
   return lines.filter(Boolean).join('\n')
 }
+
+/** A broadcast goes to all activities of a channel. */
+const receiverOf = ({ device_id, activities }: InboxItem): string =>
+  activities === undefined
+    ? (device_id ?? 'unknown device')
+    : `channel (${counted(activities, 'activity', 'activities')})`
 
 const cut = (text: string) => printable(shortened(text, longest))
 
